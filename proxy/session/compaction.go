@@ -1,21 +1,11 @@
 package session
 
-import "strings"
+import (
+	"strings"
+)
 
-// Compactions are what is known of a conversation's compactions, which take our blocks out of it. What it returns says
-// what has just become known: begun, that one has begun, and lost, that the harness has lost the conversation.
-type compactions struct {
-	summary summary
-	tool    string // id of the tool call that is a compaction under way
-	used    int64  // tokens of the context window, as the harness last reported
-}
-
-// A summary is the harness's own summary of a conversation that it is compacting, while it comes.
-type summary struct {
-	compaction string // its compactionId
-	begun      bool   // that it began is recorded
-	text       []byte // at most maxSummary
-}
+// maxSummary is how many bytes of a harness's own summary of a conversation are kept.
+const maxSummary = 96 << 10
 
 // begin empties the summary if it was another compaction's.
 func (m *summary) begin(compaction string) {

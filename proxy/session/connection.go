@@ -9,12 +9,10 @@
 package session
 
 import (
-	"maps"
 	"slices"
 	"time"
 
 	"github.com/Signet-AI/signet-acp-proxy/correlation"
-	"github.com/Signet-AI/signet-acp-proxy/correlation/eventlog"
 	"github.com/Signet-AI/signet-acp-proxy/memory"
 )
 
@@ -39,6 +37,9 @@ type Connection struct {
 	do Do        // what is to be done because of it
 }
 
+// Seen is something that was seen: a frame, an answer from beside the conversation, a limit that has passed.
+type Seen interface{ on(*Connection) }
+
 // New begins with nothing known.
 func New(o Options) *Connection {
 	if o.NewKey == nil {
@@ -55,86 +56,35 @@ func New(o Options) *Connection {
 	}
 }
 
-// Seen is something that was seen: a frame, an answer from beside the conversation, a limit that has passed.
-type Seen interface{ on(*Connection) }
+// A Program is a client or an agent, by the name and version that it gives itself.
+type Program struct{ Name, Version string }
 
-// On takes what was seen, and when, and returns what is to be done.
-func (c *Connection) On(at time.Time, seen Seen) Do {
-	c.at, c.do = at, Do{}
-	seen.on(c)
-	c.beginFetches()
-	if c.waiting.unread > maxUnread {
-		c.do.Full = true
-	}
-	do := c.do
-	c.do = Do{}
-	return do
+// failedLoad is a load or resume that the harness refused. A session/new right after it continues the conversation
+// (docs/facts/acpx.md, "A load that fails").
+type failedLoad struct {
+	session *Session
+	cwd     string
+	at      time.Time
+	n       int // the request's
 }
 
-// Do is what is to be done because of what was seen, and what who has seen it needs to know for that.
-type Do struct {
-	Frame   Frame      // what becomes of the frame that was seen
-	Session *Session   // that it is about; nil: none that is known
-	Turn    *Turn      // that it is about, or that it begins
-	Request Request    // that it answers
-	Cut     int        // how many bytes at the start of its text are ours
-	Text    int        // of which of its texts
-	Title   *Injection // it is a title made from this block alone, which the ledger is to note
-	Wait    bool       // come back once there is news
-
-	// For the file of events.
-	Record  []eventlog.Event // in this order
-	Ended   eventlog.Event   // like Record, and has to be in the file before the frame is forwarded; nil: nothing
-	Say     []byte           // becomes Turn's answer, if there is no other; escaped as it came
-	Due     Due              // to be redacted
-	Private []string         // passages that nothing recorded may repeat
-	Soon    bool             // there is something to record: soon,
-	Later   bool             // within a while,
-	Full    bool             // at once
-	Left    bool             // that sessions were closed is recorded
-
-	// Beside the conversation.
-	Lookups []Lookup   // to ask of the ledger
-	Orphan  bool       // the session's parent is to be looked for
-	Rows    []int64    // of sessions whose stored contexts would be of use
-	Behind  []Behind   // of which the ledger may not have all
-	Fetches []FetchJob // to ask of memory
-	Recall  *RecallJob // likewise
-	Held    *Held      // the prompt that is held from now on
-	Prompt  Step       // what a held prompt needs
-	Release []func()   // to be called
-	Faults  []Fault    // to be logged
-	News    bool       // whoever waits may go on
-
-	// What is known.
-	Who      memory.Session
-	Mode     string   // the harness's, as it said last; "" is not known
-	Seen     []string // items that the session was given
-	Off      bool     // nothing is inserted or recorded
-	Busy     bool     // a prompt waits for its response
-	Sessions []*Session
-	Blocks   []*Injection
-	Row      int64
-	Known    bool // the ledger has said what Blocks there are
-	Lost     int  // bytes of turns that could not be kept
-
-	changed []*Session
+// waiting is what is still to be redacted and recorded.
+type waiting struct {
+	due       []*Turn
+	unread    int // bytes of prompts that wait to be read
+	lost      int // bytes of turns that could not be kept
+	titles    []*Session
+	summaries []Told
+	closed    []closedSession
+	released  []func() // to be called, because their sessions have gone
 }
 
-// A Fault is a fault of this program's own.
-type Fault struct {
-	Session *Session
-	Err     error
+// closedSession is a session that the client has closed, with the method that did it. That is recorded only after its
+// last words.
+type closedSession struct {
+	session *Session
+	reason  string
 }
-
-// A Frame says what becomes of a frame.
-type Frame uint8
-
-const (
-	Forward Frame = iota // as it is
-	Look                 // forward it, and look at it then
-	Hold                 // keep it until it is whole
-)
 
 // TurnChanges grows with each change that may give the agent's next words to another turn. Whoever has looked a turn up
 // may use it without asking again as long as this number is the same.
@@ -188,42 +138,42 @@ func (c *Connection) touch(s *Session) {
 	}
 }
 
-// A Program is a client or an agent, by the name and version that it gives itself.
-type Program struct{ Name, Version string }
-
-// ClientGreeted: an initialize request, whose response is awaited.
-type ClientGreeted struct {
-	Client      Program
-	Key, Method string // of the request
-}
-
-func (g ClientGreeted) on(c *Connection) {
-	c.client = g.Client
-	c.await(g.Key, Request{Method: g.Method})
-}
-
-// AgentGreeted: the response to an initialize request.
-type AgentGreeted struct{ Agent Program }
-
-func (g AgentGreeted) on(c *Connection) { c.agent = g.Agent }
-
-// Advertised: the commands that the harness takes in a session. Some harnesses send them before the response that names
-// the session.
-type Advertised struct {
-	ID       string
-	Commands map[string]bool
-}
-
-func (a Advertised) on(c *Connection) { c.advertise(a.ID, a.Commands) }
-
-func (c *Connection) advertise(id string, commands map[string]bool) {
-	if maps.Equal(commands, c.commands) { // most harnesses have the same for all sessions, which share one map
-		commands = c.commands
+// newSession makes a session that is still to be looked up in the ledger, or to be named by the harness.
+func (c *Connection) newSession(cwd string) *Session {
+	who := memory.Session{Harness: c.harness(), Cwd: cwd, Project: c.o.Project(cwd), AgentID: c.o.AgentID}
+	c.numbers.session++
+	s := &Session{
+		Number: c.numbers.session,
+		exists: existence{
+			who: who,
+			open: correlation.OpenSession{
+				Harness: c.harness(), Agent: c.agent.Name, AgentVersion: c.agent.Version,
+				Cwd: cwd, Project: who.Project, AgentID: c.o.AgentID,
+				Client: c.client.Name, ClientVersion: c.client.Version,
+			},
+		},
+		context: context{state: correlation.Armed},
 	}
-	c.commands = commands
-	if s := c.sessions[id]; s != nil {
-		s.exists.commands = commands
-	} else if len(c.making) > 0 && len(c.early) < maxEarly {
-		c.early[id] = commands
+	if memory.OptedOut(cwd, c.o.Exclude) {
+		s.exists.silence = hidden
 	}
+	return s
+}
+
+// orNewKey returns key, or a new one if key is empty.
+func (c *Connection) orNewKey(key string) string {
+	if key == "" {
+		return c.o.NewKey()
+	}
+	return key
+}
+
+// removeMaking takes a session off the list of those without an id.
+func (c *Connection) removeMaking(s *Session) {
+	c.making = slices.DeleteFunc(c.making, func(m *Session) bool { return m == s })
+}
+
+func (c *Connection) release(s *Session) {
+	c.waiting.released = append(c.waiting.released, s.exists.releases...)
+	s.exists.releases = nil
 }

@@ -5,58 +5,7 @@ import (
 
 	"github.com/Signet-AI/signet-acp-proxy/correlation"
 	"github.com/Signet-AI/signet-acp-proxy/correlation/eventlog"
-	"github.com/Signet-AI/signet-acp-proxy/memory"
 )
-
-// An existence is whether and as what a session exists: for the client and the harness, in the ledger, and in the file
-// of events.
-type existence struct {
-	who      memory.Session
-	open     correlation.OpenSession // what the event that it was opened says
-	live     bool                    // the harness has opened it
-	silence  silence
-	mode     string          // the harness's, as it said last; "" is not known
-	early    string          // the id in updates that came before the response that names it
-	commands map[string]bool // that the harness takes in it
-	releases []func()        // to be called once it has gone
-
-	ledger    ledger
-	looks     int      // how often the ledger was asked because the client has opened it
-	row       int64    // in the ledger; 0: it had none when it was asked
-	continued int64    // the row of a session whose stored context this one may use; 0: none
-	parent    *Session // that it was forked from
-	failed    *Session // that it continues, because its load failed
-
-	events entry
-}
-
-// A silence is how little is done with a session.
-type silence uint8
-
-const (
-	heard  silence = iota
-	off            // nothing is inserted, and nothing recorded but that it is off
-	hidden         // likewise, and no event of it is recorded: its project is opted out, or it was forgotten
-)
-
-// A ledger is what the ledger has said about a session.
-type ledger uint8
-
-const (
-	asked   ledger = iota // it has not answered
-	known                 // it has
-	unknown               // likewise: it does not have it, though the client has opened it by its id
-	stale                 // it failed to, or another process has changed the session: the next prompt asks again
-	none                  // there is no ledger: the session cannot be claimed in this process
-)
-
-// An entry is what the file of events has of a session.
-type entry struct {
-	opened   bool             // its Opened event is there
-	deferred []eventlog.Event // to be appended behind that
-	recorded int              // how many events of it were appended
-	folded   int              // of these, how many the ledger is known to have
-}
 
 // record returns which events can be appended now. A session's first event is Opened: those from before it wait.
 func (e *entry) record(what ...eventlog.Event) []eventlog.Event {

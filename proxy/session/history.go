@@ -8,29 +8,6 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/memory"
 )
 
-// A history is what stands in a session's conversation: our blocks, the user's private passages, and what the harness
-// shows of it and makes of it.
-type history struct {
-	blocks  []*Injection // that went in, oldest first
-	items   []string     // ids of the items in them, or texts of those without
-	private []string     // the <private> parts of the user's prompts, which nothing recorded may repeat
-	since   int          // bytes of the newest block and of the user's text since
-	replay  replay
-	title   string // the harness's, as it came
-	named   bool   // the client has given it a title: later ones are not made from a prompt
-	compactions
-}
-
-// A replay is what a harness has shown of its history between the request that opened the session and the first prompt.
-type replay struct {
-	open    bool // more may come
-	whole   bool // the response that ends it has come; some harnesses go on after it
-	user    bool // a user message was shown
-	marked  bool // with the newest block in it
-	strange bool // with a block that is not of this session's
-	waited  bool // a message of it has waited for the ledger once
-}
-
 // add notes a block that goes in. A refused one with the same text is replaced: it was never in the conversation.
 func (h *history) add(in *Injection) {
 	h.blocks = slices.DeleteFunc(h.blocks, func(b *Injection) bool {
@@ -181,4 +158,12 @@ func (h *history) titledFrom(most int, title string) *Injection {
 		}
 	}
 	return nil
+}
+
+// injected reports whether a prompt of the session carried a block: whatever else it was given is in its system prompt.
+func (s *Session) injected() bool {
+	if s.context.state != correlation.IdentityGiven {
+		return s.context.state != correlation.Armed
+	}
+	return s.history.inPrompt()
 }

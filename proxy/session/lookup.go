@@ -8,32 +8,6 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/memory"
 )
 
-// A Lookup asks the ledger about a session: what it has of it or of its parent , or which session a new
-// one continues . Whoever asks comes back with Found and then with LookedUp.
-type Lookup struct {
-	Session *Session
-	Kind    OpeningKind
-	Harness string
-	ID      string     // of the session that the ledger is asked for; "" for a new one
-	Cwd     string     // of a new one
-	Row     int64      // for a new one: of the session whose load has failed; 0: none
-	Had     bool       // the ledger had it before
-	First   []*Session // the ledger has to have all that was recorded of these
-
-	n      int // Session's looks when it was asked
-	of     *Session
-	then   forkPoint
-	failed *Session
-	after  []*Session // the ledger answers about these first
-}
-
-// A forkPoint is a session's state at the moment when its fork was requested: prompts that follow the request are not
-// in the fork's history.
-type forkPoint struct {
-	state  correlation.State
-	claims int
-}
-
 // lookUp has the ledger asked because the client opens a session.
 func (c *Connection) lookUp(l Lookup) {
 	l.Session.exists.ledger = asked
@@ -135,14 +109,6 @@ func (c *Connection) adopt(s *Session, row correlation.Session, blocks []correla
 	s.context.adopt(row.State)
 	s.history.load(blocks, row)
 	s.context.patient = s.context.state == correlation.IdentityGiven && !s.injected()
-}
-
-// injected reports whether a prompt of the session carried a block: whatever else it was given is in its system prompt.
-func (s *Session) injected() bool {
-	if s.context.state != correlation.IdentityGiven {
-		return s.context.state != correlation.Armed
-	}
-	return s.history.inPrompt()
 }
 
 // continueFailed makes a session continue the one whose load has just failed. It takes over a context that was not
@@ -251,12 +217,6 @@ func (l LookedUp) on(c *Connection) {
 // Unfolded: the ledger is asked about sessions. Do.Behind are those of which it may not have all that was recorded.
 type Unfolded struct{ About []*Session }
 
-// Behind is how many events the file holds of a session.
-type Behind struct {
-	Session *Session
-	Events  int
-}
-
 func (u Unfolded) on(c *Connection) {
 	c.do.Behind = behind(u.About...)
 }
@@ -277,4 +237,13 @@ func (f Folded) on(*Connection) {
 	for _, b := range f.UpTo {
 		b.Session.exists.events.folded = max(b.Session.exists.events.folded, b.Events)
 	}
+}
+
+// useStored gives the session a context that an earlier process has stored, with the key that it was fetched under, in
+// place of a fetch.
+func (c *Connection) useStored(s *Session, l LookedUp) {
+	f := &Fetch{session: s, key: l.Key, step: fetched, got: l.Context, stored: l.Stored}
+	s.context.fetch, s.context.keyed = f, true
+	c.setKey(s, l.Key, "")
+	c.storeContext(f) // it was taken out of the ledger, and is still not used
 }

@@ -1,45 +1,13 @@
 package session
 
 import (
+	"maps"
 	"slices"
 	"time"
-
-	"github.com/Signet-AI/signet-acp-proxy/correlation/eventlog"
 )
-
-// An Opening is a request that opens a session.
-type Opening struct {
-	Kind   OpeningKind
-	Target string // the session's id, or that of a fork's parent; "" for a new one
-	Cwd    string
-	Off    bool // its _meta switches memory off
-	Early  bool // it came before the initialize response said that frames may be edited
-}
-
-// OpeningKind is how a session is opened.
-type OpeningKind uint8
-
-const (
-	OpensNone  OpeningKind = iota
-	OpensNew               // session/new
-	OpensKnown             // session/load, session/resume
-	OpensFork              // session/fork
-)
-
-// makes reports whether a success makes a session.
-func (o Opening) makes() bool { return o.Kind == OpensNew || o.Kind == OpensFork }
 
 // aliasWindow is how soon after a failed load a new session continues it.
 const aliasWindow = 5 * time.Second
-
-// failedLoad is a load or resume that the harness refused. A session/new right after it continues the conversation
-// (docs/facts/acpx.md, "A load that fails").
-type failedLoad struct {
-	session *Session
-	cwd     string
-	at      time.Time
-	n       int // the request's
-}
 
 // OpeningAsked: a request that opens a session. Do.Session is the session, and Do.Lookups asks the ledger about it. An
 // early request is noted for the moment when its response comes.
@@ -170,9 +138,16 @@ func (c *Connection) opened(s *Session, made bool, id string) {
 	c.touch(s)
 }
 
-// removeMaking takes a session off the list of those without an id.
-func (c *Connection) removeMaking(s *Session) {
-	c.making = slices.DeleteFunc(c.making, func(m *Session) bool { return m == s })
+func (c *Connection) advertise(id string, commands map[string]bool) {
+	if maps.Equal(commands, c.commands) { // most harnesses have the same for all sessions, which share one map
+		commands = c.commands
+	}
+	c.commands = commands
+	if s := c.sessions[id]; s != nil {
+		s.exists.commands = commands
+	} else if len(c.making) > 0 && len(c.early) < maxEarly {
+		c.early[id] = commands
+	}
 }
 
 // notOpened notes that the harness refused to open a session.
@@ -196,21 +171,6 @@ func (c *Connection) notOpened(req Request, code int) {
 	}
 }
 
-// Served: a session has an MCP server of ours. Release is to be called once the session has gone.
-type Served struct {
-	Session *Session
-	Release func()
-}
-
-func (o Served) on(*Connection) {
-	o.Session.exists.releases = append(o.Session.exists.releases, o.Release)
-}
-
-func (c *Connection) release(s *Session) {
-	c.waiting.released = append(c.waiting.released, s.exists.releases...)
-	s.exists.releases = nil
-}
-
 // Closed: the client has closed or deleted a session, by Method. It stays in memory only until its last words are
 // recorded. If it is opened again it is looked up.
 type Closed struct {
@@ -232,63 +192,14 @@ func (l Closed) on(c *Connection) {
 	c.touch(s)
 }
 
-// RecordFound: the record id that acpx has for a session.
-type RecordFound struct {
+// ModeSet: the harness says which mode a session is in; "" says nothing.
+type ModeSet struct {
 	Session *Session
-	Record  string
+	Mode    string
 }
 
-func (r RecordFound) on(c *Connection) {
-	s := r.Session
-	if s.exists.open.Record != r.Record {
-		s.exists.open.Record = r.Record
-		c.record(s, eventlog.RecordKnown{Session: s.Number, Record: r.Record})
-	}
-}
-
-// RecordsSought: Do.Sessions are those that Client has made and whose acpx records are not known.
-type RecordsSought struct{ Client string }
-
-func (r RecordsSought) on(c *Connection) {
-	if c.client.Name != r.Client {
-		return
-	}
-	for _, s := range c.sessions {
-		if s.exists.live && s.exists.open.New && s.exists.open.Record == "" {
-			c.do.Sessions = append(c.do.Sessions, s)
-		}
-	}
-}
-
-// SessionSought: Do.Who is what is known of a session, and Do.Off says that it is switched off. With Wait it waits for
-// what the ledger has to say (Do.Wait), unless it is Late.
-type SessionSought struct {
-	Session    *Session
-	Wait, Late bool
-}
-
-func (k SessionSought) on(c *Connection) {
-	e := &k.Session.exists
-	c.do.Who, c.do.Mode, c.do.Off = e.who, e.mode, k.Session.off()
-	c.do.Wait = k.Wait && !k.Late && !c.do.Off && e.ledger == asked
-}
-
-// TurnsSought: Do.Sessions are those in which a turn is under way.
-type TurnsSought struct{}
-
-func (TurnsSought) on(c *Connection) {
-	for _, s := range c.sessions {
-		if s.exists.live && !s.off() && len(s.turns.open) > 0 && s.turns.open[0].forwarded {
-			c.do.Sessions = append(c.do.Sessions, s)
-		}
-	}
-}
-
-// ClientGone: the client has gone. Do.Busy says that a prompt still waits for its response.
-type ClientGone struct{}
-
-func (ClientGone) on(c *Connection) {
-	for _, s := range c.sessions {
-		c.do.Busy = c.do.Busy || len(s.turns.open) > 0
+func (u ModeSet) on(*Connection) {
+	if u.Mode != "" {
+		u.Session.exists.mode = u.Mode
 	}
 }

@@ -1,7 +1,6 @@
 package session
 
 import (
-	"github.com/Signet-AI/signet-acp-proxy/correlation"
 	"github.com/Signet-AI/signet-acp-proxy/correlation/eventlog"
 )
 
@@ -147,23 +146,6 @@ func (p Steered) on(c *Connection) {
 	c.touch(s)
 }
 
-// forwarded notes that a turn's prompt leaves for the harness now.
-func (c *Connection) forwarded(t *Turn) {
-	s := t.Session
-	c.settleDoubt(s, false)
-	s.history.endReplay()
-	t.forwarded = true
-	c.changes++
-	for _, u := range s.turns.open { // those behind a held prompt may have been read before it left
-		if !u.forwarded {
-			break
-		}
-		if u.promptRead {
-			c.recordBegun(u)
-		}
-	}
-}
-
 // HarnessEnded: the turns whose prompts are still held begin: the harness will not get them, but the user has said it.
 type HarnessEnded struct{}
 
@@ -278,25 +260,4 @@ func (c *Connection) endTurn(req Request, id string, failed bool, stop string, c
 	}
 	s.exists.events.recorded++
 	return ended
-}
-
-// closeUnanswered ends a turn that has no response. What its prompt carried is in doubt.
-func (c *Connection) closeUnanswered(t *Turn) {
-	s := t.Session
-	s.turns.end(t, StopUnanswered)
-	s.turns.last = t
-	c.changes++
-	for _, req := range c.pending {
-		if req.Turn == t {
-			c.settle(s, req.Injection, correlation.Failed)
-		}
-	}
-	if s.off() || t.dropped {
-		return
-	}
-	if c.recordBegun(t); t.Number == 0 {
-		return
-	}
-	c.record(s, eventlog.TurnEnded{Turn: t.Number, Stop: t.stop, Lost: t.lost})
-	c.markDue(t)
 }

@@ -3,27 +3,8 @@ package session
 import (
 	"slices"
 
-	"github.com/Signet-AI/signet-acp-proxy/correlation"
 	"github.com/Signet-AI/signet-acp-proxy/correlation/eventlog"
 )
-
-// waiting is what is still to be redacted and recorded.
-type waiting struct {
-	due       []*Turn
-	unread    int // bytes of prompts that wait to be read
-	lost      int // bytes of turns that could not be kept
-	titles    []*Session
-	summaries []Told
-	closed    []closedSession
-	released  []func() // to be called, because their sessions have gone
-}
-
-// closedSession is a session that the client has closed, with the method that did it. That is recorded only after its
-// last words.
-type closedSession struct {
-	session *Session
-	reason  string
-}
 
 // record has events of a session appended to the file of events. In the file a session's first event is Opened, so that
 // events from before it wait in deferred.
@@ -91,103 +72,32 @@ func (c *Connection) markDue(t *Turn) {
 	}
 }
 
-// RecordingBegins: what is due is to be recorded now (Do.Due). The recorder redacts it and comes back with Recorded.
-type RecordingBegins struct{}
-
-// Due is what is to be recorded, in the order in which it came up.
-type Due struct {
-	Turns     []DueTurn
-	Titles    []Told
-	Summaries []Told
+// setKey gives a session a Signet key. spent is an earlier key with which a session-start was sent whose outcome is not
+// known; "" for none.
+func (c *Connection) setKey(s *Session, key, spent string) {
+	if s.exists.who.Key == key {
+		return
+	}
+	s.exists.who.Key = key
+	if s.exists.events.opened || spent != "" {
+		c.recordKey(s, key, spent)
+	}
 }
 
-// DueTurn is what is to be recorded of a turn.
-type DueTurn struct {
-	Turn    *Turn
-	Number  int
-	Prompts []Prompt // the prompt, and what the user said later in the turn
-	Tools   []correlation.ToolCall
-	Ended   bool
-	Off     bool // nothing of it is to be recorded
-	Project string
-	Blocks  []string // our own texts, which its answer may repeat and must not be stored with
-	Private []string // passages that nothing recorded may repeat
+func (c *Connection) storeContext(f *Fetch) {
+	if f.stored != nil && f.step == fetched {
+		c.record(f.session, eventlog.ContextStored{
+			Session: f.session.Number, Key: f.key, Fetched: f.got.Fetched, Context: f.stored,
+		})
+	}
 }
 
-// Told is what a harness says about a conversation: a title, or its own summary. Before it is stored, our Blocks and
-// the user's Private passages have to be taken out.
-type Told struct {
-	Session         *Session
-	Project, Text   string
-	Blocks, Private []string
+// dropContext removes the context that was stored for a session.
+func (c *Connection) dropContext(s *Session) {
+	s.exists.events.drop()
+	c.record(s, eventlog.ContextDropped{Session: s.Number})
 }
 
 func (c *Connection) told(s *Session, text string) Told {
 	return Told{s, s.exists.who.Project, text, s.history.texts(), slices.Clone(s.history.private)}
-}
-
-func (RecordingBegins) on(c *Connection) {
-	w := &c.waiting
-	w.unread = 0 // turns that have not begun hold little
-	kept := w.due[:0]
-	for _, t := range w.due {
-		if t.Number == 0 && !t.dropped { // it has not begun
-			kept = append(kept, t)
-			continue
-		}
-		t.due = false
-		h := &t.Session.history
-		d := DueTurn{
-			Turn: t, Number: t.Number, Tools: t.takeTools(), Ended: t.ended, Off: t.dropped,
-			Project: t.Session.exists.who.Project,
-			Blocks:  h.texts(), Private: slices.Clone(h.private),
-		}
-		if t.prompt != nil {
-			d.Prompts = append(d.Prompts, t.prompt)
-		}
-		d.Prompts = append(d.Prompts, t.steered...)
-		t.prompt, t.steered = nil, nil
-		c.do.Due.Turns = append(c.do.Due.Turns, d)
-	}
-	clear(w.due[len(kept):])
-	w.due = kept
-	for _, s := range w.titles {
-		c.do.Due.Titles = append(c.do.Due.Titles, c.told(s, s.history.title))
-	}
-	c.do.Due.Summaries = w.summaries
-	w.titles, w.summaries = nil, nil
-}
-
-// Recorded: events of a session, redacted. Turn is the turn that they are of; nil: of none. Private are passages that
-// nothing recorded may repeat from now on; Do.Private are all of these.
-type Recorded struct {
-	Session *Session
-	Turn    *Turn
-	Events  []eventlog.Event
-	Private []string
-}
-
-func (r Recorded) on(c *Connection) {
-	r.Session.history.private = append(r.Session.history.private, r.Private...)
-	if r.Turn == nil || !r.Turn.dropped {
-		c.record(r.Session, r.Events...)
-	}
-	c.do.Private = slices.Clone(r.Session.history.private)
-}
-
-// RecordingEnds: all that was due is recorded. Closings of sessions follow their last words. A session that was opened
-// again meanwhile has not left. Do.Release are to be called, and Do.Left says that sessions were closed.
-type RecordingEnds struct{}
-
-func (RecordingEnds) on(c *Connection) {
-	for _, l := range c.waiting.closed {
-		if again := c.sessions[l.session.ID]; again != nil && again.exists.live {
-			continue
-		}
-		c.release(l.session)
-		c.do.Left = true
-		c.record(l.session, eventlog.Left{Session: l.session.Number, Reason: l.reason})
-	}
-	c.do.Release = c.waiting.released
-	c.waiting.closed, c.waiting.released = nil, nil
 }

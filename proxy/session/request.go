@@ -3,18 +3,10 @@ package session
 import (
 	"slices"
 	"strconv"
+
+	"github.com/Signet-AI/signet-acp-proxy/correlation"
+	"github.com/Signet-AI/signet-acp-proxy/correlation/eventlog"
 )
-
-// A Request is a request of the client that waits for its response.
-type Request struct {
-	Method    string     // of any but a prompt
-	Session   *Session   // the session that it is about, or that a success opens; for a fork the child
-	Injection *Injection // of a prompt: the block in front of it; nil for none
-	Turn      *Turn      // of a prompt
-	Opening   Opening    // of a request that opens a session
-
-	n int // its number among those that were awaited
-}
 
 // Asked: a request about a session was forwarded, whose response is to be watched.
 type Asked struct {
@@ -24,16 +16,6 @@ type Asked struct {
 
 func (a Asked) on(c *Connection) {
 	c.await(a.Key, Request{Method: a.Method, Session: c.sessions[string(a.ID)]})
-}
-
-// await notes a request whose response is to be watched. key is its id (IDKey).
-func (c *Connection) await(key string, req Request) {
-	if old, ok := c.pending[key]; ok && old.Turn != nil { // an id that is used twice gets one answer
-		c.closeUnanswered(old.Turn)
-	}
-	c.requests++
-	req.n = c.requests
-	c.pending[key] = req
 }
 
 // ResponseCame: a response to the client begins. It is held if it is awaited. Key is called only if any is.
@@ -68,6 +50,54 @@ func (a Answered) on(c *Connection) {
 	if says := a.Read(req); says != nil {
 		says.on(c)
 	}
+}
+
+// await notes a request whose response is to be watched. key is its id (IDKey).
+func (c *Connection) await(key string, req Request) {
+	if old, ok := c.pending[key]; ok && old.Turn != nil { // an id that is used twice gets one answer
+		c.closeUnanswered(old.Turn)
+	}
+	c.requests++
+	req.n = c.requests
+	c.pending[key] = req
+}
+
+// forwarded notes that a turn's prompt leaves for the harness now.
+func (c *Connection) forwarded(t *Turn) {
+	s := t.Session
+	c.settleDoubt(s, false)
+	s.history.endReplay()
+	t.forwarded = true
+	c.changes++
+	for _, u := range s.turns.open { // those behind a held prompt may have been read before it left
+		if !u.forwarded {
+			break
+		}
+		if u.promptRead {
+			c.recordBegun(u)
+		}
+	}
+}
+
+// closeUnanswered ends a turn that has no response. What its prompt carried is in doubt.
+func (c *Connection) closeUnanswered(t *Turn) {
+	s := t.Session
+	s.turns.end(t, StopUnanswered)
+	s.turns.last = t
+	c.changes++
+	for _, req := range c.pending {
+		if req.Turn == t {
+			c.settle(s, req.Injection, correlation.Failed)
+		}
+	}
+	if s.off() || t.dropped {
+		return
+	}
+	if c.recordBegun(t); t.Number == 0 {
+		return
+	}
+	c.record(s, eventlog.TurnEnded{Turn: t.Number, Stop: t.stop, Lost: t.lost})
+	c.markDue(t)
 }
 
 // IDKey returns a request id in a form in which equal ids are equal strings: a peer may spell a number or a string

@@ -1,8 +1,13 @@
 package session
 
 import (
+	"encoding/json"
+	"time"
+
 	"github.com/Signet-AI/signet-acp-proxy/correlation"
+	"github.com/Signet-AI/signet-acp-proxy/correlation/eventlog"
 	"github.com/Signet-AI/signet-acp-proxy/memory"
+	"github.com/Signet-AI/signet-acp-proxy/proxy/answer"
 )
 
 // A Session is what this process knows of an ACP session. The ledger decides what its state is, because two proxies may
@@ -17,87 +22,217 @@ type Session struct {
 	history history
 }
 
+// An existence is whether and as what a session exists: for the client and the harness, in the ledger, and in the file
+// of events.
+type existence struct {
+	who      memory.Session
+	open     correlation.OpenSession // what the event that it was opened says
+	live     bool                    // the harness has opened it
+	silence  silence
+	mode     string          // the harness's, as it said last; "" is not known
+	early    string          // the id in updates that came before the response that names it
+	commands map[string]bool // that the harness takes in it
+	releases []func()        // to be called once it has gone
+
+	ledger    ledger
+	looks     int      // how often the ledger was asked because the client has opened it
+	row       int64    // in the ledger; 0: it had none when it was asked
+	continued int64    // the row of a session whose stored context this one may use; 0: none
+	parent    *Session // that it was forked from
+	failed    *Session // that it continues, because its load failed
+
+	events entry
+}
+
+// A silence is how little is done with a session.
+type silence uint8
+
+const (
+	heard  silence = iota
+	off            // nothing is inserted, and nothing recorded but that it is off
+	hidden         // likewise, and no event of it is recorded: its project is opted out, or it was forgotten
+)
+
+// A ledger is what the ledger has said about a session.
+type ledger uint8
+
+const (
+	asked   ledger = iota // it has not answered
+	known                 // it has
+	unknown               // likewise: it does not have it, though the client has opened it by its id
+	stale                 // it failed to, or another process has changed the session: the next prompt asks again
+	none                  // there is no ledger: the session cannot be claimed in this process
+)
+
+// An entry is what the file of events has of a session.
+type entry struct {
+	opened   bool             // its Opened event is there
+	deferred []eventlog.Event // to be appended behind that
+	recorded int              // how many events of it were appended
+	folded   int              // of these, how many the ledger is known to have
+}
+
+// A context is what a session is told, and how far that is.
+type context struct {
+	state correlation.State
+	// Compacted or Cleared while a block was in flight: it counts once that has settled
+	lost    correlation.EventName
+	sent    bool   // a prompt of this connection carries a block, and waits for its response
+	held    *Held  // else the prompt that waits for its context; nil: none
+	claims  int    // prompts of this process that carried a block
+	fetch   *Fetch // of what the next prompt is to get; nil: none was begun
+	local   bool   // the next fetch is to read the local identity files alone
+	keyed   bool   // a session-start may have been sent with the session's key
+	patient bool   // the identity is in its system prompt, and no prompt has waited for the memories: one may
+}
+
+// A Fetch is a request for a session's context. Only a prompt waits for it, and a prompt that stops waiting does not
+// cancel it: a session-start without its answer costs the key.
+type Fetch struct {
+	session *Session // a session that continues another takes its fetch over
+	key     string   // the Signet key that it was made with
+	step    fetchStep
+	missed  bool // a prompt went without it
+	got     memory.Context
+	err     error
+	stored  json.RawMessage // what it got, as it may be stored; nil: nothing
+}
+
+// A fetchStep is how far a fetch is.
+type fetchStep uint8
+
+const (
+	fetching fetchStep = iota
+	fetched            // got and err are set
+	used               // a prompt has carried what it got
+)
+
+// Turns follow the wire: they are in the order in which their prompts leave for the harness. What the agent says
+// belongs to the oldest turn without a response, or to the last turn if all have one: some agents say more after it.
+type turns struct {
+	open []*Turn // whose prompts have no response; the first may still be held
+	last *Turn   // the last one that was answered
+}
+
+// A Turn is one prompt and its answer.
+type Turn struct {
+	Session *Session
+	Number  int          // in the file of events; 0: it has not begun there
+	Answer  *answer.Text // what the agent said and is not recorded: the owner's, and nothing here looks at it
+
+	command string // the slash command that the prompt is; "" for none
+	trace   string // the client's traceparent; "" for none
+
+	forwarded bool       // its prompt has left, or is leaving
+	begun     bool       // the harness has thought or said something
+	cancelled bool       // the client has asked for its end
+	accepted  bool       // version 2: the harness has accepted the prompt; the turn goes on
+	carries   *Injection // what the accepted prompt carries; nil: none
+	dropped   bool       // nothing of it is recorded
+	ended     bool
+	due       bool // there is something of it to record
+
+	prompt     Prompt   // nil before it is read, and once it is recorded
+	promptRead bool     // prompt was set
+	steered    []Prompt // what the user said later in the turn
+	notices    []byte   // the harness's notices, escaped as they came: the answer if there is no other
+	tools      []tool
+	toolAt     map[string]int // index in tools by the call's id
+	message    string         // id of the message that the agent is saying
+	toolCalled bool           // since that message began
+	lost       int            // bytes that could not be kept
+	stop       string         // ACP's stopReason, or one of the Stop constants
+}
+
+// A Prompt is the text of a prompt, or of a steering message, which is read when it is recorded.
+type Prompt interface {
+	// Words decodes the text, which may take a while. It returns the text without its private passages, and these.
+	Words() (kept string, private []string)
+	Omitted() int // bytes that were not kept, for they were too many
+	Size() int    // bytes that it holds in memory
+}
+
+// A tool is a tool call of a turn.
+type tool struct {
+	report correlation.ToolCall // what was reported since it was last recorded
+	began  time.Time
+	due    bool // report is to be recorded
+}
+
+// How a turn ended, where no stopReason says it.
+const (
+	StopEnd        = "end_turn"   // ACP's own word for a turn that came to its end
+	StopCancelled  = "cancelled"  // likewise, for one that the client has cancelled
+	StopError      = "error"      // its response was an error
+	StopUnanswered = "unanswered" // a later prompt was answered, and this one was not
+)
+
+// A history is what stands in a session's conversation: our blocks, the user's private passages, and what the harness
+// shows of it and makes of it.
+type history struct {
+	blocks  []*Injection // that went in, oldest first
+	items   []string     // ids of the items in them, or texts of those without
+	private []string     // the <private> parts of the user's prompts, which nothing recorded may repeat
+	since   int          // bytes of the newest block and of the user's text since
+	replay  replay
+	title   string // the harness's, as it came
+	named   bool   // the client has given it a title: later ones are not made from a prompt
+	compactions
+}
+
+// A replay is what a harness has shown of its history between the request that opened the session and the first prompt.
+type replay struct {
+	open    bool // more may come
+	whole   bool // the response that ends it has come; some harnesses go on after it
+	user    bool // a user message was shown
+	marked  bool // with the newest block in it
+	strange bool // with a block that is not of this session's
+	waited  bool // a message of it has waited for the ledger once
+}
+
+// Compactions are what is known of a conversation's compactions, which take our blocks out of it. What it returns says
+// what has just become known: begun, that one has begun, and lost, that the harness has lost the conversation.
+type compactions struct {
+	summary summary
+	tool    string // id of the tool call that is a compaction under way
+	used    int64  // tokens of the context window, as the harness last reported
+}
+
+// A summary is the harness's own summary of a conversation that it is compacting, while it comes.
+type summary struct {
+	compaction string // its compactionId
+	begun      bool   // that it began is recorded
+	text       []byte // at most maxSummary
+}
+
+// An Injection is a block that is to be inserted, is under way, or was inserted.
+type Injection struct {
+	correlation.Injection
+	Block memory.Block  // set until it is inserted
+	Took  time.Duration // the fetch
+
+	fetch    *Fetch            // that it uses up; nil: none
+	from     correlation.State // in which the session was
+	settled  bool              // its prompt was answered, or will not be
+	shown    bool              // the harness has replayed it since the session was last opened
+	sentHere bool              // this connection has sent it
+}
+
+// The kinds of injections, as the ledger stores them.
+const (
+	KindContext  = "context"  // identity and memories, with a session's first prompt
+	KindIdentity = "identity" // the local files only: the rest was not there in time
+	KindMemories = "memories" // the rest, with a later prompt
+	KindRecall   = "recall"   // what was found for the text of a later prompt
+	KindMessages = "messages" // what other agents have sent, with a later prompt
+	KindSystem   = "system"   // the identity alone, in the system prompt
+)
+
+// maxLabel is how many bytes of a session's id are logged: ACP does not limit its length.
+const maxLabel = 128
+
 // Label is the session's id as it is logged, at most maxLabel bytes of it.
 func (s *Session) Label() string { return s.ID[:min(len(s.ID), maxLabel)] }
-
-// newSession makes a session that is still to be looked up in the ledger, or to be named by the harness.
-func (c *Connection) newSession(cwd string) *Session {
-	who := memory.Session{Harness: c.harness(), Cwd: cwd, Project: c.o.Project(cwd), AgentID: c.o.AgentID}
-	c.numbers.session++
-	s := &Session{
-		Number: c.numbers.session,
-		exists: existence{
-			who: who,
-			open: correlation.OpenSession{
-				Harness: c.harness(), Agent: c.agent.Name, AgentVersion: c.agent.Version,
-				Cwd: cwd, Project: who.Project, AgentID: c.o.AgentID,
-				Client: c.client.Name, ClientVersion: c.client.Version,
-			},
-		},
-		context: context{state: correlation.Armed},
-	}
-	if memory.OptedOut(cwd, c.o.Exclude) {
-		s.exists.silence = hidden
-	}
-	return s
-}
-
-// off reports whether nothing is inserted into the session, and nothing of it recorded.
-func (s *Session) off() bool { return s.exists.silence != heard }
-
-// setKey gives a session a Signet key. spent is an earlier key with which a session-start was sent whose outcome is not
-// known; "" for none.
-func (c *Connection) setKey(s *Session, key, spent string) {
-	if s.exists.who.Key == key {
-		return
-	}
-	s.exists.who.Key = key
-	if s.exists.events.opened || spent != "" {
-		c.recordKey(s, key, spent)
-	}
-}
-
-// orNewKey returns key, or a new one if key is empty.
-func (c *Connection) orNewKey(key string) string {
-	if key == "" {
-		return c.o.NewKey()
-	}
-	return key
-}
-
-// switchOff inserts and records nothing more in a session. What is not recorded yet is dropped too.
-func (c *Connection) switchOff(s *Session) {
-	if s.exists.silence == heard {
-		s.exists.silence = off
-	}
-	c.dropTurns(s)
-	c.step(s, correlation.Event{Name: correlation.SwitchedOff})
-}
-
-// forget records nothing more of a session that a person has had forgotten.
-func (c *Connection) forget(s *Session) {
-	s.exists.silence, s.exists.events.deferred = hidden, nil
-	c.dropTurns(s)
-}
-
-// dropTurns drops what is not recorded of a session's turns, and records nothing more of them.
-func (c *Connection) dropTurns(s *Session) {
-	s.turns.drop()
-	c.changes++
-}
-
-// Forgotten: a person has had sessions forgotten, by their numbers in the file of events.
-type Forgotten struct{ Numbers []int }
-
-func (f Forgotten) on(c *Connection) {
-	for _, s := range c.sessions {
-		for _, n := range f.Numbers {
-			if s.Number == n {
-				c.forget(s)
-			}
-		}
-	}
-}
 
 // State says whether the session has had its context, as far as this process knows.
 func (s *Session) State() correlation.State { return s.context.state }
@@ -105,5 +240,5 @@ func (s *Session) State() correlation.State { return s.context.state }
 // LookedUp reports whether the ledger has answered about the session, or failed to.
 func (s *Session) LookedUp() bool { return s.exists.ledger != asked }
 
-// Fetched reports whether a fetch of the session's context has ended.
-func (s *Session) Fetched() bool { return s.context.fetch != nil && s.context.fetch.ended() }
+// off reports whether nothing is inserted into the session, and nothing of it recorded.
+func (s *Session) off() bool { return s.exists.silence != heard }

@@ -181,6 +181,9 @@ func (c *Connection) settleDoubt(s *Session, late bool) {
 	}
 }
 
+// bytesPerToken is the estimate of harnesses that have no tokenizer at hand.
+const bytesPerToken = 4
+
 // contextLost makes the next plain prompt carry context again, because the harness has cleared the conversation (lost
 // is correlation.Cleared) or compacted it (Compacted).
 func (c *Connection) contextLost(s *Session, lost correlation.EventName) {
@@ -206,4 +209,25 @@ func (c *Connection) contextLost(s *Session, lost correlation.EventName) {
 		x.forget(whole)
 		c.dropContext(s)
 	}
+}
+
+// dropTurns drops what is not recorded of a session's turns, and records nothing more of them.
+func (c *Connection) dropTurns(s *Session) {
+	s.turns.drop()
+	c.changes++
+}
+
+// switchOff inserts and records nothing more in a session. What is not recorded yet is dropped too.
+func (c *Connection) switchOff(s *Session) {
+	if s.exists.silence == heard {
+		s.exists.silence = off
+	}
+	c.dropTurns(s)
+	c.step(s, correlation.Event{Name: correlation.SwitchedOff})
+}
+
+// forget records nothing more of a session that a person has had forgotten.
+func (c *Connection) forget(s *Session) {
+	s.exists.silence, s.exists.events.deferred = hidden, nil
+	c.dropTurns(s)
 }

@@ -8,66 +8,6 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/proxy/answer"
 )
 
-// Turns follow the wire: they are in the order in which their prompts leave for the harness. What the agent says
-// belongs to the oldest turn without a response, or to the last turn if all have one: some agents say more after it.
-type turns struct {
-	open []*Turn // whose prompts have no response; the first may still be held
-	last *Turn   // the last one that was answered
-}
-
-// A Turn is one prompt and its answer.
-type Turn struct {
-	Session *Session
-	Number  int          // in the file of events; 0: it has not begun there
-	Answer  *answer.Text // what the agent said and is not recorded: the owner's, and nothing here looks at it
-
-	command string // the slash command that the prompt is; "" for none
-	trace   string // the client's traceparent; "" for none
-
-	forwarded bool       // its prompt has left, or is leaving
-	begun     bool       // the harness has thought or said something
-	cancelled bool       // the client has asked for its end
-	accepted  bool       // version 2: the harness has accepted the prompt; the turn goes on
-	carries   *Injection // what the accepted prompt carries; nil: none
-	dropped   bool       // nothing of it is recorded
-	ended     bool
-	due       bool // there is something of it to record
-
-	prompt     Prompt   // nil before it is read, and once it is recorded
-	promptRead bool     // prompt was set
-	steered    []Prompt // what the user said later in the turn
-	notices    []byte   // the harness's notices, escaped as they came: the answer if there is no other
-	tools      []tool
-	toolAt     map[string]int // index in tools by the call's id
-	message    string         // id of the message that the agent is saying
-	toolCalled bool           // since that message began
-	lost       int            // bytes that could not be kept
-	stop       string         // ACP's stopReason, or one of the Stop constants
-}
-
-// A Prompt is the text of a prompt, or of a steering message, which is read when it is recorded.
-type Prompt interface {
-	// Words decodes the text, which may take a while. It returns the text without its private passages, and these.
-	Words() (kept string, private []string)
-	Omitted() int // bytes that were not kept, for they were too many
-	Size() int    // bytes that it holds in memory
-}
-
-// A tool is a tool call of a turn.
-type tool struct {
-	report correlation.ToolCall // what was reported since it was last recorded
-	began  time.Time
-	due    bool // report is to be recorded
-}
-
-// How a turn ended, where no stopReason says it.
-const (
-	StopEnd        = "end_turn"   // ACP's own word for a turn that came to its end
-	StopCancelled  = "cancelled"  // likewise, for one that the client has cancelled
-	StopError      = "error"      // its response was an error
-	StopUnanswered = "unanswered" // a later prompt was answered, and this one was not
-)
-
 // begin adds a turn whose prompt is to leave after those before it.
 func (w *turns) begin(s *Session) *Turn {
 	t := &Turn{Session: s, Answer: new(answer.Text)}

@@ -102,6 +102,11 @@ func (u UserShown) on(c *Connection) {
 	}
 }
 
+const (
+	maxNotices = 16 << 10 // bytes of a turn's message chunks that are notices
+	maxEarly   = 32       // sessions whose commands are kept before the response that names them
+)
+
 // ChunkCame: a chunk of the agent's words was parsed, and its text added to the turn's Answer.
 type ChunkCame struct {
 	Turn    *Turn
@@ -207,18 +212,6 @@ func (c *Connection) compacted(s *Session, begun, lost bool, text string) {
 	}
 }
 
-// ModeSet: the harness says which mode a session is in; "" says nothing.
-type ModeSet struct {
-	Session *Session
-	Mode    string
-}
-
-func (u ModeSet) on(*Connection) {
-	if u.Mode != "" {
-		u.Session.exists.mode = u.Mode
-	}
-}
-
 // TitleShown: the harness says a session's title, before it is forwarded. Do.Title is the block that it was made from,
 // if it was made from one alone.
 type TitleShown struct {
@@ -254,21 +247,6 @@ type TitledByClient struct{ ID []byte }
 func (u TitledByClient) on(c *Connection) {
 	if s := c.sessions[string(u.ID)]; s != nil {
 		s.history.named = true
-	}
-}
-
-// BlocksSought: the blocks of a session are needed. Do.Known says that they are Do.Blocks.
-type BlocksSought struct{ ID string }
-
-func (u BlocksSought) on(c *Connection) {
-	s := c.sessions[u.ID]
-	if c.do.Session = s; s == nil || s.exists.ledger == asked {
-		return
-	}
-	c.do.Known, c.do.Row = true, s.exists.row
-	for _, b := range s.history.blocks {
-		own := *b // read beside the conversation, which goes on changing it
-		c.do.Blocks = append(c.do.Blocks, &own)
 	}
 }
 

@@ -3,36 +3,9 @@ package session
 import (
 	"slices"
 	"strings"
-	"time"
 	"unicode"
 	"unicode/utf16"
 	"unicode/utf8"
-
-	"github.com/Signet-AI/signet-acp-proxy/correlation"
-	"github.com/Signet-AI/signet-acp-proxy/memory"
-)
-
-// An Injection is a block that is to be inserted, is under way, or was inserted.
-type Injection struct {
-	correlation.Injection
-	Block memory.Block  // set until it is inserted
-	Took  time.Duration // the fetch
-
-	fetch    *Fetch            // that it uses up; nil: none
-	from     correlation.State // in which the session was
-	settled  bool              // its prompt was answered, or will not be
-	shown    bool              // the harness has replayed it since the session was last opened
-	sentHere bool              // this connection has sent it
-}
-
-// The kinds of injections, as the ledger stores them.
-const (
-	KindContext  = "context"  // identity and memories, with a session's first prompt
-	KindIdentity = "identity" // the local files only: the rest was not there in time
-	KindMemories = "memories" // the rest, with a later prompt
-	KindRecall   = "recall"   // what was found for the text of a later prompt
-	KindMessages = "messages" // what other agents have sent, with a later prompt
-	KindSystem   = "system"   // the identity alone, in the system prompt
 )
 
 // SystemBlock returns the newest of the blocks that went into a system prompt.

@@ -1,0 +1,68 @@
+package session
+
+import (
+	"encoding/json"
+	"errors"
+
+	"github.com/Signet-AI/signet-acp-proxy/memory"
+)
+
+// beginFetches begins the fetches that the sessions need of which something has changed. The daemon answers a second
+// session-start of one key with a stub, so a session that has used its key gets a new one.
+func (c *Connection) beginFetches() {
+	for i := 0; i < len(c.do.changed); i++ { // a new key changes it again
+		s := c.do.changed[i]
+		e, x := &s.exists, &s.context
+		if e.ledger != known && e.ledger != unknown || s.off() {
+			continue
+		}
+		f := x.beginFetch(s)
+		if f == nil {
+			continue
+		}
+		local := x.local
+		x.local = false
+		if !local {
+			if e.who.Key != "" && x.keyed {
+				c.setKey(s, c.o.NewKey(), "")
+			}
+			e.who.Key, x.keyed = c.orNewKey(e.who.Key), true
+		}
+		f.key = e.who.Key
+		c.do.Fetches = append(c.do.Fetches, FetchJob{Fetch: f, Who: e.who, Local: local})
+	}
+}
+
+// FetchEnded: a fetch has ended. Stored is what it got as JSON without secrets, for a later process to use if this one
+// does not; nil stores nothing.
+type FetchEnded struct {
+	Fetch  *Fetch
+	Got    memory.Context
+	Err    error
+	Stored json.RawMessage
+}
+
+func (e FetchEnded) on(c *Connection) {
+	f := e.Fetch
+	f.got, f.err, f.stored, f.step = e.Got, e.Err, e.Stored, fetched
+	if s := f.session; (f.got.KeySpent || errors.Is(f.err, memory.ErrKeySpent)) && s.exists.who.Key == f.key {
+		// its outcome is not known: the old key stays in the session's sequence of keys, to be ended
+		spent := f.key
+		f.key = c.o.NewKey()
+		c.setKey(s, f.key, spent)
+	}
+	c.storeContext(f)
+	c.touch(f.session)
+	c.do.News = true
+}
+
+// takeOverFetch moves a fetch that no prompt has used from one session to another, with its key.
+func (c *Connection) takeOverFetch(s, from *Session) {
+	f := from.context.fetch
+	if f == nil || from.injected() || f.step == used || s.off() {
+		return
+	}
+	f.session, s.context.fetch, s.context.keyed = s, f, true
+	c.setKey(s, f.key, "")
+	c.storeContext(f)
+}
