@@ -29,8 +29,8 @@ func newConversation(o session.Options, now func() time.Time) *conversation {
 	return &conversation{now: now, state: session.New(o), news: make(chan struct{})}
 }
 
-// see looks at what was seen, unless that is nil, and does what is to be done. What only the caller can do is in what it
-// returns.
+// see looks at what was seen, unless that is nil, and does what is to be done. What only the caller can do is in what
+// it returns.
 func (v *conversation) see(seen session.Seen) (do session.Do) {
 	if seen != nil {
 		do, _ = v.look(seen)

@@ -189,8 +189,8 @@ func (d *database) unlessLocked(ctx context.Context) (context.Context, context.C
 
 var errNoLedger = errors.New("no database")
 
-// ask runs f once the ledger has what it has to have first, and waits for it. If ctx ends first it returns at once; then
-// f is not begun, or runs on with a context that has ended: what f sets is to be read only if there is no error.
+// ask runs f once the ledger has what it has to have first, and waits for it. If ctx ends first it returns at once;
+// then f is not begun, or runs on with a context that has ended: what f sets is to be read only if there is no error.
 func (d *database) ask(ctx context.Context, f func(context.Context, *Backend) error, first ...session.Behind) error {
 	b := d.ready(ctx)
 	if b == nil {

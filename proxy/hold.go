@@ -25,14 +25,15 @@ func (h *heldPrompt) Size() int { return h.size }
 // Resolve waits for the context, and returns the prompt with the block in front, or as the client sent it.
 func (h *heldPrompt) Resolve() (parts [][]byte, forwarded func()) {
 	parts = [][]byte{h.line}
-	guard.Run("held prompt", func() {
+	left := guard.Run("held prompt", func() {
 		edited, left := h.inject(h)
 		parts = edited
 		h.logLeft(left)
 	})
-	// it may be large, and is not needed any more
-	h.line = nil
-	guard.Run("held prompt", func() { h.talk.see(session.PromptGivenUp{Prompt: h.prompt}) }) // unless it has left
+	if !left {
+		guard.Run("held prompt", func() { h.talk.see(session.PromptWaits{Prompt: h.prompt, GivenUp: true}) })
+	}
+	h.line = nil // it may be large, and is not needed any more
 	return parts, func() {
 		if h.size > largePrompt {
 			h.tasks.run("giving memory back", giveBack)

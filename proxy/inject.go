@@ -32,9 +32,7 @@ func (j *injector) inject(h *heldPrompt) (parts [][]byte, leaves session.Step) {
 		guard.Point("held prompt")
 		switch next.Need {
 		case session.Wait:
-			if !j.wait(ctx, next, news) {
-				seen = session.PromptGivenUp{Prompt: h.prompt}
-			}
+			seen = session.PromptWaits{Prompt: h.prompt, GivenUp: !j.wait(ctx, next, news)}
 		case session.LookAgain:
 			j.within(ctx, next, func(ctx context.Context) { j.finder.lookUp(ctx, next.Lookup) })
 		case session.Earlier:

@@ -98,7 +98,9 @@ func (r *recorder) run() {
 			r.record()
 			for t, answer := range r.answers { // of turns whose response never came
 				if answer != nil {
-					guard.Run("recorder", func() { r.add(t.Session, t, nil, appendSaid(nil, t.Number, answer.End(), 0)...) })
+					guard.Run("recorder", func() {
+						r.add(t.Session, t, nil, appendSaid(nil, t.Number, answer.End(), 0)...)
+					})
 				}
 			}
 			return

@@ -26,7 +26,7 @@ func (h *history) update(compaction, status string, whole []string) (begun, lost
 		h.summary.text = nil
 		h.summary.add(strings.Join(whole, "\n"))
 	}
-	if h.replay.open {
+	if h.replay.step != replayOver {
 		return false, false, ""
 	}
 	if status == "in_progress" && !h.summary.begun {
@@ -45,11 +45,11 @@ func (h *history) update(compaction, status string, whole []string) (begun, lost
 func (h *history) call(id string, begins, completed bool) (begun, lost bool) {
 	if begins && h.tool != id {
 		h.tool = id
-		begun = !h.replay.open && !completed
+		begun = h.replay.step == replayOver && !completed
 	}
 	if completed && h.tool != "" && h.tool == id {
 		h.tool = ""
-		lost = !h.replay.open
+		lost = h.replay.step == replayOver
 	}
 	return begun, lost
 }
@@ -63,5 +63,5 @@ const leastUsed = 4000
 func (h *history) use(tokens int64) (lost bool) {
 	before := h.used
 	h.used = tokens
-	return before >= leastUsed && tokens < before/2 && !h.replay.open
+	return before >= leastUsed && tokens < before/2 && h.replay.step == replayOver
 }

@@ -14,13 +14,16 @@ func (x *context) wants() bool {
 
 // adopt takes over the state that the ledger has, unless what is in flight is our own.
 func (x *context) adopt(state correlation.State) {
-	if !x.sent {
+	if !x.sent() {
 		x.state = state
 	}
 }
 
 // elsewhere reports whether another proxy was sending the session's context when the ledger was last asked.
-func (x *context) elsewhere() bool { return x.state == correlation.InFlight && !x.sent }
+func (x *context) elsewhere() bool { return x.state == correlation.InFlight && !x.sent() }
+
+// sent reports whether a prompt of this connection carries a block, and waits for its response.
+func (x *context) sent() bool { return x.held != nil && x.held.step == gone }
 
 // mayCarry reports whether a prompt may get a block because of the state. One that is in flight in another proxy may:
 // it may have ended there.

@@ -20,7 +20,7 @@ const (
 // mustHold reports whether a plain prompt has to be held, because it may get a block or the ledger has not answered.
 // While another prompt of this connection is held or carries a block, none is.
 func (c *Connection) mustHold(s *Session) bool {
-	if s.off() || s.exists.ledger == none || s.context.sent || s.context.held != nil {
+	if s.off() || s.exists.ledger == none || s.context.held != nil {
 		return false
 	}
 	if s.exists.ledger == asked || s.exists.ledger == stale || s.context.mayCarry() {
@@ -90,7 +90,7 @@ type CancelAsked struct {
 
 func (k CancelAsked) on(c *Connection) {
 	for _, s := range c.sessions {
-		if h := s.context.held; h != nil && (h.key == k.Key || s.ID == string(k.ID)) {
+		if h := s.context.held; h != nil && h.step != gone && (h.key == k.Key || s.ID == string(k.ID)) {
 			h.cancelled, c.do.News = true, true
 		}
 	}
@@ -101,20 +101,19 @@ func (k CancelAsked) on(c *Connection) {
 	}
 }
 
-// PromptGivenUp: nothing more can be done for a held prompt. It goes out as it came.
-type PromptGivenUp struct{ Prompt *Held }
+// PromptWaits: a held prompt's owner asks what it needs (Do.Prompt). If it was given up on, and has not left, it goes
+// out as it came.
+type PromptWaits struct {
+	Prompt  *Held
+	GivenUp bool
+}
 
-func (p PromptGivenUp) on(c *Connection) {
-	if p.Prompt.step != gone {
+func (p PromptWaits) on(c *Connection) {
+	if p.GivenUp && p.Prompt.step != gone {
 		c.leaves(p.Prompt, nil)
 	}
 	c.advance(p.Prompt)
 }
-
-// PromptWaits: a held prompt's owner asks what it needs (Do.Prompt).
-type PromptWaits struct{ Prompt *Held }
-
-func (p PromptWaits) on(c *Connection) { c.advance(p.Prompt) }
 
 // EarlierFound: how the conversation ended that a held prompt's session continues; "" if it continues none, or nobody
 // has said it in time.
@@ -352,8 +351,10 @@ func (c *Connection) claim(p *Held, in *Injection) {
 // leaves lets a held prompt go, with a block or as it came.
 func (c *Connection) leaves(p *Held, in *Injection) {
 	s := p.turn.Session
-	p.step, p.in, p.next = gone, in, Step{}
-	s.context.held = nil
+	p.step, p.in, p.next, p.found = gone, in, Step{}, memory.Context{}
+	if in == nil {
+		s.context.held = nil
+	}
 	c.do.Prompt = Step{Need: Leave, Injection: in}
 	if s.off() && in == nil { // switched off while it was held
 		c.do.Prompt.Off = true

@@ -118,7 +118,7 @@ func TestHeldWaits(t *testing.T) {
 		{"another's cancel", nil, late, Wait, hold - claim,
 			func(p *stage, _ *Held) { p.see(CancelAsked{ID: []byte("other"), Key: "other"}) }, "files"},
 		{"its owner has given up", nil, late, Wait, hold - claim,
-			func(p *stage, h *Held) { p.see(PromptGivenUp{Prompt: h}) }, ""},
+			func(p *stage, h *Held) { p.see(PromptWaits{Prompt: h, GivenUp: true}) }, ""},
 		{"the claim", nil, nil, Claim, hold, nil, whole},
 		{"a later claim", []string{"prompt", "tea"}, func(p *stage) { p.o.PerPrompt = true }, Claim, 400 * time.Millisecond, nil, "recall"},
 	} {
@@ -199,7 +199,7 @@ func TestClaims(t *testing.T) {
 			if undone != tt.undone || s.context.state != tt.state {
 				t.Errorf("taken back: %t; the state is %q", undone, s.context.state)
 			}
-			if s.context.held != nil || s.context.sent != tt.injects {
+			if s.context.sent() != tt.injects || s.context.held != nil && !tt.injects {
 				t.Error("the next prompt is judged by one that has left")
 			}
 		})

@@ -99,7 +99,7 @@ func (h *history) texts() []string {
 
 // expectReplay notes that the harness may replay its history from now on: each block may come back once.
 func (h *history) expectReplay() {
-	h.replay, h.since = replay{open: true}, 0
+	h.replay, h.since = replay{step: replayOpen}, 0
 	for _, b := range h.blocks {
 		b.shown = false
 	}
@@ -110,7 +110,7 @@ func (h *history) endReplay() { h.replay = replay{waited: h.replay.waited} }
 
 // showUser notes that the harness has replayed some of the user's text, in bytes of its frame.
 func (h *history) showUser(bytes int) {
-	if h.replay.open {
+	if h.replay.step != replayOver {
 		h.replay.user = true
 		h.since += bytes
 	}
@@ -128,13 +128,13 @@ func (h *history) match(text string) int {
 			continue
 		}
 		b.shown = true
-		if newest, ok := h.newest(); ok && h.replay.open && newest.Text == b.Text {
+		if newest, ok := h.newest(); ok && h.replay.step != replayOver && newest.Text == b.Text {
 			h.replay.marked = true
 		}
 		return n
 	}
 	text = strings.TrimSpace(text)
-	if h.replay.open && strings.HasPrefix(text, OpenMark) && strings.Contains(text, closeMark) {
+	if h.replay.step != replayOver && strings.HasPrefix(text, OpenMark) && strings.Contains(text, closeMark) {
 		h.replay.strange = true // by another proxy, or one whose database is lost
 	}
 	return 0

@@ -71,7 +71,9 @@ func TestMatch(t *testing.T) {
 		{"a mark alone", nil, true, []string{OpenMark}, []int{0}, false, false},
 	} {
 		h := history{blocks: tt.blocks}
-		h.replay.open = tt.open
+		if tt.open {
+			h.replay.step = replayOpen
+		}
 		for i, text := range tt.shown {
 			if n := h.match(text); n != tt.cut[i] {
 				t.Errorf("%s: %d bytes are cut of %q", tt.name, n, text)
@@ -129,7 +131,7 @@ func TestCompactions(t *testing.T) {
 	use := func(tokens int64) func(*history) (said, string) {
 		return func(h *history) (said, string) { return said{lost: h.use(tokens)}, "" }
 	}
-	replayed := func(h *history) (said, string) { h.replay.open = true; return said{}, "" }
+	replayed := func(h *history) (said, string) { h.replay.step = replayOpen; return said{}, "" }
 	for name, tt := range map[string]struct {
 		seen []func(*history) (said, string)
 		last said

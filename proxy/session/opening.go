@@ -130,7 +130,9 @@ func (c *Connection) opened(s *Session, made bool, id string) {
 		c.record(s, e.opened(s.ID, s.Number))
 	}
 	e.live = true
-	s.history.replay.whole = true
+	if s.history.replay.step == replayOpen {
+		s.history.replay.step = replayAnswered
+	}
 	if e.ledger != asked {
 		c.recordOpened(s)
 	}
@@ -158,7 +160,7 @@ func (c *Connection) notOpened(req Request, code int) {
 		c.release(s)
 		return
 	}
-	s.history.replay.open = false
+	s.history.replay.step = replayOver
 	if s.exists.live { // it was open before, and still is
 		return
 	}

@@ -102,14 +102,14 @@ func (c *Connection) said(t *Turn, said Said) {
 		}
 	}
 	t.promptRead = true
-	c.do.News = t.ended // its response waits for that
+	c.do.News = t.step == turnEnded // its response waits for that
 	if t.dropped {
 		return
 	}
 	t.prompt = said.Prompt
 	t.lost += said.Prompt.Omitted()
 	c.waiting.unread += said.Prompt.Size()
-	if t.forwarded {
+	if t.step != turnWaits {
 		c.recordBegun(t)
 	}
 	c.markDue(t)
@@ -152,7 +152,7 @@ type HarnessEnded struct{}
 func (HarnessEnded) on(c *Connection) {
 	for _, s := range c.sessions {
 		for _, t := range s.turns.open {
-			if !t.forwarded {
+			if t.step == turnWaits {
 				c.forwarded(t)
 			}
 		}
@@ -176,7 +176,7 @@ type PromptAnswered struct {
 func (p PromptAnswered) on(c *Connection) {
 	s, t := p.Request.Session, p.Request.Turn
 	if p.Accepted && !p.Failed {
-		t.accepted, t.carries, s.exists.live = true, p.Request.Injection, true
+		t.step, t.carries, s.exists.live = max(t.step, turnAccepted), p.Request.Injection, true
 		c.touch(s)
 	} else {
 		c.do.Ended = c.endTurn(p.Request, p.ID, p.Failed, p.Stop, p.Code)

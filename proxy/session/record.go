@@ -30,10 +30,6 @@ func (c *Connection) recordOpened(s *Session) {
 	c.record(s, before...)
 }
 
-func (c *Connection) recordKey(s *Session, key, spent string) {
-	c.record(s, eventlog.Rekeyed{Session: s.Number, Key: key, Spent: spent})
-}
-
 // recordBegun records that a turn has begun, after those before it, unless a prompt before it is still held.
 func (c *Connection) recordBegun(t *Turn) {
 	if t.Number != 0 || t.dropped {
@@ -66,8 +62,7 @@ func (c *Connection) recordTrace(t *Turn) {
 
 // markDue notes that there is something of a turn to record.
 func (c *Connection) markDue(t *Turn) {
-	if !t.due {
-		t.due = true
+	if !slices.Contains(c.waiting.due, t) {
 		c.waiting.due = append(c.waiting.due, t)
 	}
 }
@@ -80,7 +75,7 @@ func (c *Connection) setKey(s *Session, key, spent string) {
 	}
 	s.exists.who.Key = key
 	if s.exists.events.opened || spent != "" {
-		c.recordKey(s, key, spent)
+		c.record(s, eventlog.Rekeyed{Session: s.Number, Key: key, Spent: spent})
 	}
 }
 

@@ -18,10 +18,9 @@ func (RecordingBegins) on(c *Connection) {
 			kept = append(kept, t)
 			continue
 		}
-		t.due = false
 		h := &t.Session.history
 		d := DueTurn{
-			Turn: t, Number: t.Number, Tools: t.takeTools(), Ended: t.ended, Off: t.dropped,
+			Turn: t, Number: t.Number, Tools: t.takeTools(), Ended: t.step == turnEnded, Off: t.dropped,
 			Project: t.Session.exists.who.Project,
 			Blocks:  h.texts(), Private: slices.Clone(h.private),
 		}

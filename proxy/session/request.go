@@ -67,10 +67,10 @@ func (c *Connection) forwarded(t *Turn) {
 	s := t.Session
 	c.settleDoubt(s, false)
 	s.history.endReplay()
-	t.forwarded = true
+	t.step = max(t.step, turnBegan)
 	c.changes++
 	for _, u := range s.turns.open { // those behind a held prompt may have been read before it left
-		if !u.forwarded {
+		if u.step == turnWaits {
 			break
 		}
 		if u.promptRead {

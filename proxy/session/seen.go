@@ -88,7 +88,7 @@ type TurnsSought struct{}
 
 func (TurnsSought) on(c *Connection) {
 	for _, s := range c.sessions {
-		if s.exists.live && !s.off() && len(s.turns.open) > 0 && s.turns.open[0].forwarded {
+		if s.exists.live && !s.off() && len(s.turns.open) > 0 && s.turns.open[0].step != turnWaits {
 			c.do.Sessions = append(c.do.Sessions, s)
 		}
 	}

@@ -77,8 +77,7 @@ type context struct {
 	state correlation.State
 	// Compacted or Cleared while a block was in flight: it counts once that has settled
 	lost    correlation.EventName
-	sent    bool   // a prompt of this connection carries a block, and waits for its response
-	held    *Held  // else the prompt that waits for its context; nil: none
+	held    *Held  // the prompt that waits for its context, or that carries a block and waits for its response
 	claims  int    // prompts of this process that carried a block
 	fetch   *Fetch // of what the next prompt is to get; nil: none was begun
 	local   bool   // the next fetch is to read the local identity files alone
@@ -123,14 +122,11 @@ type Turn struct {
 	command string // the slash command that the prompt is; "" for none
 	trace   string // the client's traceparent; "" for none
 
-	forwarded bool       // its prompt has left, or is leaving
+	step      turnStep
 	begun     bool       // the harness has thought or said something
 	cancelled bool       // the client has asked for its end
-	accepted  bool       // version 2: the harness has accepted the prompt; the turn goes on
 	carries   *Injection // what the accepted prompt carries; nil: none
 	dropped   bool       // nothing of it is recorded
-	ended     bool
-	due       bool // there is something of it to record
 
 	prompt     Prompt   // nil before it is read, and once it is recorded
 	promptRead bool     // prompt was set
@@ -143,6 +139,16 @@ type Turn struct {
 	lost       int            // bytes that could not be kept
 	stop       string         // ACP's stopReason, or one of the Stop constants
 }
+
+// A turnStep is how far a turn is.
+type turnStep uint8
+
+const (
+	turnWaits    turnStep = iota // for its prompt to leave
+	turnBegan                    // that has left, or is leaving
+	turnAccepted                 // version 2: the harness has accepted the prompt; the turn goes on
+	turnEnded
+)
 
 // A Prompt is the text of a prompt, or of a steering message, which is read when it is recorded.
 type Prompt interface {
@@ -182,13 +188,21 @@ type history struct {
 
 // A replay is what a harness has shown of its history between the request that opened the session and the first prompt.
 type replay struct {
-	open    bool // more may come
-	whole   bool // the response that ends it has come; some harnesses go on after it
+	step    replayStep
 	user    bool // a user message was shown
 	marked  bool // with the newest block in it
 	strange bool // with a block that is not of this session's
 	waited  bool // a message of it has waited for the ledger once
 }
+
+// A replayStep is how far a replay is.
+type replayStep uint8
+
+const (
+	replayOver     replayStep = iota // there is none, or no more comes
+	replayOpen                       // more may come
+	replayAnswered                   // more may come though the response has: some harnesses go on after it
+)
 
 // Compactions are what is known of a conversation's compactions, which take our blocks out of it. What it returns says
 // what has just become known: begun, that one has begun, and lost, that the harness has lost the conversation.

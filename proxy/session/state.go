@@ -42,7 +42,6 @@ func (c *Connection) inject(s *Session, in *Injection) {
 	if s.context.state != correlation.Off { // switched off meanwhile
 		c.step(s, correlation.Event{Name: correlation.Sent})
 	}
-	s.context.sent = true
 	s.context.claims++
 	in.sentHere, in.Block = true, memory.Block{}
 	s.history.add(in)
@@ -76,11 +75,11 @@ func (p Placed) on(c *Connection) {
 // what is kept of a cancelled one.
 func (c *Connection) becameOf(t *Turn, failed bool, stop string, code int) correlation.EventName {
 	switch {
-	case failed && refused(code) && !t.accepted:
+	case failed && refused(code) && t.step != turnAccepted:
 		return correlation.Refused
 	case failed && (t.cancelled || code == requestCancelled), !failed && stop == StopCancelled:
 		return c.traits().Cancelled.became(t.begun || t.toolCalled)
-	case failed && !t.accepted:
+	case failed && t.step != turnAccepted:
 		return correlation.Failed
 	}
 	return correlation.Answered
@@ -99,7 +98,9 @@ func (c *Connection) settle(s *Session, in *Injection, became correlation.EventN
 		return
 	}
 	in.settled = true
-	s.context.sent = false
+	if x := &s.context; x.sent() {
+		x.held = nil
+	}
 	switch became {
 	case correlation.Refused:
 		c.takeBack(s, in)
@@ -171,14 +172,20 @@ func (c *Connection) settleDoubt(s *Session, late bool) {
 	}
 	block, known := s.history.newest()
 	partly := known && block.Kind == KindIdentity // its memories are still to come
+	told := r.user && (r.step == replayAnswered || late)
 	switch {
 	case marked:
 		c.step(s, correlation.Event{Name: correlation.Marked, Partly: partly})
-	case r.user && (r.whole || late), late && !known:
+	case told || late && !known:
 		c.step(s, correlation.Event{Name: correlation.Clean, Placed: s.history.inSystem()})
-	case late && c.traits().KeepsFailed && block.Outcome != correlation.WasCancelled:
+	case late && c.keepsFailed(block):
 		c.step(s, correlation.Event{Name: correlation.AssumedKept, Partly: partly})
 	}
+}
+
+// keepsFailed reports whether the harness has a block whose prompt has failed, as far as its traits say.
+func (c *Connection) keepsFailed(block *Injection) bool {
+	return c.traits().KeepsFailed && block.Outcome != correlation.WasCancelled
 }
 
 // bytesPerToken is the estimate of harnesses that have no tokenizer at hand.

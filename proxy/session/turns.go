@@ -17,7 +17,7 @@ func (w *turns) begin(s *Session) *Turn {
 
 // current returns the turn that the agent's next words belong to, nil if there is none.
 func (w *turns) current() *Turn {
-	if len(w.open) > 0 && w.open[0].forwarded {
+	if len(w.open) > 0 && w.open[0].step != turnWaits {
 		return w.open[0]
 	}
 	return w.last
@@ -26,7 +26,7 @@ func (w *turns) current() *Turn {
 // before returns the turns in front of t that have no response either, accepted ones aside; none if t is not open.
 func (w *turns) before(t *Turn) []*Turn {
 	before := slices.Clone(w.open[:max(0, slices.Index(w.open, t))])
-	return slices.DeleteFunc(before, func(u *Turn) bool { return u.accepted })
+	return slices.DeleteFunc(before, func(u *Turn) bool { return u.step == turnAccepted })
 }
 
 // upTo returns the turns that have left before t, and then t unless one in front of it is still held.
@@ -35,7 +35,7 @@ func (w *turns) upTo(t *Turn) []*Turn {
 		if u == t {
 			return w.open[:i+1]
 		}
-		if !u.forwarded {
+		if u.step == turnWaits {
 			return w.open[:i]
 		}
 	}
@@ -45,10 +45,10 @@ func (w *turns) upTo(t *Turn) []*Turn {
 // end takes a turn from those that are open. A turn that ended as unanswered before is not the last one again.
 func (w *turns) end(t *Turn, stop string) {
 	w.open = slices.DeleteFunc(w.open, func(u *Turn) bool { return u == t })
-	if !t.ended {
+	if t.step != turnEnded {
 		w.last = t
 	}
-	t.ended, t.stop = true, stop
+	t.step, t.stop = turnEnded, stop
 }
 
 // drop forgets all turns: nothing of them is recorded.
@@ -65,7 +65,7 @@ func (w *turns) drop() {
 // accepted returns the turns that a version 2 harness has accepted.
 func (w *turns) accepted() (all []*Turn) {
 	for _, t := range w.open {
-		if t.accepted {
+		if t.step == turnAccepted {
 			all = append(all, t)
 		}
 	}

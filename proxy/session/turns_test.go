@@ -13,8 +13,8 @@ import (
 
 // Words belong to the oldest turn without a response, or to the last one.
 func TestCurrentTurn(t *testing.T) {
-	a, b, c := &Turn{forwarded: true}, &Turn{forwarded: true}, &Turn{}
-	old := &Turn{ended: true}
+	a, b, c := &Turn{step: turnBegan}, &Turn{step: turnBegan}, &Turn{}
+	old := &Turn{step: turnEnded}
 	for _, tt := range []struct {
 		name   string
 		w      turns

@@ -41,7 +41,7 @@ func (u UpdateJudged) on(c *Connection) {
 	if u.Kind == Thoughts && c.do.Turn != nil {
 		c.do.Turn.begun = true
 	}
-	shows := len(s.history.blocks) > 0 || s.history.replay.open || s.exists.ledger == asked
+	shows := len(s.history.blocks) > 0 || s.history.replay.step != replayOver || s.exists.ledger == asked
 	c.do.Frame = u.Kind.frame(c.do.Turn != nil, shows)
 }
 

@@ -213,36 +213,38 @@ func (p *pumping) hold(piece []byte, whole bool) error {
 		p.next = 2 * len(p.long)
 		p.mode = p.d.Judge(p.long, whole)
 	}
-	tooLong := len(p.long)+p.rest.size > MaxHeld
+	mode, tooLong := p.mode, len(p.long)+p.rest.size > MaxHeld
 	switch {
-	case p.mode == Hold && whole && !tooLong:
+	case tooLong || mode == Pass || mode == Tap:
 		line := p.whole()
-		return p.d.Held(line)
-	case tooLong || p.mode == Pass || p.mode == Tap:
-		mode := p.mode
+		return p.release(line, whole, mode == Tap || mode == Hold && p.d.TooLong(line) == Tap)
+	case mode == Hold && whole:
+		return p.d.Held(p.whole())
+	case mode == Divert:
 		line := p.whole()
-		look := mode == Tap || mode == Hold && p.d.TooLong(line) == Tap
-		if !whole {
-			p.mode = Pass
-		}
-		if look && !whole {
-			p.mode = Tap
-		}
-		if err := p.d.Write(line); err != nil {
-			return err
-		}
-		if look {
-			p.d.Tapped(line, true, whole)
-		}
-	case p.mode == Divert:
-		line := p.long
-		p.reset()
 		p.d.Diverted(line, true)
 		if !whole {
 			p.mode = Divert
 		}
 	case whole:
 		p.reset()
+	}
+	return nil
+}
+
+// release forwards what was held of a frame. What is still to come passes, and is tapped if look is set.
+func (p *pumping) release(line []byte, whole, look bool) error {
+	if !whole {
+		p.mode = Pass
+		if look {
+			p.mode = Tap
+		}
+	}
+	if err := p.d.Write(line); err != nil {
+		return err
+	}
+	if look {
+		p.d.Tapped(line, true, whole)
 	}
 	return nil
 }
