@@ -52,7 +52,7 @@ type watchedMethod struct {
 	needs    frame.Need
 	early    bool                     // also before it is known whether frames may be edited
 	answered bool                     // only as a request that will be answered
-	hold     func(*up, []byte) []byte // it is held until it is whole, and leaves as this returns it; nil: it is not held
+	hold     func(*up, []byte) []byte // it is held until it is whole, and leaves as this returns it; nil: it is not
 	seen     func(*up) session.Seen   // what is seen as it begins; nil: nothing
 }
 
