@@ -457,9 +457,11 @@ func (w *writer) close(limit <-chan time.Time) error {
 	case <-limit:
 		return errors.New("the file of events takes nothing: a write hangs")
 	}
-	lost := w.lost // the goroutine has gone
+	w.mu.Lock() // what comes late is still counted
+	lost := w.lost
 	lost.events += len(w.events)
 	lost.bytes += w.waiting
+	w.mu.Unlock()
 	if lost.events > 0 {
 		w.o.Tell(fmt.Sprintf("of this conversation %d events (%d bytes of text) could not be written down", lost.events,
 			lost.bytes))
