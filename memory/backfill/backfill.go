@@ -173,7 +173,7 @@ func (f format) visitFile(ctx context.Context, p Place, path string, visit Visit
 	return nil
 }
 
-// withoutCommands returns a conversation without the commands that no agent has answered, and counts them with what else
+// withoutCommands returns a conversation without the commands that no agent has answered; it counts them and what else
 // is left out.
 func (v Visitor) withoutCommands(c Conversation) Conversation {
 	turns := len(c.Turns)
