@@ -1,6 +1,7 @@
 package backfill
 
 import (
+	"cmp"
 	"path/filepath"
 	"strings"
 	"time"
@@ -22,17 +23,10 @@ var claude = format{
 	},
 	isChild: ofClaudeSubagent,
 	read: jsonLines(func(b *builder, line struct {
-		Type        string    `json:"type"`
-		SessionID   string    `json:"sessionId"`
-		AgentID     string    `json:"agentId"`
-		ID          string    `json:"uuid"`
-		Before      string    `json:"parentUuid"`
-		Cwd         string    `json:"cwd"`
-		Timestamp   time.Time `json:"timestamp"`
-		IsSidechain bool      `json:"isSidechain"`
-		IsMeta      bool      `json:"isMeta"`
-		IsSummary   bool      `json:"isCompactSummary"`
-		ForkedFrom  struct {
+		claudeHead
+		IsMeta     bool `json:"isMeta"`
+		IsSummary  bool `json:"isCompactSummary"`
+		ForkedFrom struct {
 			SessionID string `json:"sessionId"`
 		} `json:"forkedFrom"`
 		Message struct {
@@ -53,10 +47,7 @@ var claude = format{
 			b.Cwd = line.Cwd
 		}
 		b.from = line.ForkedFrom.SessionID
-		to := b
-		if line.IsSidechain && line.Type != "attachment" {
-			to = b.sidechain(line.AgentID, line.ID, line.Before)
-		}
+		to := line.conversation(b)
 		switch {
 		case line.IsMeta:
 		case line.IsSummary:
@@ -75,19 +66,30 @@ var claude = format{
 
 func ofClaudeSubagent(path string) bool { return strings.HasPrefix(filepath.Base(path), "agent-") }
 
-// sidechain returns the conversation of a subagent that a line is of. Lines without its id follow one another, from one
-// that follows none.
-func (b *builder) sidechain(agent, id, before string) *builder {
-	if agent != "" {
-		return b.child("agent-" + agent)
-	}
-	first, known := b.chains[before]
-	if !known {
-		first = id
+// A claudeHead is what lines of Claude's have, and those of Qwen's.
+type claudeHead struct {
+	Type        string    `json:"type"`
+	SessionID   string    `json:"sessionId"`
+	AgentID     string    `json:"agentId"`
+	ID          string    `json:"uuid"`
+	Before      string    `json:"parentUuid"`
+	Cwd         string    `json:"cwd"`
+	Timestamp   time.Time `json:"timestamp"`
+	IsSidechain bool      `json:"isSidechain"`
+}
+
+// conversation returns the one that a line is of: b, or a subagent's. Lines without the subagent's id follow one
+// another, from one that follows none.
+func (h claudeHead) conversation(b *builder) *builder {
+	switch {
+	case !h.IsSidechain || h.Type == "attachment":
+		return b
+	case h.AgentID != "":
+		return b.child("agent-" + h.AgentID)
 	}
 	if b.chains == nil {
 		b.chains = map[string]string{}
 	}
-	b.chains[id] = first
-	return b.child(first)
+	b.chains[h.ID] = cmp.Or(b.chains[h.Before], h.ID)
+	return b.child(b.chains[h.ID])
 }

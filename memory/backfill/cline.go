@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"time"
 
@@ -156,13 +157,17 @@ var taskWords = pattern.New(`(?s)<(task|feedback|answer|user_message|user_input)
 // words returns what a person has said. Without such elements a text that begins with a bracket is the harness's: a
 // tool's result, or an order to go on.
 func (c taskContent) words() string {
-	var said []string
-	for _, found := range taskWords().FindAllStringSubmatch(c.all, -1) {
-		said = append(said, found[2])
-	}
-	text := c.join()
-	if len(said) == 0 && !strings.HasPrefix(text, "[") {
+	if text := c.join(); !taskWords().MatchString(c.all) && !strings.HasPrefix(text, "[") {
 		return text
+	}
+	return elements(taskWords(), c.all)
+}
+
+// elements returns what stands in all elements that a pattern finds, in its last group.
+func elements(p *regexp.Regexp, text string) string {
+	var said []string
+	for _, found := range p.FindAllStringSubmatch(text, -1) {
+		said = append(said, found[len(found)-1])
 	}
 	return strings.Join(said, "\n\n")
 }

@@ -183,16 +183,9 @@ func cursorTranscript(ctx context.Context, p Place, path string, yield func(Conv
 			b.answered(line.Message.Content, at)
 			return
 		}
-		text := line.Message.Content.join()
-		var said []string
-		for _, found := range cursorQuery().FindAllStringSubmatch(text, -1) {
-			said = append(said, found[1])
-		}
-		if len(said) > 0 {
-			text = strings.Join(said, "\n\n")
-		}
 		if line.Role == "user" {
-			b.user(text, at)
+			text := line.Message.Content.join()
+			b.user(cmp.Or(elements(cursorQuery(), text), text), at)
 		}
 	})(ctx, p, path, yield)
 }

@@ -3,7 +3,6 @@ package backfill
 import (
 	"path/filepath"
 	"strings"
-	"time"
 )
 
 // qwen is Qwen Code: ~/.qwen/projects/FOLDER/chats/SESSION.jsonl (seen: 0.24.4).
@@ -12,26 +11,16 @@ var qwen = format{
 	roots: func(p Place) []string { return []string{filepath.Join(p.Home, ".qwen", "projects")} },
 	match: func(rel string) bool { return strings.Contains(rel, "/chats/") && strings.HasSuffix(rel, ".jsonl") },
 	read: jsonLines(func(b *builder, line struct {
-		Type        string    `json:"type"`
-		Subtype     string    `json:"subtype"`
-		SessionID   string    `json:"sessionId"`
-		AgentID     string    `json:"agentId"`
-		ID          string    `json:"uuid"`
-		Before      string    `json:"parentUuid"`
-		Cwd         string    `json:"cwd"`
-		Timestamp   time.Time `json:"timestamp"`
-		IsSidechain bool      `json:"isSidechain"`
-		Message     struct {
+		claudeHead
+		Subtype string `json:"subtype"`
+		Message struct {
 			Parts content `json:"parts"`
 		} `json:"message"`
 	}) {
 		if b.ID == "" {
 			b.ID, b.Cwd = line.SessionID, line.Cwd
 		}
-		to := b
-		if line.IsSidechain {
-			to = b.sidechain(line.AgentID, line.ID, line.Before)
-		}
+		to := line.conversation(b)
 		switch {
 		case line.Subtype == "chat_compression":
 			b.note(summary)

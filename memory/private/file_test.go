@@ -63,6 +63,37 @@ func TestOtherProcesses(t *testing.T) {
 	}
 }
 
+// No two files have the same digests, and one that another took the place of is read anew.
+func TestAnotherFile(t *testing.T) {
+	dir := t.TempDir()
+	digests := func(name string, words ...string) string {
+		path := filepath.Join(dir, name)
+		if err := At(path).Keep("/p", words); err != nil {
+			t.Fatal(err)
+		}
+		raw, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, lines, _ := strings.Cut(string(raw), "\n")
+		return lines
+	}
+	if one := digests("one", "kestrel-1", "walnut-2"); one == digests("two", "kestrel-1", "walnut-2") {
+		t.Errorf("both have %s", one)
+	}
+	f := At(filepath.Join(dir, "one"))
+	if got := f.Conceal("/p", "kestrel-1"); got != "[private]" {
+		t.Error(got)
+	}
+	digests("three", "harbor-3")
+	if err := os.Rename(filepath.Join(dir, "three"), filepath.Join(dir, "one")); err != nil {
+		t.Fatal(err)
+	}
+	if got := f.Conceal("/p", "kestrel-1 in harbor-3"); got != "kestrel-1 in [private]" {
+		t.Error(got)
+	}
+}
+
 // Of many that begin the file at the same moment one gives the salt.
 func TestAtOnce(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "private")
