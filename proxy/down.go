@@ -160,10 +160,9 @@ func (d *down) edit(line []byte) (notice, edited []byte) {
 		return nil, line
 	}
 	switch update := string(d.head.Update); update {
-	case updateUser, updateSessionChunk:
-		return nil, d.stripper.userChunk(line, d.head.Session, update == updateUser)
-	case updateUserMessage, updateSessionMessage:
-		return nil, d.stripper.userMessage(line, d.head.Session, update == updateUserMessage)
+	case updateUser, updateUserMessage, updateSessionChunk, updateSessionMessage:
+		users := update == updateUser || update == updateUserMessage
+		return nil, d.stripper.userMessage(line, d.head.Session, users)
 	case updateState:
 		d.responses.state(line, d.head.Session)
 		return nil, line
@@ -184,54 +183,10 @@ func (d *down) edit(line []byte) (notice, edited []byte) {
 	return notice, d.responses.edit(do, line)
 }
 
-// A tappedUpdate is an update that is read after it was forwarded.
-type tappedUpdate struct {
-	kind        string
-	session     *session.Session
-	turn        *session.Turn // of a message chunk
-	turnChanges uint64        // the conversation's when the turn was looked up
-	id          string        // of commands and titles: of their session, which may still be without a name
-}
-
-// watchedUpdates says what an update matters for, and as which it is read once it was forwarded.
-var watchedUpdates = map[string]struct {
-	kind   session.Update
-	tapped string
-}{
-	updateMessage:        {session.Words, updateMessage},
-	updateAgent:          {session.Words, updateAgent},
-	updateTool:           {session.Words, updateTool},
-	updateToolMore:       {session.Words, updateTool},
-	updateUsage:          {session.Reports, updateUsage},
-	updateMode:           {session.Reports, updateMode},
-	updateConfig:         {session.Reports, updateConfig},
-	updateThought:        {session.Thoughts, ""},
-	updateCompact:        {session.Reports, updateCompact},
-	updateSummary:        {session.Reports, updateSummary},
-	updateCommands:       {session.Commands, updateCommands},
-	updateInfo:           {session.Titles, updateInfo},
-	updateUser:           {session.Ours, ""},
-	updateUserMessage:    {session.Ours, ""},
-	updateSessionMessage: {session.Ours, ""},
-	updateSessionChunk:   {session.Ours, ""},
-	updateState:          {session.Idles, ""}, // of version 2
-}
-
 // needs says what must be known of a frame, by its method, before it can be judged.
 func (d *down) needs(method []byte) frame.Need {
 	if d.compat.answers(method) {
 		return frame.NeedID
 	}
 	return downNeeds(method)
-}
-
-// downNeeds says what must be known of a harness's frame, by its method, before it can be judged.
-func downNeeds(method []byte) frame.Need {
-	switch string(method) {
-	case methodUpdate:
-		return frame.NeedSession | frame.NeedUpdate
-	case "":
-		return frame.NeedID // a response, perhaps to a request that is watched
-	}
-	return 0
 }

@@ -82,9 +82,4 @@ func (e *env) toolHint(mode string) bool {
 }
 
 // traits is what is known of the harness.
-func (e *env) traits() session.Traits {
-	if e.o.Traits == nil {
-		return session.Traits{}
-	}
-	return e.o.Traits(e.hello().Name)
-}
+func (e *env) traits() session.Traits { return e.o.Traits(e.hello().Name) }

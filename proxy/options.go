@@ -1,6 +1,7 @@
 package proxy
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"io"
@@ -169,32 +170,23 @@ const (
 
 // withDefaults returns a copy in which zero values are replaced by their defaults.
 func (o Options) withDefaults() *Options {
-	if o.HoldLimit == 0 {
-		o.HoldLimit = defaultHold
-	}
-	if o.ClaimLimit == 0 {
-		o.ClaimLimit = defaultClaim
-	}
-	if o.LookLimit == 0 {
-		o.LookLimit = DefaultLook
-	}
-	if o.FetchLimit == 0 {
-		o.FetchLimit = defaultFetch
-	}
-	if o.ContextAge == 0 {
-		o.ContextAge = defaultContext
-	}
+	o.HoldLimit = cmp.Or(o.HoldLimit, defaultHold)
+	o.ClaimLimit = cmp.Or(o.ClaimLimit, defaultClaim)
+	o.LookLimit = cmp.Or(o.LookLimit, DefaultLook)
+	o.FetchLimit = cmp.Or(o.FetchLimit, defaultFetch)
+	o.ContextAge = cmp.Or(o.ContextAge, defaultContext)
+	o.Reinject = cmp.Or(o.Reinject, session.ReinjectIdentity)
 	if o.SlashPrefix == nil {
 		o.SlashPrefix = []string{"/"}
-	}
-	if o.Reinject == "" {
-		o.Reinject = session.ReinjectIdentity
 	}
 	if o.Now == nil {
 		o.Now = time.Now
 	}
 	if o.Task == nil {
 		o.Task = func(prompt string) string { return prompt }
+	}
+	if o.Traits == nil {
+		o.Traits = func(string) session.Traits { return session.Traits{} }
 	}
 	if o.Record == nil {
 		o.Record = func(string) string { return "" }

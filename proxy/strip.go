@@ -23,41 +23,20 @@ type stripper struct {
 // Every block begins with these letters, which no encoder escapes: a frame without them holds none.
 const markLetters = "signet-memory"
 
-// userChunk returns a chunk of a user message without our block, every other byte as it was; nil if it was nothing but
-// the block. users is false for what one session says to another.
-func (p *stripper) userChunk(line []byte, id []byte, users bool) []byte {
-	var texts []string
-	at, found := frame.Find(line, "params", "update", "content", "text")
-	if found && bytes.Contains(line, []byte(markLetters)) {
-		if text, ok := frame.String(at.Of(line)); ok {
-			texts = append(texts, text)
-		}
-	}
-	shown := p.show(line, id, users, texts)
-	if shown.Cut == 0 {
-		return line
-	}
-	if shown.Cut == len(texts[0]) {
-		p.logEdit("replay", shown.Session, line, nil)
-		return nil
-	}
-	edited, ok := frame.CutString(line, at, shown.Cut)
-	if !ok {
-		return line
-	}
-	p.logEdit("replay", shown.Session, line, edited)
-	return edited
-}
-
-// userMessage returns a whole user message, live or replayed, without our block. users is false for what one session
-// says to another.
+// userMessage returns a user message, or a chunk of one, without our block, every other byte as it was; nil for a chunk
+// that was nothing else. users is false for what one session says to another.
 func (p *stripper) userMessage(line []byte, id []byte, users bool) []byte {
 	var texts []string
 	var at []place // of each
 	content, ok := frame.Find(line, "params", "update", "content")
+	chunk := ok && line[content.Start] == '{'
 	if ok && bytes.Contains(line, []byte(markLetters)) {
+		blocks := frame.Elements(line, content)
+		if chunk {
+			blocks = slices.Values([]frame.Span{content})
+		}
 		last := 0
-		for block := range frame.Elements(line, content) {
+		for block := range blocks {
 			if token, ok := frame.Find(block.Of(line), "text"); ok {
 				text := frame.Span{Start: block.Start + token.Start, End: block.Start + token.End}
 				words, _ := frame.String(text.Of(line))
@@ -72,12 +51,16 @@ func (p *stripper) userMessage(line []byte, id []byte, users bool) []byte {
 	}
 	ours := at[shown.Text]
 	var edited []byte
-	if shown.Cut == len(texts[shown.Text]) {
+	switch nothingElse := shown.Cut == len(texts[shown.Text]); {
+	case nothingElse && chunk:
+	case nothingElse:
 		edited = withoutElement(line, content, ours.block, ours.before)
-	} else if edited, ok = frame.CutString(line, ours.text, shown.Cut); !ok {
-		return line
+	default:
+		if edited, ok = frame.CutString(line, ours.text, shown.Cut); !ok {
+			return line
+		}
 	}
-	p.logEdit("message", shown.Session, line, edited)
+	p.logEdit("replay", shown.Session, line, edited)
 	return edited
 }
 

@@ -68,13 +68,13 @@ type Fault struct {
 type Frame uint8
 
 const (
-	Forward Frame = iota // as it is
+	forward Frame = iota // as it is
 	Look                 // forward it, and look at it then
 	Hold                 // keep it until it is whole
 )
 
-// A Lookup asks the ledger about a session: what it has of it or of its parent , or which session a new
-// one continues . Whoever asks comes back with Found and then with LookedUp.
+// A Lookup asks the ledger about a session: what it has of it or of its parent, or which session a new one continues.
+// Whoever asks comes back with Found and then with LookedUp.
 type Lookup struct {
 	Session *Session
 	Kind    OpeningKind
@@ -246,7 +246,7 @@ type Opening struct {
 type OpeningKind uint8
 
 const (
-	OpensNone  OpeningKind = iota
+	opensNone  OpeningKind = iota
 	OpensNew               // session/new
 	OpensKnown             // session/load, session/resume
 	OpensFork              // session/fork

@@ -291,12 +291,12 @@ func (c *Connection) composeFirst(p *Held) {
 		next.Kind, next.Start, next.Recall = KindContext, f.got, p.found
 	case p.from == correlation.Armed: // not there in time, or not at all
 		f.missed, p.last, p.fetch = true, false, nil
-		next.Kind, next.Local = KindIdentity, true
+		next.Kind, next.Local = kindIdentity, true
 	case !ended || f.retryable():
 		if ended {
 			f.missed = true
 		}
-		next.Kind, p.last, p.fetch = KindIdentity, false, nil
+		next.Kind, p.last, p.fetch = kindIdentity, false, nil
 	default:
 		next.Kind = KindMemories
 	}

@@ -62,7 +62,7 @@ func TestMatch(t *testing.T) {
 		{"glued by a space", []*Injection{block(ours, KindContext)}, true, []string{strings.TrimSpace(ours) + " hello"},
 			[]int{len(strings.TrimSpace(ours)) + 1}, true, false},
 		{"not in front", []*Injection{block(ours, KindContext)}, true, []string{"hello " + ours}, []int{0}, false, false},
-		{"an older one", []*Injection{block(ours, KindContext), block("newer", KindIdentity)}, true, []string{ours},
+		{"an older one", []*Injection{block(ours, KindContext), block("newer", kindIdentity)}, true, []string{ours},
 			[]int{len(ours)}, false, false},
 		{"before recall", []*Injection{block(ours, KindContext), block("newer", KindRecall)}, true, []string{ours},
 			[]int{len(ours)}, true, false},

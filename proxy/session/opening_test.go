@@ -30,7 +30,7 @@ func TestUpdateJudged(t *testing.T) {
 	for _, tt := range []struct {
 		name string
 		with func(*stage)
-		want map[Update]Frame // of the others: Forward
+		want map[Update]Frame // of the others: forward
 	}{
 		{"no turn", idle, map[Update]Frame{Titles: Look, Commands: Look, Idles: Hold, Reports: Look}},
 		{"it replays", replays, map[Update]Frame{Ours: Hold, Titles: Hold, Commands: Look, Idles: Hold, Reports: Look}},
@@ -100,7 +100,7 @@ func TestSilence(t *testing.T) {
 		p.see(Titled{ID: []byte(p.id), Text: "A title"})
 		frame := p.see(PromptJudged{ID: []byte(p.id), Key: "x"}).Frame
 		due := p.see(RecordingBegins{}).Due
-		if tt.events >= 0 && (len(p.events) != tt.events || frame != Forward || len(due.Titles) != 0) {
+		if tt.events >= 0 && (len(p.events) != tt.events || frame != forward || len(due.Titles) != 0) {
 			t.Errorf("%s: recorded %+v, the prompt is %d, %d titles", name, p.events, frame, len(due.Titles))
 		}
 		if tt.events < 0 && (len(p.events) == 0 || frame != Look || len(due.Titles) != 1) {

@@ -31,9 +31,9 @@ type Options struct {
 type Reinject string
 
 const (
-	ReinjectNever    Reinject = "never"
+	reinjectNever    Reinject = "never"
 	ReinjectIdentity Reinject = "identity" // identity after a compaction, everything after a clear
-	ReinjectAll      Reinject = "all"      // everything after either
+	reinjectAll      Reinject = "all"      // everything after either
 )
 
 // Traits are what is known of a harness beyond what it says itself (docs/facts/harnesses.md). The zero value is right

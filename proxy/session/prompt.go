@@ -195,7 +195,7 @@ type PromptSought struct {
 func (p PromptSought) on(c *Connection) { c.do.Wait = !p.Late && !p.Turn.promptRead && !p.Turn.dropped }
 
 // HarnessIdle: a version 2 harness has ended the turns that it has accepted, the last of them with Stop, and with Code
-// if Stop is StopError.
+// if Stop is stopError.
 type HarnessIdle struct {
 	ID    []byte
 	Stop  string
@@ -217,7 +217,7 @@ func (i HarnessIdle) on(c *Connection) {
 			}
 			continue
 		}
-		c.do.Ended = c.endTurn(req, "", i.Stop == StopError, i.Stop, i.Code)
+		c.do.Ended = c.endTurn(req, "", i.Stop == stopError, i.Stop, i.Code)
 	}
 	for _, u := range i.Usage {
 		c.usage(s, nil, u)
@@ -233,7 +233,7 @@ func (c *Connection) endTurn(req Request, id string, failed bool, stop string, c
 		c.closeUnanswered(before)
 	}
 	if failed {
-		stop = StopError
+		stop = stopError
 	} else {
 		s.exists.live = true // even if its load seemed to fail
 		code = 0

@@ -82,7 +82,7 @@ func (c *Connection) forwarded(t *Turn) {
 // closeUnanswered ends a turn that has no response. What its prompt carried is in doubt.
 func (c *Connection) closeUnanswered(t *Turn) {
 	s := t.Session
-	s.turns.end(t, StopUnanswered)
+	s.turns.end(t, stopUnanswered)
 	s.turns.last = t
 	c.changes++
 	for _, req := range c.pending {

@@ -168,9 +168,9 @@ type tool struct {
 // How a turn ended, where no stopReason says it.
 const (
 	StopEnd        = "end_turn"   // ACP's own word for a turn that came to its end
-	StopCancelled  = "cancelled"  // likewise, for one that the client has cancelled
-	StopError      = "error"      // its response was an error
-	StopUnanswered = "unanswered" // a later prompt was answered, and this one was not
+	stopCancelled  = "cancelled"  // likewise, for one that the client has cancelled
+	stopError      = "error"      // its response was an error
+	stopUnanswered = "unanswered" // a later prompt was answered, and this one was not
 )
 
 // A history is what stands in a session's conversation: our blocks, the user's private passages, and what the harness
@@ -235,7 +235,7 @@ type Injection struct {
 // The kinds of injections, as the ledger stores them.
 const (
 	KindContext  = "context"  // identity and memories, with a session's first prompt
-	KindIdentity = "identity" // the local files only: the rest was not there in time
+	kindIdentity = "identity" // the local files only: the rest was not there in time
 	KindMemories = "memories" // the rest, with a later prompt
 	KindRecall   = "recall"   // what was found for the text of a later prompt
 	KindMessages = "messages" // what other agents have sent, with a later prompt

@@ -358,7 +358,7 @@ func (p *stage) prompt(text string, ends outcome, said ...func(*Said)) {
 	case fails:
 		answer.Failed, answer.Code = true, -32603
 	case cancelled:
-		answer.Stop = StopCancelled
+		answer.Stop = stopCancelled
 	}
 	if accepts {
 		p.see(HarnessIdle{ID: []byte(p.id), Stop: answer.Stop, Usage: answer.Usage})

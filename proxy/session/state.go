@@ -77,7 +77,7 @@ func (c *Connection) becameOf(t *Turn, failed bool, stop string, code int) corre
 	switch {
 	case failed && refused(code) && t.step != turnAccepted:
 		return correlation.Refused
-	case failed && (t.cancelled || code == requestCancelled), !failed && stop == StopCancelled:
+	case failed && (t.cancelled || code == requestCancelled), !failed && stop == stopCancelled:
 		return c.traits().Cancelled.became(t.begun || t.toolCalled)
 	case failed && t.step != turnAccepted:
 		return correlation.Failed
@@ -110,7 +110,7 @@ func (c *Connection) settle(s *Session, in *Injection, became correlation.EventN
 	default:
 		f := s.context.fetch
 		rest := f == nil || !f.ended() || f.err == nil || f.retryable()
-		c.step(s, correlation.Event{Name: correlation.Answered, From: in.from, Partly: in.Kind == KindIdentity && rest})
+		c.step(s, correlation.Event{Name: correlation.Answered, From: in.from, Partly: in.Kind == kindIdentity && rest})
 		if in.fetch != nil && in.fetch == f {
 			f.got, f.stored = memory.Context{}, nil // it is in the conversation, and a session may be idle for days
 		}
@@ -128,7 +128,7 @@ func (c *Connection) answeredLate(s *Session, in *Injection, became correlation.
 	}
 	switch became {
 	case correlation.Answered:
-		c.step(s, correlation.Event{Name: correlation.AssumedKept, Partly: in.Kind == KindIdentity})
+		c.step(s, correlation.Event{Name: correlation.AssumedKept, Partly: in.Kind == kindIdentity})
 	case correlation.Refused:
 		c.takeBack(s, in)
 		c.step(s, correlation.Event{Name: correlation.Clean, Placed: s.history.inSystem()})
@@ -171,7 +171,7 @@ func (c *Connection) settleDoubt(s *Session, late bool) {
 		return
 	}
 	block, known := s.history.newest()
-	partly := known && block.Kind == KindIdentity // its memories are still to come
+	partly := known && block.Kind == kindIdentity // its memories are still to come
 	told := r.user && (r.step == replayAnswered || late)
 	switch {
 	case marked:
@@ -195,7 +195,7 @@ const bytesPerToken = 4
 // is correlation.Cleared) or compacted it (Compacted).
 func (c *Connection) contextLost(s *Session, lost correlation.EventName) {
 	x, h := &s.context, &s.history
-	if s.off() || s.exists.ledger == none || c.o.Reinject == ReinjectNever ||
+	if s.off() || s.exists.ledger == none || c.o.Reinject == reinjectNever ||
 		lost == correlation.Compacted && h.since/bytesPerToken < c.traits().KeepsMessages {
 		return
 	}
@@ -205,7 +205,7 @@ func (c *Connection) contextLost(s *Session, lost correlation.EventName) {
 		}
 		return
 	}
-	whole, before := lost == correlation.Cleared || c.o.Reinject == ReinjectAll, x.state
+	whole, before := lost == correlation.Cleared || c.o.Reinject == reinjectAll, x.state
 	c.step(s, correlation.Event{Name: lost, Placed: h.inSystem(), Whole: whole})
 	if before == correlation.IdentityGiven { // the memories are still to come, and bring the identity again
 		h.items = nil

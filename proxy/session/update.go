@@ -54,7 +54,7 @@ func (k Update) frame(talks, shows bool) Frame {
 	case k == Reports, k == Titles, talks && k == Words:
 		return Look
 	}
-	return Forward
+	return forward
 }
 
 // TurnSought: a chunk has come whose session is known by its shape, and turns have changed since the last one.

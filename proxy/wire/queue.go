@@ -9,7 +9,7 @@ import (
 )
 
 const (
-	MaxQueued       = 8 << 20 // bytes in a queue, held frames included; past this Write and Hold block
+	maxQueued       = 8 << 20 // bytes in a queue, held frames included; past this Write and Hold block
 	MaxQueuedFrames = 256     // frames; past this too
 )
 
@@ -82,7 +82,7 @@ func (q *Queue) Write(b []byte) error {
 
 // waitForSpaceLocked blocks while the queue is full.
 func (q *Queue) waitForSpaceLocked(n int) {
-	for q.held && q.bytes > 0 && (q.bytes+n > MaxQueued || q.frames >= MaxQueuedFrames) {
+	for q.held && q.bytes > 0 && (q.bytes+n > maxQueued || q.frames >= MaxQueuedFrames) {
 		q.space.Wait()
 	}
 }

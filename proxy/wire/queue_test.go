@@ -75,7 +75,7 @@ func TestQueueBounds(t *testing.T) {
 		"frames":           {"x", "y", 255},
 		"bytes":            {"x", strings.Repeat("y", 1<<20), 7},
 		"bytes to the end": {strings.Repeat("x", 1<<20), strings.Repeat("y", 1<<20), 7},
-		"a large prompt":   {strings.Repeat("x", MaxQueued+1), "y", 0},
+		"a large prompt":   {strings.Repeat("x", maxQueued+1), "y", 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -109,7 +109,7 @@ func TestQueueBounds(t *testing.T) {
 func TestQueueTakesOneOfAnySize(t *testing.T) {
 	var out bytes.Buffer
 	q := NewQueue(&out)
-	h := newWaiting(strings.Repeat("x", 2*MaxQueued))
+	h := newWaiting(strings.Repeat("x", 2*maxQueued))
 	hold(t, q, h)
 	h.leave()
 	q.Join()

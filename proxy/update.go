@@ -7,6 +7,50 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/proxy/session"
 )
 
+// A tappedUpdate is an update that is read after it was forwarded.
+type tappedUpdate struct {
+	kind        string
+	session     *session.Session
+	turn        *session.Turn // of a message chunk
+	turnChanges uint64        // the conversation's when the turn was looked up
+	id          string        // of commands and titles: of their session, which may still be without a name
+}
+
+// watchedUpdates says what an update matters for, and as which it is read once it was forwarded.
+var watchedUpdates = map[string]struct {
+	kind   session.Update
+	tapped string
+}{
+	updateMessage:        {session.Words, updateMessage},
+	updateAgent:          {session.Words, updateAgent},
+	updateTool:           {session.Words, updateTool},
+	updateToolMore:       {session.Words, updateTool},
+	updateUsage:          {session.Reports, updateUsage},
+	updateMode:           {session.Reports, updateMode},
+	updateConfig:         {session.Reports, updateConfig},
+	updateThought:        {session.Thoughts, ""},
+	updateCompact:        {session.Reports, updateCompact},
+	updateSummary:        {session.Reports, updateSummary},
+	updateCommands:       {session.Commands, updateCommands},
+	updateInfo:           {session.Titles, updateInfo},
+	updateUser:           {session.Ours, ""},
+	updateUserMessage:    {session.Ours, ""},
+	updateSessionMessage: {session.Ours, ""},
+	updateSessionChunk:   {session.Ours, ""},
+	updateState:          {session.Idles, ""}, // of version 2
+}
+
+// downNeeds says what must be known of a harness's frame, by its method, before it can be judged.
+func downNeeds(method []byte) frame.Need {
+	switch string(method) {
+	case methodUpdate:
+		return frame.NeedSession | frame.NeedUpdate
+	case "":
+		return frame.NeedID // a response, perhaps to a request that is watched
+	}
+	return 0
+}
+
 // readUpdate returns what an update says that was forwarded: tool calls, titles, usage, the commands that the harness
 // advertises, its compactions; nil: nothing. A stream reads the agent's text. Thoughts, tool output and replayed turns
 // are not kept. The frame may be thinned (frame.Thinner) where it was long.
