@@ -47,7 +47,7 @@ func TestClaimSettledLate(t *testing.T) {
 // claimed returns a session, by its number and its row, whose first prompt this process has claimed.
 func (b *bench) claimed(l *Log) (session int, row int64) {
 	b.tb.Helper()
-	session = l.NewSession()
+	session = number()
 	l.Append(Opened{Session: session, Open: correlation.OpenSession{Harness: "claude", ACPID: "s", New: true}})
 	row = must(l.Row(b.tb.Context(), session))(b.tb)
 	must(b.store.Claim(b.tb.Context(), row, []correlation.State{correlation.Armed}, l.Process(),

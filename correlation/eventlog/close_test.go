@@ -137,11 +137,11 @@ func TestDiscard(t *testing.T) {
 func TestAnotherFile(t *testing.T) {
 	b := newBench(t)
 	l := b.log(true)
-	session := l.NewSession()
+	session := number()
 	l.Append(Opened{Session: session, Open: correlation.OpenSession{Harness: "claude", ACPID: "s", New: true}})
 	const turns = 150
 	for range turns {
-		turn := l.NewTurn()
+		turn := number()
 		l.Append(TurnBegan{Session: session, Turn: turn}, UserSaid{Turn: turn, Text: strings.Repeat("é", 10_000)},
 			TurnEnded{Turn: turn, Stop: "end_turn"})
 		check(t, l.Flush(t.Context()))
@@ -168,7 +168,7 @@ func TestAnotherFile(t *testing.T) {
 func TestIdleFile(t *testing.T) {
 	b := newBench(t)
 	l := b.log(true)
-	session, turn := l.NewSession(), l.NewTurn()
+	session, turn := number(), number()
 	l.Append(Opened{Session: session, Open: correlation.OpenSession{Harness: "claude", ACPID: "s", New: true}},
 		TurnBegan{Session: session, Turn: turn}, UserSaid{Turn: turn, Text: "question"})
 	for range 10 {
@@ -281,7 +281,7 @@ func TestManySessions(t *testing.T) {
 	l := b.log(true)
 	const sessions = 2000
 	for i := range sessions {
-		session := l.NewSession()
+		session := number()
 		l.Append(Opened{Session: session, Open: correlation.OpenSession{Harness: "claude", ACPID: fmt.Sprint("s", i),
 			New: true}}, Left{Session: session, Reason: "session/close"})
 		if i%200 == 0 {

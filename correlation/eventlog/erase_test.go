@@ -17,7 +17,7 @@ func TestErase(t *testing.T) {
 	b := newBench(t)
 	const canary = "CANARY-Xy99Zq"
 	say := func(l *Log, acpID string) (session, turn int) {
-		session, turn = l.NewSession(), l.NewTurn()
+		session, turn = number(), number()
 		l.Append(
 			Opened{Session: session, Open: correlation.OpenSession{Harness: "claude", ACPID: acpID, New: true,
 				Cwd: "/" + canary}},

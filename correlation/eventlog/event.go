@@ -11,8 +11,8 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/correlation"
 )
 
-// An Event is something that happened in a process. Its fields Session and Turn are numbers from Log.NewSession and
-// Log.NewTurn, 0 for none.
+// An Event is something that happened in a process. Its fields Session and Turn are numbers by which the process counts
+// its sessions and turns, from 1 on; 0 for none.
 type Event interface {
 	fold(*folding) error
 }

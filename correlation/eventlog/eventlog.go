@@ -8,7 +8,7 @@
 // that its process could not fold in to its end is folded in by whoever comes next (Sweep).
 //
 //	log, err := eventlog.Open(eventlog.Options{Dir: liveDir, Process: processInfo})
-//	session, turn := log.NewSession(), log.NewTurn()
+//	const session, turn = 1, 1            // the caller counts them
 //	log.Append(eventlog.Opened{Session: session, Open: openSession})
 //	log.Attach(store)                     // once the database is open; before that, everything waits in the file
 //	row, err := log.Row(ctx, session)     // what Store.Claim wants
@@ -32,7 +32,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/Signet-AI/signet-acp-proxy/correlation"
@@ -45,10 +45,7 @@ type Log struct {
 	w *writer
 	f *folder
 
-	mu       sync.Mutex // guards what follows
-	sessions int
-	turns    int
-	closed   bool
+	closed atomic.Bool
 }
 
 // Open begins the file of events of this process, and makes the process known as living. It needs no database. The
@@ -73,27 +70,11 @@ func Open(o Options) (*Log, error) {
 // Process is the id under which the process is known: that of Options, unless another process had it.
 func (l *Log) Process() string { return l.o.Process.ID }
 
-// NewSession returns a number for a session of this process, from 1 on.
-func (l *Log) NewSession() int {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.sessions++
-	return l.sessions
-}
-
-// NewTurn returns a number for a turn of this process, from 1 on.
-func (l *Log) NewTurn() int {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.turns++
-	return l.turns
-}
-
 // Append queues events for the file. It never waits; where too much is queued already, because the disk does not take
 // it, text is dropped and counted.
 func (l *Log) Append(events ...Event) {
 	for _, e := range events {
-		l.w.queue(e, nil)
+		l.w.add(e, nil)
 	}
 }
 
@@ -106,7 +87,7 @@ func (l *Log) AppendWait(ctx context.Context, e Event) error {
 	ctx, cancel := context.WithTimeout(ctx, waitLimit)
 	defer cancel()
 	written := make(chan error, 1)
-	l.w.queue(e, written)
+	l.w.add(e, written)
 	select {
 	case err := <-written:
 		return err
@@ -124,14 +105,11 @@ func (l *Log) Flush(ctx context.Context) error {
 	case <-ctx.Done():
 		return ErrNotWritten
 	}
-	if l.w.isFull() {
+	if l.w.full.Load() {
 		return ErrNotWritten
 	}
 	return nil
 }
-
-// Size is how many bytes the current file has.
-func (l *Log) Size() int64 { return l.w.written().position }
 
 // Attach begins to fold the file into a database. It is called once.
 func (l *Log) Attach(store *correlation.Store) { l.f.attach(store) }
@@ -159,11 +137,7 @@ func (l *Log) Hurry() { l.f.urge() }
 // the file is not folded in to its end; it stays for the next Sweep. What could not be written at all is reported to
 // Options.Tell. Only the first call does anything.
 func (l *Log) Close(ctx context.Context) (left bool, err error) {
-	l.mu.Lock()
-	closed := l.closed
-	l.closed = true
-	l.mu.Unlock()
-	if closed {
+	if l.closed.Swap(true) {
 		return false, nil
 	}
 	return l.f.close(ctx)
@@ -171,11 +145,7 @@ func (l *Log) Close(ctx context.Context) (left bool, err error) {
 
 // Discard ends the log and removes its file, unless a database was attached: for a process that turns out to have none.
 func (l *Log) Discard() error {
-	l.mu.Lock()
-	closed := l.closed
-	l.closed = true
-	l.mu.Unlock()
-	if closed {
+	if l.closed.Swap(true) {
 		return nil
 	}
 	return l.f.discard()

@@ -42,7 +42,7 @@ func TestFolded(t *testing.T) {
 func TestEndsLast(t *testing.T) {
 	b := newBench(t)
 	l := b.log(false)
-	session, turn := l.NewSession(), l.NewTurn()
+	session, turn := number(), number()
 	l.Append(Opened{Session: session, Open: correlation.OpenSession{Harness: "claude", ACPID: "s", New: true}},
 		TurnBegan{Session: session, Turn: turn})
 	for range 20 {

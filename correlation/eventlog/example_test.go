@@ -31,7 +31,7 @@ func Example() {
 		fmt.Println(err)
 		return
 	}
-	session, turn := log.NewSession(), log.NewTurn()
+	const session, turn = 1, 1 // numbers of this process, counted from 1 on
 	log.Append(
 		eventlog.Opened{Session: session, Open: correlation.OpenSession{Harness: "claude", ACPID: "sess_1", New: true}},
 		eventlog.TurnBegan{Session: session, Turn: turn},

@@ -37,7 +37,7 @@ func TestHurry(t *testing.T) {
 // An end that was waited for in vain overtakes text, and nothing else: not its turn's beginning.
 func TestOvertake(t *testing.T) {
 	end := make(chan error, 1)
-	w := &writer{events: []queued{
+	w := &queue{events: []queued{
 		{event: UserSaid{Turn: 1}, bytes: 1},
 		{event: TurnBegan{Turn: 2}}, {event: UserSaid{Turn: 2}, bytes: 1}, {event: Said{Turn: 2}, bytes: 1},
 		{event: TurnEnded{Turn: 2}, written: end}, {event: TurnBegan{Turn: 3}},

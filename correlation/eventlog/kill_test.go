@@ -54,10 +54,9 @@ func talk() {
 		db := must(migrations.Open(ctx, os.Args[2]))(tb)
 		l.Attach(correlation.New(db, correlation.Options{LiveDir: os.Args[1]}))
 	}()
-	session := l.NewSession()
+	const session = 1
 	l.Append(Opened{Session: session, Open: correlation.OpenSession{Harness: "claude", ACPID: l.Process(), New: true}})
-	for {
-		turn := l.NewTurn()
+	for turn := 1; ; turn++ {
 		l.Append(TurnBegan{Session: session, Turn: turn}, UserSaid{Turn: turn, Text: fmt.Sprint("question ", turn)})
 		for i := range 5 {
 			l.Append(Said{Turn: turn, Text: fmt.Sprint("answer ", turn, " part ", i, "\n")})
@@ -159,13 +158,12 @@ func fill() {
 	limitFiles(must(strconv.ParseUint(os.Args[3], 10, 64))(tb))
 	l := must(Open(Options{Dir: os.Args[1], Process: correlation.ProcessInfo{Kind: correlation.Relay, Memory: "daemon"},
 		Tell: func(line string) { fmt.Println("told:", line) }}))(tb)
-	session := l.NewSession()
+	const session = 1
 	l.Append(Opened{Session: session, Open: correlation.OpenSession{Harness: "claude", ACPID: "s", New: true}})
-	for n := range 50 {
-		if n == 40 && os.Args[4] == "a moment" {
+	for turn := 1; turn <= 50; turn++ {
+		if turn == 41 && os.Args[4] == "a moment" {
 			limitFiles(math.MaxUint64)
 		}
-		turn := l.NewTurn()
 		l.Append(TurnBegan{Session: session, Turn: turn}, Said{Turn: turn, Text: strings.Repeat("word ", 400)})
 		began := time.Now()
 		if l.AppendWait(context.Background(), TurnEnded{Turn: turn, Stop: "end_turn"}) == nil {

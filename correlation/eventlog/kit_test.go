@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"path/filepath"
 	"sync"
+	"sync/atomic"
 	"testing"
 
 	"go.uber.org/goleak"
@@ -51,6 +52,7 @@ type bench struct {
 }
 
 func newBench(tb testing.TB) *bench {
+	numbers.Store(0)
 	tb.Helper()
 	b := &bench{tb: tb, path: filepath.Join(tb.TempDir(), "acp", "sessions.db")}
 	b.dir = filepath.Join(filepath.Dir(b.path), "live")
@@ -115,13 +117,18 @@ func (b *bench) sweep() Swept {
 	return must(Sweep{Store: b.store}.Run(b.tb.Context()))(b.tb)
 }
 
+var numbers atomic.Int64
+
+// number returns the next number for a session or a turn: they grow.
+func number() int { return int(numbers.Add(1)) }
+
 // conversation appends a session with two turns, and gives their numbers.
 func conversation(l *Log, acpID string) (session int, turns [2]int) {
-	session = l.NewSession()
+	session = number()
 	l.Append(Opened{Session: session, Open: correlation.OpenSession{Harness: "claude", ACPID: acpID, Cwd: "/home/x",
 		New: true}})
 	for i, words := range []string{"one", "two"} {
-		t := l.NewTurn()
+		t := number()
 		turns[i] = t
 		l.Append(TurnBegan{Session: session, Turn: t}, UserSaid{Turn: t, Text: "user " + words},
 			Said{Turn: t, Text: "answer "},

@@ -7,6 +7,7 @@ import (
 	"os"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/Signet-AI/signet-acp-proxy/correlation"
@@ -14,64 +15,40 @@ import (
 )
 
 const (
-	maxWrite  = 64 << 10  // bytes of text that are written at a time
-	maxQueued = 512 << 10 // bytes of text that wait for the disk; what is more is dropped and counted
-	maxEvents = 8192      // events that wait
-	tryAgain  = 250 * time.Millisecond
-	hangs     = time.Second // a write that takes longer: no busy machine is so slow
+	maxWrite = 64 << 10 // bytes of text that are written at a time
+	tryAgain = 250 * time.Millisecond
 )
 
-// A writer appends to the file of this process, in a goroutine of its own. What the disk does not take waits, and is
-// tried again.
+// A writer appends what is queued to the file of this process, in a goroutine of its own. What the disk does not take
+// waits in the queue, and is tried again.
 type writer struct {
 	o Options
+	*queue
 
-	mu      sync.Mutex // guards what follows
-	events  []queued   // in the order in which they go to the file
-	waiting int        // bytes of text in them
-	busy    bool       // the goroutine has something in hand, or is about to
-	writing time.Time  // when the write under way began; zero: there is none
-	last    time.Time  // when the last event was; the clock may jump, a file does not go back
-	ended   bool       // nothing more is taken
-	quiet   chan struct{}
-	lost    loss
-	lock    *correlation.Lock // shows that the process lives; it stands beside the file
-	full    bool              // the disk takes nothing
-	told    bool              // and a person knows
-	slow    bool              // a person knows that the disk hangs
-	fresh   bool              // what follows goes to a new file
-
-	wake    chan struct{} // 1-buffered
 	stop    chan struct{}
 	stopped chan struct{}
 	grown   chan struct{} // 1-buffered: there is something to fold in
+	full    atomic.Bool   // the disk takes nothing
+	fresh   atomic.Bool   // what follows goes to a new file
 
-	// The goroutine's, but for size and number, which mu guards.
+	mu     sync.Mutex        // guards what follows
+	lock   *correlation.Lock // shows that the process lives; it stands beside the file
+	size   int64             // of the file; only the goroutine sets it, and number
+	number int
+
+	// The goroutine's.
+	told   bool // a person knows that the disk took nothing
 	out    *os.File
 	opened map[int]queued // sessions that are open, by number: a file that replaces a lost one begins with them
 	buf    []byte         // reused
 	torn   bool           // a write broke off: a line end comes first
 	start  int64          // of what is behind the header
-	size   int64
-	number int
 }
-
-// queued is an event on its way to the file.
-type queued struct {
-	at      time.Time
-	event   Event
-	bytes   int        // of text
-	written chan error // nil: nobody waits; else 1-buffered
-}
-
-// loss is what could not be written.
-type loss struct{ events, bytes int }
 
 // newWriter begins the file of a process whose lock is taken.
 func newWriter(o Options, lock *correlation.Lock) (*writer, error) {
-	w := &writer{o: o, lock: lock, opened: map[int]queued{}, wake: make(chan struct{}, 1), stop: make(chan struct{}),
-		stopped: make(chan struct{}), grown: make(chan struct{}, 1), quiet: make(chan struct{})}
-	close(w.quiet)
+	w := &writer{o: o, queue: newQueue(o), lock: lock, opened: map[int]queued{}, stop: make(chan struct{}),
+		stopped: make(chan struct{}), grown: make(chan struct{}, 1)}
 	if err := w.begin(1); err != nil {
 		return nil, err
 	}
@@ -92,107 +69,6 @@ func (w *writer) begin(number int) error {
 	return nil
 }
 
-// queue takes an event; written, if not nil, hears once it is in the file, or is not to come there.
-func (w *writer) queue(e Event, written chan error) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	at := w.o.Now()
-	if at.Before(w.last) {
-		at = w.last
-	}
-	w.last = at
-	if w.ended || !w.enqueueLocked(at, e, written) {
-		w.lost.events++
-		w.lost.bytes += textSize(e)
-		if written != nil {
-			written <- ErrNotWritten
-		}
-		return
-	}
-	if !w.busy {
-		w.busy = true
-		w.quiet = make(chan struct{})
-		wake(w.wake)
-	}
-}
-
-// enqueueLocked queues an event, a long text in pieces. It reports whether there was room.
-func (w *writer) enqueueLocked(at time.Time, e Event, written chan error) bool {
-	size := textSize(e)
-	if len(w.events) >= maxEvents || size > 0 && w.waiting+size > maxQueued {
-		return false
-	}
-	w.waiting += size
-	for _, piece := range pieces(e) {
-		w.events = append(w.events, queued{at: at, event: piece, bytes: textSize(piece)})
-	}
-	w.events[len(w.events)-1].written = written
-	return true
-}
-
-// overtake puts an event that somebody has waited for in vain in front of the text that it waits behind. What is no
-// text keeps its order: an end in front of its turn's beginning would end nothing.
-func (w *writer) overtake(written chan error) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	at := slices.IndexFunc(w.events, func(q queued) bool { return q.written == written })
-	to := at
-	for to > 0 && w.events[to-1].bytes > 0 {
-		to--
-	}
-	if to < at {
-		q := w.events[at]
-		w.events = slices.Insert(slices.Delete(w.events, at, at+1), to, q)
-	}
-	if !w.writing.IsZero() && time.Since(w.writing) > hangs && !w.slow {
-		w.slow = true
-		w.o.Tell("the disk hangs: the conversation goes on, and the last words may be lost if this program is killed")
-	}
-}
-
-// take returns what is to be written next, or nothing, and the writer rests.
-func (w *writer) take() (batch []queued, fresh bool) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	n, size := 0, 0
-	for n < len(w.events) && size < maxWrite {
-		size += w.events[n].bytes
-		n++
-	}
-	batch = w.events[:n:n]
-	w.waiting -= size
-	if w.events = w.events[n:]; len(w.events) == 0 {
-		w.events = nil // lets go of the array
-	}
-	w.writing = time.Now()
-	if len(batch) == 0 {
-		w.restLocked()
-	}
-	fresh, w.fresh = w.fresh && !w.ended, false
-	return batch, fresh
-}
-
-func (w *writer) restLocked() {
-	w.writing = time.Time{}
-	if w.busy {
-		w.busy = false
-		close(w.quiet)
-	}
-}
-
-// putBack queues again what the disk did not take, and the writer rests.
-func (w *writer) putBack(batch []queued) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	for i, q := range batch {
-		q.tell(ErrNotWritten)
-		batch[i].written = nil
-		w.waiting += q.bytes
-	}
-	w.events = append(batch, w.events...)
-	w.restLocked()
-}
-
 // run is the writer's goroutine.
 func (w *writer) run() {
 	defer close(w.stopped)
@@ -202,6 +78,7 @@ func (w *writer) run() {
 		case <-w.wake:
 		case <-again:
 		case <-w.stop:
+			w.fresh.Store(false)
 			w.drain()
 			return
 		}
@@ -215,8 +92,8 @@ func (w *writer) run() {
 // drain writes what is queued. It returns false if the disk does not take it all.
 func (w *writer) drain() bool {
 	for {
-		batch, fresh := w.take()
-		if fresh {
+		batch := w.take(maxWrite)
+		if w.fresh.Swap(false) {
 			w.next()
 			wake(w.grown)
 		}
@@ -234,22 +111,10 @@ func (w *writer) drain() bool {
 
 // writeGuarded is write; what a panic has left unwritten is lost.
 func (w *writer) writeGuarded(batch []queued) (rest []queued) {
-	if guard.Run("writer", func() { rest = w.write(batch) }) {
-		return rest
+	if !guard.Run("writer", func() { rest = w.write(batch) }) {
+		w.lose(batch)
 	}
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	for _, q := range batch {
-		w.lost.events++
-		w.lost.bytes += q.bytes
-		if q.written != nil {
-			select {
-			case q.written <- ErrNotWritten:
-			default: // it was told
-			}
-		}
-	}
-	return nil
+	return rest
 }
 
 // write encodes events and brings them to the file, in one write where that is possible. It returns those that the disk
@@ -277,7 +142,9 @@ func (w *writer) write(batch []queued) (rest []queued) {
 		}
 	}
 	w.wrote(batch)
-	w.recovered()
+	if w.full.Swap(false) {
+		w.o.Log.Info().Msg("the file of events can be written again")
+	}
 	return nil
 }
 
@@ -343,12 +210,6 @@ func (w *writer) replace() {
 	w.o.Log.Warn().Msg("the file of events was removed; going on in a new one")
 }
 
-func (q queued) tell(err error) {
-	if q.written != nil {
-		q.written <- err
-	}
-}
-
 // append writes whole lines, or nothing of them.
 func (w *writer) append(text []byte) error {
 	if len(text) == 0 {
@@ -358,19 +219,16 @@ func (w *writer) append(text []byte) error {
 		text = append([]byte{'\n'}, text...)
 	}
 	n, err := w.out.Write(text)
-	if err != nil && n > 0 {
-		w.torn = w.out.Truncate(w.size) != nil
-		if w.torn {
+	switch {
+	case err == nil:
+		w.torn = false
+		w.grow(n)
+	case n > 0:
+		if w.torn = w.out.Truncate(w.size) != nil; w.torn {
 			w.grow(n)
 		}
-		return err
 	}
-	if err != nil {
-		return err
-	}
-	w.torn = false
-	w.grow(n)
-	return nil
+	return err
 }
 
 func (w *writer) grow(n int) {
@@ -381,43 +239,17 @@ func (w *writer) grow(n int) {
 
 // fails says once that the disk does not take what is said.
 func (w *writer) fails(err error) {
-	w.mu.Lock()
-	first := !w.told
-	w.full, w.told = true, true
-	w.mu.Unlock()
-	if !first {
+	w.full.Store(true)
+	if w.told {
 		return
 	}
+	w.told = true
 	if full(err) {
 		w.o.Tell("the disk is full: this conversation goes on, but is not remembered until there is space again")
 	} else {
 		w.o.Tell(fmt.Sprintf("what is said cannot be written down: %v", err))
 	}
 	w.o.Log.Error().Err(err).Msg("writing the file of events")
-}
-
-func (w *writer) recovered() {
-	w.mu.Lock()
-	was := w.full
-	w.full = false
-	w.mu.Unlock()
-	if was {
-		w.o.Log.Info().Msg("the file of events can be written again")
-	}
-}
-
-// idle is closed once nothing is queued any more, or the disk does not take it.
-func (w *writer) idle() <-chan struct{} {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return w.quiet
-}
-
-// isFull reports whether the disk takes nothing.
-func (w *writer) isFull() bool {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return w.full
 }
 
 // A place is how far something has come in the files of a process.
@@ -439,32 +271,22 @@ func (w *writer) written() place {
 
 // renew goes on in a new file.
 func (w *writer) renew() {
-	w.mu.Lock()
-	w.fresh = true
-	w.mu.Unlock()
+	w.fresh.Store(true)
 	wake(w.wake)
 }
 
 // close writes what is queued and joins the goroutine, unless a write hangs beyond limit; then the goroutine is left to
 // it. What was lost is told.
 func (w *writer) close(limit <-chan time.Time) error {
-	w.mu.Lock()
-	w.ended = true
-	w.mu.Unlock()
+	w.end()
 	close(w.stop)
 	select {
 	case <-w.stopped:
 	case <-limit:
 		return errors.New("the file of events takes nothing: a write hangs")
 	}
-	w.mu.Lock() // what comes late is still counted
-	lost := w.lost
-	lost.events += len(w.events)
-	lost.bytes += w.waiting
-	w.mu.Unlock()
-	if lost.events > 0 {
-		w.o.Tell(fmt.Sprintf("of this conversation %d events (%d bytes of text) could not be written down", lost.events,
-			lost.bytes))
+	if events, bytes := w.left(); events > 0 {
+		w.o.Tell(fmt.Sprintf("of this conversation %d events (%d bytes of text) could not be written down", events, bytes))
 	}
 	return w.out.Close()
 }
@@ -474,13 +296,6 @@ func (w *writer) release() error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.lock.Release()
-}
-
-func wake(c chan struct{}) {
-	select {
-	case c <- struct{}{}:
-	default:
-	}
 }
 
 // empty reports whether the file holds nothing: it can be told once the goroutine has gone.

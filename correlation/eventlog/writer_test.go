@@ -16,7 +16,7 @@ func TestFolderRemoved(t *testing.T) {
 	session, _ := conversation(l, "s")
 	check(t, l.Flush(t.Context()))
 	check(t, os.RemoveAll(b.dir))
-	turn := l.NewTurn()
+	turn := number()
 	l.Append(TurnBegan{Session: session, Turn: turn}, UserSaid{Turn: turn, Text: "is anybody there?"})
 	check(t, l.AppendWait(t.Context(), TurnEnded{Turn: turn, Stop: "end_turn"}))
 	if alive, err := correlation.Alive(b.dir, l.Process()); !alive || err != nil {

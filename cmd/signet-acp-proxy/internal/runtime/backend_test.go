@@ -58,7 +58,7 @@ func TestFoldAllBesideAnother(t *testing.T) {
 	b.learner = NewStore(c, db, b.log)
 	other := begin()
 	defer other.Close(context.Background())
-	session, turn := other.NewSession(), other.NewTurn()
+	const session, turn = 1, 1
 	other.Append(eventlog.Opened{Session: session,
 		Open: correlation.OpenSession{Harness: "claude", ACPID: "s", New: true}},
 		eventlog.TurnBegan{Session: session, Turn: turn}, eventlog.UserSaid{Turn: turn, Text: "The mast is made of ash."},

@@ -35,12 +35,12 @@ func TestFollowerBeforeItIsAttached(t *testing.T) {
 	defer daemon.Close()
 	f := newFollower(log, true, "", zerolog.Nop())
 	defer f.close()
-	n := f.NewSession()
+	const n = 1
 	f.Append(eventlog.Opened{Session: n, Open: correlation.OpenSession{Harness: "echo", ACPID: "one", Key: "new"}},
 		eventlog.Rekeyed{Session: n, Key: "k"})
 	var want []string
 	for i := range 7 { // turns that follow without a pause
-		turn := f.NewTurn()
+		turn := i + 1
 		want = append(want, fmt.Sprintf("k: question %d", i))
 		f.Append(eventlog.TurnBegan{Session: n, Turn: turn, Key: "k"},
 			eventlog.UserSaid{Turn: turn, Text: fmt.Sprintf("question %d", i)},
@@ -109,11 +109,11 @@ func TestFollower(t *testing.T) {
 	key := correlation.NewKey()
 	f.starting(t.Context(), memory.Session{Key: key}) // before the session is known
 	f.warned(key, []string{"the index is being rebuilt"})
-	n := f.NewSession()
+	const n = 1
 	f.Append(eventlog.Opened{Session: n, Open: correlation.OpenSession{Harness: "echo", ACPID: "one", Cwd: "/work",
 		Project: "/work", Key: key, New: true}})
 	say := func(i int) {
-		turn := f.NewTurn()
+		turn := i + 1
 		f.Append(eventlog.TurnBegan{Session: n, Turn: turn, Key: key},
 			eventlog.UserSaid{Turn: turn, Text: fmt.Sprintf("question %d", i)},
 			eventlog.Said{Turn: turn, Text: "answer"})
@@ -170,15 +170,15 @@ func TestFollower(t *testing.T) {
 	waitFor("the daemon is not told that a message was given",
 		func() bool { return slices.Equal(d.Acknowledged(id), []string{key}) })
 
-	for _, command := range []string{"/empty", "/compact", "/../skills/review", "/review"} {
-		f.Append(eventlog.TurnBegan{Session: n, Turn: f.NewTurn(), Key: key, Command: command})
+	for i, command := range []string{"/empty", "/compact", "/../skills/review", "/review"} {
+		f.Append(eventlog.TurnBegan{Session: n, Turn: 100 + i, Key: key, Command: command})
 	}
 	waitFor("the daemon is not told of a skill", func() bool {
 		told := d.Requests("/api/hooks/skill-invocation")
 		return len(told) == 1 && told[0].JSON()["skillName"] == "review" && told[0].JSON()["sessionKey"] == key
 	})
 
-	f.Append(eventlog.TurnBegan{Session: n, Turn: f.NewTurn(), Key: key},
+	f.Append(eventlog.TurnBegan{Session: n, Turn: 200, Key: key},
 		eventlog.Left{Session: n, Reason: "session/close"})
 	f.mu.Lock()
 	defer f.mu.Unlock()

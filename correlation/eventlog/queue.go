@@ -1,0 +1,218 @@
+package eventlog
+
+import (
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/Signet-AI/signet-acp-proxy/chars"
+)
+
+const (
+	maxQueued = 512 << 10   // bytes of text that wait for the disk; what is more is dropped and counted
+	maxEvents = 8192        // events that wait
+	hangs     = time.Second // a write that takes longer: no busy machine is so slow
+)
+
+// A queue is what waits for the disk, in the order in which it goes to the file.
+type queue struct {
+	o    Options
+	wake chan struct{} // 1-buffered: there is something to write
+
+	mu      sync.Mutex // guards what follows
+	events  []queued
+	waiting int           // bytes of text in them
+	lost    loss          // what could not be written
+	writing time.Time     // when the write under way began; zero: there is none
+	last    time.Time     // when the last event was; the clock may jump, a file does not go back
+	quiet   chan struct{} // closed while the writer rests
+	resting bool
+	ended   bool // nothing more is taken
+	slow    bool // a person knows that the disk hangs
+}
+
+// queued is an event on its way to the file.
+type queued struct {
+	at      time.Time
+	event   Event
+	bytes   int        // of text
+	written chan error // nil: nobody waits; else 1-buffered
+}
+
+type loss struct{ events, bytes int }
+
+func newQueue(o Options) *queue {
+	q := &queue{o: o, wake: make(chan struct{}, 1), quiet: make(chan struct{}), resting: true}
+	close(q.quiet)
+	return q
+}
+
+// add queues an event, a long text in pieces; written, if not nil, hears once it is in the file, or is not to come
+// there.
+func (q *queue) add(e Event, written chan error) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if at := q.o.Now(); at.After(q.last) {
+		q.last = at
+	}
+	size := textSize(e)
+	if q.ended || len(q.events) >= maxEvents || size > 0 && q.waiting+size > maxQueued {
+		q.lost.events++
+		q.lost.bytes += size
+		queued{written: written}.tell(ErrNotWritten)
+		return
+	}
+	q.waiting += size
+	for _, piece := range pieces(e) {
+		q.events = append(q.events, queued{at: q.last, event: piece, bytes: textSize(piece)})
+	}
+	q.events[len(q.events)-1].written = written
+	if q.resting {
+		q.resting = false
+		q.quiet = make(chan struct{})
+		wake(q.wake)
+	}
+}
+
+// overtake puts an event that somebody has waited for in vain in front of the text that it waits behind. What is no
+// text keeps its order: an end in front of its turn's beginning would end nothing.
+func (q *queue) overtake(written chan error) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	at := slices.IndexFunc(q.events, func(one queued) bool { return one.written == written })
+	to := at
+	for to > 0 && q.events[to-1].bytes > 0 {
+		to--
+	}
+	if to < at {
+		one := q.events[at]
+		q.events = slices.Insert(slices.Delete(q.events, at, at+1), to, one)
+	}
+	if !q.writing.IsZero() && time.Since(q.writing) > hangs && !q.slow {
+		q.slow = true
+		q.o.Tell("the disk hangs: the conversation goes on, and the last words may be lost if this program is killed")
+	}
+}
+
+// take returns what is to be written next, about so many bytes of text, or nothing, and the writer rests.
+func (q *queue) take(bytes int) (batch []queued) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	n, size := 0, 0
+	for n < len(q.events) && size < bytes {
+		size += q.events[n].bytes
+		n++
+	}
+	batch = q.events[:n:n]
+	q.waiting -= size
+	if q.events = q.events[n:]; len(q.events) == 0 {
+		q.events = nil // lets go of the array
+	}
+	q.writing = time.Now()
+	if len(batch) == 0 {
+		q.restLocked()
+	}
+	return batch
+}
+
+func (q *queue) restLocked() {
+	q.writing = time.Time{}
+	if !q.resting {
+		q.resting = true
+		close(q.quiet)
+	}
+}
+
+// putBack queues again what the disk did not take, and the writer rests.
+func (q *queue) putBack(batch []queued) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	for i, one := range batch {
+		one.tell(ErrNotWritten)
+		batch[i].written = nil
+		q.waiting += one.bytes
+	}
+	q.events = append(batch, q.events...)
+	q.restLocked()
+}
+
+// lose counts events that will not be written.
+func (q *queue) lose(batch []queued) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	for _, one := range batch {
+		q.lost.events++
+		q.lost.bytes += one.bytes
+		one.tell(ErrNotWritten)
+	}
+}
+
+// tell says what has become of an event to whoever waits, once.
+func (q queued) tell(err error) {
+	if q.written == nil {
+		return
+	}
+	select {
+	case q.written <- err:
+	default: // it was told
+	}
+}
+
+// idle is closed once nothing is queued any more, or the disk does not take it.
+func (q *queue) idle() <-chan struct{} {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return q.quiet
+}
+
+// end takes nothing more.
+func (q *queue) end() {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.ended = true
+}
+
+// left returns how much was lost, what still waits included.
+func (q *queue) left() (events, bytes int) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return q.lost.events + len(q.events), q.lost.bytes + q.waiting
+}
+
+func wake(c chan struct{}) {
+	select {
+	case c <- struct{}{}:
+	default:
+	}
+}
+
+// maxText is how many bytes of text an event holds: what is longer becomes several.
+const maxText = 16 << 10
+
+// textSize is how many bytes of text an event holds.
+func textSize(e Event) int {
+	switch e := e.(type) {
+	case UserSaid:
+		return len(e.Text)
+	case Said:
+		return len(e.Text)
+	case Summarised:
+		return len(e.Text)
+	}
+	return 0
+}
+
+// pieces cuts an event with a long text into several, so that no line is long. A summary stays in one.
+func pieces(e Event) []Event {
+	var all []Event
+	switch e := e.(type) {
+	case Said:
+		for len(e.Text) > maxText {
+			n := chars.Boundary(e.Text, maxText)
+			all = append(all, Said{e.Turn, e.Text[:n], e.Skipped})
+			e.Text, e.Skipped = e.Text[n:], 0
+		}
+		return append(all, e)
+	}
+	return append(all, e)
+}
