@@ -42,35 +42,13 @@ func (s *Store) Lease(ctx context.Context, worker *Process) (leased Delivery, le
 			if held(d) || d.Kind == KindHook && before[d.Key] {
 				continue
 			}
-			waits, err := s.mayStillWrite(ctx, tx, d, now)
-			if err != nil {
+			var file string
+			if leased, file, err = s.lease(ctx, tx, worker, d, now); file != "" {
+				left = append(left, file)
+			}
+			if err != nil || leased.ID != 0 {
 				return err
 			}
-			if waits {
-				continue
-			}
-			if !d.Posted.IsZero() {
-				again, err := s.recordUnanswered(ctx, tx, d, now, "no answer came while the worker lived")
-				if err != nil {
-					return err
-				}
-				if !again {
-					if d.File != "" {
-						left = append(left, d.File)
-					}
-					continue
-				}
-			}
-			if _, err := tx.ExecContext(ctx, `UPDATE deliveries
-				SET lease = ?, leases = leases + 1, leased_until = ?, again = again AND (unanswered > 0 OR parts > 0),
-					posted = 0
-				WHERE id = ?`,
-				worker.id, sqlite.Stamp(now.Add(LeaseTime)), d.ID); err != nil {
-				return err
-			}
-			leased, err = scanDelivery(tx.QueryRowContext(ctx, `SELECT `+deliveryColumns+` FROM deliveries d
-				WHERE id = ?`, d.ID))
-			return err
 		}
 		return nil
 	})
@@ -81,6 +59,30 @@ func (s *Store) Lease(ctx context.Context, worker *Process) (leased Delivery, le
 		err = ErrNothingDue
 	}
 	return leased, left, err
+}
+
+// lease leases a delivery that nobody holds; leased is zero if that has to wait, or is closed. left is the file of one
+// that dead workers have posted twice.
+func (s *Store) lease(
+	ctx context.Context, tx *sql.Tx, worker *Process, d Delivery, now time.Time,
+) (leased Delivery, left string, err error) {
+	if waits, err := s.mayStillWrite(ctx, tx, d, now); err != nil || waits {
+		return Delivery{}, "", err
+	}
+	if !d.Posted.IsZero() {
+		again, err := s.recordUnanswered(ctx, tx, d, now, "no answer came while the worker lived")
+		if err != nil || !again {
+			return Delivery{}, d.File, err
+		}
+	}
+	if _, err := tx.ExecContext(ctx, `UPDATE deliveries SET lease = ?, leases = leases + 1, leased_until = ?,
+		again = again AND (unanswered > 0 OR parts > 0), posted = 0 WHERE id = ?`,
+		worker.id, sqlite.Stamp(now.Add(LeaseTime)), d.ID); err != nil {
+		return Delivery{}, "", err
+	}
+	leased, err = scanDelivery(tx.QueryRowContext(ctx, `SELECT `+deliveryColumns+` FROM deliveries d
+		WHERE id = ?`, d.ID))
+	return leased, "", err
 }
 
 // departedLimit is how long deliveries wait for a process that has departed: longer than any harness gets to end.

@@ -14,6 +14,8 @@ import (
 	"context"
 	"errors"
 	"time"
+
+	"github.com/Signet-AI/signet-acp-proxy/memory/signet"
 )
 
 // ErrNoAnswer says that a request went out and no readable answer came: the daemon may have taken it. Every other
@@ -31,7 +33,7 @@ type Daemon interface {
 	// Free ends the session of a key whose parts were handed over under keys of their own.
 	Free(ctx context.Context, key, agentID string) error
 	// Compacted hands over a harness's own summary.
-	Compacted(ctx context.Context, c Compaction) (Reply, error)
+	Compacted(ctx context.Context, c signet.Compaction) (Reply, error)
 	// Remember hands over a memory that a tool stored, unless the daemon has it.
 	Remember(ctx context.Context, m Memory) (Reply, error)
 }
@@ -44,9 +46,6 @@ type End struct {
 	Text                      string // the same, for a daemon that cannot open the file
 	Again                     bool   // it was posted before without an answer
 }
-
-// A Compaction is a harness's summary of a conversation that it shortened.
-type Compaction struct{ Key, AgentID, Project, Summary string }
 
 // A Memory is what a tool stored while the daemon did not answer. It is stored as JSON, so the names are a promise.
 type Memory struct {

@@ -14,6 +14,7 @@ import (
 
 	"github.com/Signet-AI/signet-acp-proxy/correlation"
 	"github.com/Signet-AI/signet-acp-proxy/correlation/correlationtest"
+	"github.com/Signet-AI/signet-acp-proxy/memory/signet"
 	"github.com/Signet-AI/signet-acp-proxy/migrations"
 )
 
@@ -61,7 +62,7 @@ func (d *daemon) SwitchedOff(context.Context, string) (bool, error) { return fal
 
 func (d *daemon) Free(context.Context, string, string) error { return nil }
 
-func (d *daemon) Compacted(context.Context, Compaction) (Reply, error) { return Reply{}, nil }
+func (d *daemon) Compacted(context.Context, signet.Compaction) (Reply, error) { return Reply{}, nil }
 
 func (d *daemon) Remember(context.Context, Memory) (Reply, error) { return Reply{}, nil }
 

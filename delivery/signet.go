@@ -105,8 +105,7 @@ func notQueued(e End, kept bool) Reply {
 		return Reply{Note: "kept, not queued" + temporaryNote(e.Project)}
 	}
 	return Reply{Note: "not queued: the daemon cannot open our files, as in a container or on another machine, " +
-		"and reads " +
-		"no text in their place (0.58.1), or its pipeline is off", Later: true, After: time.Hour}
+		"and reads no text in their place (0.58.1), or its pipeline is off", Later: true, After: time.Hour}
 }
 
 // temporaryNote says of a project in a temp folder that the daemon makes no summary of it
@@ -120,9 +119,8 @@ func temporaryNote(project string) string {
 }
 
 // Compacted implements Daemon.
-func (s Signet) Compacted(ctx context.Context, c Compaction) (Reply, error) {
-	id, err := s.CompactionComplete(ctx, signet.Compaction{Key: c.Key, AgentID: c.AgentID,
-		Project: c.Project, Summary: c.Summary})
+func (s Signet) Compacted(ctx context.Context, c signet.Compaction) (Reply, error) {
+	id, err := s.CompactionComplete(ctx, c)
 	return Reply{Note: "kept " + id}, unanswered(err)
 }
 

@@ -8,6 +8,7 @@ import (
 
 	"github.com/Signet-AI/signet-acp-proxy/correlation"
 	"github.com/Signet-AI/signet-acp-proxy/memory/privacy"
+	"github.com/Signet-AI/signet-acp-proxy/memory/signet"
 )
 
 // A daemonState is a daemon and how it answered Health. A daemon that does not answer is not posted to, which would
@@ -58,8 +59,8 @@ func (a *attempt) handTurns(ctx context.Context, to *daemonState) (string, error
 		return notYet, a.deferUntil(ctx, post.Wait)
 	}
 	parts := cutIntoParts(post) // the same as before, where some were posted
-	own := !post.First || len(parts) > 1 || a.d.Reason == correlation.SoFar
-	if own {
+	apart := !post.First || len(parts) > 1 || a.d.Reason == correlation.SoFar
+	if apart {
 		off, err := to.daemon.SwitchedOff(ctx, a.d.Key)
 		if err != nil {
 			return "not reached", a.retry(ctx, err.Error(), 0)
@@ -68,6 +69,13 @@ func (a *attempt) handTurns(ctx context.Context, to *daemonState) (string, error
 			return a.switchedOff(ctx, post)
 		}
 	}
+	return a.postParts(ctx, to, post, parts, apart)
+}
+
+// postParts posts the parts of a transcript that were not posted yet; apart: under keys of their own.
+func (a *attempt) postParts(
+	ctx context.Context, to *daemonState, post correlation.Selection, parts []part, apart bool,
+) (string, error) {
 	for i := min(a.d.Parts, len(parts)-1); i < len(parts); i++ {
 		p := parts[i]
 		if p.text == "" {
@@ -77,7 +85,7 @@ func (a *attempt) handTurns(ctx context.Context, to *daemonState) (string, error
 			Key: a.d.Key, AgentID: a.agent(), Cwd: a.session.Cwd, Project: a.session.Project, Reason: reasonFor(a.d),
 			Text: p.text, Again: a.d.Unanswered > 0 && i == a.d.Parts,
 		}
-		if own {
+		if apart {
 			end.Key = fmt.Sprintf("%s.%d.%d", a.d.Key, a.d.ID, i+1)
 		}
 		reply, err := a.withFile(ctx, p, func(file string) (Reply, error) {
@@ -94,7 +102,7 @@ func (a *attempt) handTurns(ctx context.Context, to *daemonState) (string, error
 			return "dropped", a.dropped(ctx, p.post, reply.Note, reply.Why)
 		case last:
 			err := a.delivered(ctx, p.post, reply.Note)
-			if own && err == nil && a.d.Reason != correlation.SoFar {
+			if apart && err == nil && a.d.Reason != correlation.SoFar {
 				// a claim that cannot be freed ends by itself, after four hours
 				_ = to.daemon.Free(ctx, a.d.Key, a.agent())
 			}
@@ -125,8 +133,8 @@ func (a *attempt) handSummary(ctx context.Context, to *daemonState) (string, err
 	if err := a.store.Attempt(ctx, a.d, correlation.Selection{}, ""); err != nil {
 		return "", err
 	}
-	reply, err := to.daemon.Compacted(ctx, Compaction{Key: a.d.Key, AgentID: a.agent(), Project: a.session.Project,
-		Summary: privacy.Redact(summary)})
+	reply, err := to.daemon.Compacted(ctx, signet.Compaction{Key: a.d.Key, AgentID: a.agent(),
+		Project: a.session.Project, Summary: privacy.Redact(summary)})
 	if did, err := a.settlePost(ctx, to, reply, err); did != "" {
 		return did, err
 	}

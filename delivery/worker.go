@@ -82,25 +82,16 @@ func (w *Worker) Run(ctx context.Context, until Until) (Left, error) {
 	}
 	active, due := w.o.Now(), true
 	for {
-		if _, err := (eventlog.Sweep{Store: w.o.Store, Log: w.o.Log}).Run(ctx); err != nil && ctx.Err() == nil {
-			w.o.Log.Warn().Err(err).Msg("sweeping up after dead processes")
-		}
-		done := 0
-		var err error
-		if due {
-			done, err = w.pass(ctx)
-		}
+		done, err := w.round(ctx, due)
 		if ctx.Err() != nil {
 			return Left{}, nil
 		}
-		if err != nil && until != UntilSettled {
-			return Left{}, err
-		}
-		if err != nil {
+		if err != nil && until == UntilSettled {
 			w.o.Log.Warn().Err(err).Msg("delivering")
+			err = nil
 		}
-		if until == OnePass {
-			return Left{}, nil
+		if err != nil || until == OnePass {
+			return Left{}, err
 		}
 		next, open, err := w.o.Store.Due(ctx)
 		if err != nil || open == 0 {
@@ -129,6 +120,17 @@ func (w *Worker) Run(ctx context.Context, until Until) (Left, error) {
 			return Left{}, nil
 		}
 	}
+}
+
+// round folds in what dead processes have left and, if anything is due, makes a pass.
+func (w *Worker) round(ctx context.Context, due bool) (done int, err error) {
+	if _, err := (eventlog.Sweep{Store: w.o.Store, Log: w.o.Log}).Run(ctx); err != nil && ctx.Err() == nil {
+		w.o.Log.Warn().Err(err).Msg("sweeping up after dead processes")
+	}
+	if due {
+		done, err = w.pass(ctx)
+	}
+	return done, err
 }
 
 // left counts what is open; settled is false while some of that may still be delivered in this run.

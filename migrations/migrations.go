@@ -145,20 +145,7 @@ func appliedTo(ctx context.Context, db *sql.DB) (map[string]bool, error) {
 	if err != nil || n == 0 {
 		return nil, err
 	}
-	rows, err := db.QueryContext(ctx, "SELECT name FROM migrations")
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	applied := make(map[string]bool)
-	for rows.Next() {
-		var name string
-		if err := rows.Scan(&name); err != nil {
-			return nil, err
-		}
-		applied[name] = true
-	}
-	return applied, rows.Err()
+	return sqlite.Pairs[string, bool](ctx, db, "SELECT name, 1 FROM migrations")
 }
 
 // applyFile runs one file in a transaction, unless another process has done so meanwhile.
@@ -172,12 +159,9 @@ func applyFile(ctx context.Context, db *sql.DB, name, script string) error {
 		name TEXT NOT NULL PRIMARY KEY, applied INTEGER NOT NULL) STRICT, WITHOUT ROWID`); err != nil {
 		return err
 	}
-	recorded, err := tx.ExecContext(ctx, "INSERT INTO migrations (name, applied) VALUES (?, ?) ON CONFLICT DO NOTHING",
+	n, err := sqlite.Change(ctx, tx, "INSERT INTO migrations (name, applied) VALUES (?, ?) ON CONFLICT DO NOTHING",
 		name, time.Now().UnixMilli())
-	if err != nil {
-		return err
-	}
-	if n, err := recorded.RowsAffected(); err != nil || n == 0 {
+	if err != nil || n == 0 {
 		return err
 	}
 	if _, err := tx.ExecContext(ctx, script); err != nil {

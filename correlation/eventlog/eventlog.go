@@ -140,13 +140,14 @@ func (l *Log) Close(ctx context.Context) (left bool, err error) {
 	if l.closed.Swap(true) {
 		return false, nil
 	}
-	return l.f.close(ctx)
+	return l.f.close(ctx, false)
 }
 
-// Discard ends the log and removes its file, unless a database was attached: for a process that turns out to have none.
+// Discard is Close, and removes the file unless a database was attached: for a process that turns out to have none.
 func (l *Log) Discard() error {
 	if l.closed.Swap(true) {
 		return nil
 	}
-	return l.f.discard()
+	_, err := l.f.close(context.Background(), true)
+	return err
 }

@@ -53,6 +53,18 @@ func (f *folding) session(n int) (int64, error) {
 	return id, err
 }
 
+// turnOrNone returns the row of a turn, 0 for none.
+func (f *folding) turnOrNone(n int) (int64, error) {
+	if n == 0 {
+		return 0, nil
+	}
+	turn, _, err := f.b.Turn(n)
+	if errors.Is(err, correlation.ErrNotFound) {
+		return 0, nil
+	}
+	return turn, err
+}
+
 // record adds an event to the table of events, with the fields of e.
 func (f *folding) record(e Event, session, turn int64) error {
 	data, err := json.Marshal(e)
@@ -140,11 +152,9 @@ func (e Injected) fold(f *folding) error {
 	if err := f.b.Record(in); err != nil {
 		return err
 	}
-	turn := int64(0)
-	if e.Turn != 0 {
-		if turn, _, err = f.b.Turn(e.Turn); err != nil && !errors.Is(err, correlation.ErrNotFound) {
-			return err
-		}
+	turn, err := f.turnOrNone(e.Turn)
+	if err != nil {
+		return err
 	}
 	short := e
 	short.Injection.Text = "" // the ledger has it
@@ -264,11 +274,9 @@ func (e UsageReported) fold(f *folding) error {
 	if err != nil {
 		return err
 	}
-	turn := int64(0)
-	if e.Turn != 0 {
-		if turn, _, err = f.b.Turn(e.Turn); err != nil && !errors.Is(err, correlation.ErrNotFound) {
-			return err
-		}
+	turn, err := f.turnOrNone(e.Turn)
+	if err != nil {
+		return err
 	}
 	return f.b.AddUsage(row, turn, e.Usage)
 }

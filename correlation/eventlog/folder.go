@@ -26,7 +26,6 @@ const (
 	bigFile   = 1 << 20                // bytes: a file of this size is replaced by a new one once it is folded in
 	idleFile  = 16 << 10               // bytes: so is one of this size after a silence
 	idleAfter = 2 * time.Second        // of this length
-
 )
 
 // A folder folds the files of this process into a database, in a goroutine of its own.
@@ -314,8 +313,8 @@ func (f *folder) awaitFolded(ctx context.Context, target place) error {
 	}
 }
 
-// close ends the log, as Log.Close says.
-func (f *folder) close(ctx context.Context) (left bool, err error) {
+// close ends the log, as Log.Close says; with discard, as Log.Discard does.
+func (f *folder) close(ctx context.Context, discard bool) (left bool, err error) {
 	limit := time.NewTimer(lastWrite)
 	defer limit.Stop()
 	writing := f.w.close(limit.C)
@@ -335,7 +334,7 @@ func (f *folder) close(ctx context.Context) (left bool, err error) {
 	switch {
 	case !left:
 		err = errors.Join(err, removeFile(ctx, f.store, last, true))
-	case f.store == nil && writing == nil && f.w.empty():
+	case f.store == nil && (discard || writing == nil && f.w.empty()):
 		left, err = false, errors.Join(err, os.Remove(last.path))
 	}
 	if ctx.Err() != nil || isTransient(ctx, err) {
@@ -358,19 +357,4 @@ func (f *folder) stop() {
 	} else {
 		close(f.stopped)
 	}
-}
-
-// discard ends the log and removes its file, unless a database was attached.
-func (f *folder) discard() error {
-	limit := time.NewTimer(lastWrite)
-	defer limit.Stop()
-	err := f.w.close(limit.C)
-	f.stop()
-	if f.r != nil {
-		err = errors.Join(err, f.r.close())
-	}
-	if f.store == nil {
-		err = errors.Join(err, os.Remove(fileOf(f.o.Dir, f.o.Process.ID, f.number).path))
-	}
-	return errors.Join(err, f.w.release())
 }

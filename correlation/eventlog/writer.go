@@ -286,7 +286,8 @@ func (w *writer) close(limit <-chan time.Time) error {
 		return errors.New("the file of events takes nothing: a write hangs")
 	}
 	if events, bytes := w.left(); events > 0 {
-		w.o.Tell(fmt.Sprintf("of this conversation %d events (%d bytes of text) could not be written down", events, bytes))
+		w.o.Tell(fmt.Sprintf("of this conversation %d events (%d bytes of text) could not be written down",
+			events, bytes))
 	}
 	return w.out.Close()
 }
