@@ -86,7 +86,7 @@ func (a *attempt) settle(ctx context.Context, reply Reply, failed error) (did st
 		return "not written", errors.Join(failed, a.retry(ctx, failed.Error(), 0))
 	case errors.Is(failed, errLedger):
 		return "not noted", failed
-	case errors.Is(failed, ErrNoAnswer):
+	case errors.Is(failed, errNoAnswer):
 		return "unanswered", withOwnTime(ctx,
 			func(ctx context.Context) error { return a.store.Unanswered(ctx, a.d, failed.Error()) })
 	case failed != nil:

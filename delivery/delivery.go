@@ -1,7 +1,7 @@
-// Package delivery hands over what sessions have left: transcripts to a Signet daemon, and to the command that a
-// person configured. What is owed stands in package correlation's rows, an outbox with leases; a Worker leases what
+// Package delivery delivers what sessions have left: transcripts to a Signet daemon, and to the command that a
+// person configured. What is owed stands in package correlation's rows, an outbox with leases; a worker leases what
 // is due, posts it, reads the answer and notes what became of it. The detached worker that a process leaves
-// (Dispatcher), the sweep at a start and the command that a person runs are all a Worker.
+// (Dispatcher), the sweep at a start and the command that a person runs are all workers of that kind.
 //
 //	options := delivery.Options{Store: store, Daemon: daemonAt, Dir: dir}
 //	left, err := delivery.Run(ctx, options, info, retention, delivery.UntilQuiet)
@@ -18,23 +18,23 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/memory/signet"
 )
 
-// ErrNoAnswer says that a request went out and no readable answer came: the daemon may have taken it. Every other
+// errNoAnswer says that a request went out and no readable answer came: the daemon may have taken it. Every other
 // error of a Daemon says that it did not.
-var ErrNoAnswer = errors.New("no answer")
+var errNoAnswer = errors.New("no answer")
 
 // A Daemon takes what sessions leave. Its methods end when ctx does, and by deadlines of their own.
 type Daemon interface {
 	// Health reports whether the daemon answers.
 	Health(ctx context.Context) error
-	// End hands a session over, or a part of one under a key of its own.
+	// End delivers a session, or a part of one under a key of its own.
 	End(ctx context.Context, e End) (Reply, error)
 	// SwitchedOff reports whether a person has switched the session of a key off.
 	SwitchedOff(ctx context.Context, key string) (bool, error)
-	// Free ends the session of a key whose parts were handed over under keys of their own.
+	// Free ends the session of a key whose parts were delivered under keys of their own.
 	Free(ctx context.Context, key, agentID string) error
-	// Compacted hands over a harness's own summary.
+	// Compacted delivers a harness's own summary.
 	Compacted(ctx context.Context, c signet.Compaction) (Reply, error)
-	// Remember hands over a memory that a tool stored, unless the daemon has it.
+	// Remember delivers a memory that a tool stored, unless the daemon has it.
 	Remember(ctx context.Context, m Memory) (Reply, error)
 }
 
@@ -61,7 +61,7 @@ type Reply struct {
 	Note    string        // one line, for people
 	Dropped bool          // answered, and not taken
 	Why     string        // why it was dropped, where that is known
-	Off     bool          // a person has switched the session off: nothing of it is handed over, now or later
+	Off     bool          // a person has switched the session off: nothing of it is delivered, now or later
 	Later   bool          // not taken now: it has to be posted again
 	After   time.Duration // with Later: not before
 }

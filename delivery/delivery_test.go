@@ -45,7 +45,7 @@ func (d *daemon) Health(context.Context) error { return d.down }
 func (d *daemon) End(ctx context.Context, e End) (Reply, error) {
 	if d.hang {
 		<-ctx.Done()
-		return Reply{}, ErrNoAnswer
+		return Reply{}, errNoAnswer
 	}
 	text, err := os.ReadFile(e.File)
 	if err != nil {
@@ -121,7 +121,7 @@ func (b *bench) sayIn(id string, info correlation.ProcessInfo, user, assistant s
 
 func (b *bench) work() {
 	b.t.Helper()
-	if _, err := New(b.o).Run(b.t.Context(), OnePass); err != nil {
+	if _, err := newWorker(b.o).Run(b.t.Context(), OnePass); err != nil {
 		b.t.Fatal(err)
 	}
 }
@@ -223,7 +223,7 @@ func TestTidyWaitsForTheHook(t *testing.T) {
 func TestBlackHoleOnce(t *testing.T) {
 	b := newBench(t)
 	asked := 0
-	b.daemon.answer = func(End) (Reply, error) { asked++; return Reply{}, ErrNoAnswer }
+	b.daemon.answer = func(End) (Reply, error) { asked++; return Reply{}, errNoAnswer }
 	b.say(toDaemon, "hello", "hi")
 	p := b.process(toDaemon)
 	s, err := correlationtest.Session(t.Context(), b.Store, correlation.OpenSession{Harness: "echo", ACPID: "two", Process: p.ID()})
@@ -243,7 +243,7 @@ func TestRunEnds(t *testing.T) {
 	s := b.say(toDaemon, "hello", "hi")
 	ctx, cancel := context.WithCancel(t.Context())
 	b.daemon.answer = func(End) (Reply, error) { cancel(); return Reply{Note: "queued"}, nil }
-	if _, err := New(b.o).Run(ctx, UntilSettled); err != nil {
+	if _, err := newWorker(b.o).Run(ctx, UntilSettled); err != nil {
 		t.Fatal(err)
 	}
 	if d := b.only(s); d.State != correlation.Delivered {
@@ -270,7 +270,7 @@ func TestRunUntilPaid(t *testing.T) {
 		return Reply{Note: "skipped", Later: true, After: time.Hour}, nil
 	}
 	for _, want := range []Left{{Failed: 1}, {Waiting: 1}, {Waiting: 1}} {
-		if left, err := New(b.o).Run(t.Context(), UntilSettled); err != nil || left != want {
+		if left, err := newWorker(b.o).Run(t.Context(), UntilSettled); err != nil || left != want {
 			t.Errorf("left %+v, want %+v (%v)", left, want, err)
 		}
 	}

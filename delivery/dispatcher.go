@@ -65,7 +65,7 @@ func NewDispatcher(o DispatcherOptions) *Dispatcher {
 	h.looks, over = context.WithTimeout(h.ctx, sweepLimit)
 	context.AfterFunc(h.ctx, over)
 	h.tasks.Go("sweep", h.sweep)
-	h.tasks.Go("old turns", func() { o.Retention.Expire(pace.Gently(h.looks), o.Store, o.Log) })
+	h.tasks.Go("old turns", func() { o.Retention.expire(pace.Gently(h.looks), o.Store, o.Log) })
 	return h
 }
 
@@ -186,7 +186,7 @@ func (h *Dispatcher) End() {
 	case <-ctx.Done(): // another process has the database locked; what still waits for it ends with this process
 	}
 	if h.o.Retention.Keep == 0 { // where nothing is to be delivered no worker does it
-		guard.Run("old turns", func() { h.o.Retention.Expire(ctx, h.o.Store, h.o.Log) })
+		guard.Run("old turns", func() { h.o.Retention.expire(ctx, h.o.Store, h.o.Log) })
 	}
 	if h.o.AtExit > 0 {
 		guard.Run("delivery", h.deliver)

@@ -30,8 +30,8 @@ const (
 // renewEvery is how often the lease is renewed while the hook runs, well within correlation.LeaseTime. Tests set less.
 var renewEvery = time.Minute
 
-// A HookInput is what a hook reads on its standard input: one JSON object. The names are a promise.
-type HookInput struct {
+// A hookInput is what a hook reads on its standard input: one JSON object. The names are a promise.
+type hookInput struct {
 	AcpxSessionID    string    `json:"acpxSessionId"` // the harness's session id
 	AcpxRecordID     string    `json:"acpxRecordId"`
 	SignetSessionKey string    `json:"signetSessionKey"`
@@ -54,7 +54,7 @@ func (h Hook) limit() time.Duration {
 
 // run runs the command and gives the end of what it printed, which an error includes. renew keeps the lease; if it
 // fails, the command is killed.
-func (h Hook) run(ctx context.Context, in HookInput, renew func() error) (string, error) {
+func (h Hook) run(ctx context.Context, in hookInput, renew func() error) (string, error) {
 	limit := h.limit()
 	ctx, lose := context.WithCancelCause(ctx)
 	defer lose(nil)
@@ -105,7 +105,7 @@ func (h Hook) run(ctx context.Context, in HookInput, renew func() error) (string
 }
 
 // asFile returns the hook's input as a file: a hook may not read it, and writing to a pipe would then fail.
-func asFile(in HookInput) (*os.File, error) {
+func asFile(in hookInput) (*os.File, error) {
 	text, err := json.Marshal(in)
 	if err != nil {
 		return nil, err

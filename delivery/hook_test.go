@@ -113,7 +113,7 @@ func TestHookReadsNothing(t *testing.T) {
 		if i%2 == 1 {
 			script = "exec 0<&-; echo fine"
 		}
-		if _, err := sh(script).run(t.Context(), HookInput{Cwd: strings.Repeat("x", 1<<20)},
+		if _, err := sh(script).run(t.Context(), hookInput{Cwd: strings.Repeat("x", 1<<20)},
 			func() error { return nil }); err != nil {
 			t.Error(err)
 		}
@@ -145,7 +145,7 @@ func TestHookEnded(t *testing.T) {
 			defer cancel()
 			h := sh("sleep 60")
 			h.Limit = tt.limit
-			_, err := h.run(ctx, HookInput{}, func() error { return tt.renewed })
+			_, err := h.run(ctx, hookInput{}, func() error { return tt.renewed })
 			if err == nil || err.Error() != tt.want {
 				t.Errorf("%v, want %s", err, tt.want)
 			}
@@ -180,7 +180,7 @@ func TestHookInLittleTime(t *testing.T) {
 	b.say(info, "hello", "hi")
 	ctx, cancel := context.WithTimeout(t.Context(), 4*time.Second)
 	defer cancel()
-	if _, err := New(b.o).Run(ctx, OnePass); err != nil {
+	if _, err := newWorker(b.o).Run(ctx, OnePass); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := os.Stat(filepath.Join(b.dir, "ran")); err != nil {

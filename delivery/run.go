@@ -21,7 +21,7 @@ type Retention struct {
 }
 
 // Expire removes turns that are older than that.
-func (r Retention) Expire(ctx context.Context, store *correlation.Store, log zerolog.Logger) {
+func (r Retention) expire(ctx context.Context, store *correlation.Store, log zerolog.Logger) {
 	gone, err := store.Expire(ctx, time.Now().Add(-r.Keep), r.Unlearn)
 	if err != nil && ctx.Err() == nil {
 		log.Warn().Err(err).Msg("removing old turns")
@@ -31,7 +31,7 @@ func (r Retention) Expire(ctx context.Context, store *correlation.Store, log zer
 	}
 }
 
-// Run registers this process as a worker and works (Worker.Run), then removes turns that were kept for deliveries only.
+// Run registers this process as a worker and works (worker.Run), then removes turns that were kept for deliveries only.
 // Left is set with UntilSettled.
 func Run(ctx context.Context, o Options, info correlation.ProcessInfo, r Retention, until Until) (Left, error) {
 	info.Kind = correlation.Worker
@@ -40,10 +40,10 @@ func Run(ctx context.Context, o Options, info correlation.ProcessInfo, r Retenti
 		return Left{}, err
 	}
 	o.Process = process
-	left, err := New(o).Run(ctx, until)
+	left, err := newWorker(o).Run(ctx, until)
 	end, cancel := context.WithTimeout(context.WithoutCancel(ctx), endLimit)
 	defer cancel()
 	err = errors.Join(err, process.End(end, "ended"))
-	r.Expire(end, o.Store, o.Log)
+	r.expire(end, o.Store, o.Log)
 	return left, err
 }

@@ -24,7 +24,7 @@ func (a *attempt) runHook(ctx context.Context, hook Hook) (string, error) {
 		return "nothing to say", a.delivered(ctx, p.post, "nothing was said")
 	}
 	last := post.Turns[len(post.Turns)-1]
-	in := HookInput{
+	in := hookInput{
 		AcpxSessionID: a.session.ACPID, AcpxRecordID: a.session.Record, SignetSessionKey: a.d.Key,
 		Harness: a.session.Harness, Cwd: a.session.Cwd,
 		Project: a.session.Project, Started: a.session.Started.UTC(), Ended: last.Ended.UTC(), Turns: len(post.Turns),

@@ -167,7 +167,7 @@ const querySize = 200
 // unanswered turns the client's ErrNoAnswer into this package's.
 func unanswered(err error) error {
 	if errors.Is(err, signet.ErrNoAnswer) {
-		return fmt.Errorf("%w: %w", ErrNoAnswer, err)
+		return fmt.Errorf("%w: %w", errNoAnswer, err)
 	}
 	return err
 }

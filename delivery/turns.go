@@ -35,12 +35,12 @@ func reasonFor(d correlation.Delivery) string {
 // switchedOff is the note of a delivery of a session that a person has switched off at the daemon.
 const switchedOff = "nothing is kept: the session is bypassed at the daemon"
 
-// handTurns hands a session's new turns to the daemon, and gives the outcome for the log.
+// deliverTurns delivers a session's new turns to the daemon, and gives the outcome for the log.
 //
 // Daemons from 0.145 on extract the longest transcript that they have had for a key, so a key is good for one. The
 // session's own goes with all that was said, where that is said and done in one part; it ends the session there. All
 // else goes under keys of its own, and the session's is freed at its end.
-func (a *attempt) handTurns(ctx context.Context, to *daemonState) (string, error) {
+func (a *attempt) deliverTurns(ctx context.Context, to *daemonState) (string, error) {
 	if to.err != nil {
 		return "not reached", a.retry(ctx, to.err.Error(), 0)
 	}
@@ -124,8 +124,8 @@ func (a *attempt) switchedOff(ctx context.Context, post correlation.Selection) (
 	return "switched off", a.delivered(ctx, post, switchedOff)
 }
 
-// handSummary hands a compaction's summary to the daemon, and gives the outcome for the log.
-func (a *attempt) handSummary(ctx context.Context, to *daemonState) (string, error) {
+// deliverSummary delivers a compaction's summary to the daemon, and gives the outcome for the log.
+func (a *attempt) deliverSummary(ctx context.Context, to *daemonState) (string, error) {
 	if to.err != nil {
 		return "not reached", a.retry(ctx, to.err.Error(), 0)
 	}
@@ -141,9 +141,9 @@ func (a *attempt) handSummary(ctx context.Context, to *daemonState) (string, err
 	return "delivered", a.delivered(ctx, correlation.Selection{}, reply.Note)
 }
 
-// handMemory hands over what a tool stored, and gives the outcome for the log. A post without an answer can be
+// deliverMemory delivers what a tool stored, and gives the outcome for the log. A post without an answer can be
 // repeated, because Remember checks whether the daemon has the memory.
-func (a *attempt) handMemory(ctx context.Context, to *daemonState) (string, error) {
+func (a *attempt) deliverMemory(ctx context.Context, to *daemonState) (string, error) {
 	if to.err != nil {
 		return "not reached", a.retry(ctx, to.err.Error(), 0)
 	}
@@ -159,7 +159,7 @@ func (a *attempt) handMemory(ctx context.Context, to *daemonState) (string, erro
 	}
 	reply, err := to.daemon.Remember(ctx, m)
 	switch {
-	case errors.Is(err, ErrNoAnswer):
+	case errors.Is(err, errNoAnswer):
 		to.err = fmt.Errorf("it did not answer before: %w", err)
 		return "unanswered", a.retry(ctx, err.Error(), 0)
 	case err == nil && reply.Dropped:
@@ -173,7 +173,7 @@ func (a *attempt) handMemory(ctx context.Context, to *daemonState) (string, erro
 
 // settlePost does what settle does, and keeps the rest of a pass from posting to a daemon that did not answer.
 func (a *attempt) settlePost(ctx context.Context, to *daemonState, reply Reply, failed error) (string, error) {
-	if errors.Is(failed, ErrNoAnswer) {
+	if errors.Is(failed, errNoAnswer) {
 		to.err = fmt.Errorf("it did not answer before: %w", failed)
 	}
 	return a.settle(ctx, reply, failed)

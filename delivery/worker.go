@@ -12,7 +12,7 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/guard"
 )
 
-// Options of a Worker.
+// Options of a worker.
 type Options struct {
 	Store   *correlation.Store
 	Process *correlation.Process // the holder of the leases; Run registers one
@@ -29,7 +29,7 @@ type Options struct {
 	Log zerolog.Logger
 }
 
-// Until says how long a Worker works.
+// Until says how long a worker works.
 type Until int
 
 const (
@@ -48,8 +48,8 @@ const (
 // yet, and those that failed in it.
 type Left struct{ Waiting, Failed int }
 
-// A Worker makes deliveries, one at a time. It is used by one goroutine.
-type Worker struct {
+// A worker makes deliveries, one at a time. It is used by one goroutine.
+type worker struct {
 	o        Options
 	files    transcripts
 	daemons  map[string]*daemonState // by URL, for this pass
@@ -64,17 +64,17 @@ const (
 	waiting
 )
 
-// New makes a worker.
-func New(o Options) *Worker {
+// newWorker makes a worker.
+func newWorker(o Options) *worker {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	return &Worker{o: o, files: transcripts{o.Dir, o.Log}, outcomes: make(map[int64]outcome)}
+	return &worker{o: o, files: transcripts{o.Dir, o.Log}, outcomes: make(map[int64]outcome)}
 }
 
 // Run works until there is no more to do, or until ctx ends, which is no error: what was begun is stored, and the rest
 // is left to the next worker. Left is set only with UntilSettled.
-func (w *Worker) Run(ctx context.Context, until Until) (Left, error) {
+func (w *worker) Run(ctx context.Context, until Until) (Left, error) {
 	if until == UntilSettled {
 		if err := w.o.Store.MakeDue(ctx); err != nil {
 			return Left{}, err
@@ -123,7 +123,7 @@ func (w *Worker) Run(ctx context.Context, until Until) (Left, error) {
 }
 
 // round folds in what dead processes have left and, if anything is due, makes a pass.
-func (w *Worker) round(ctx context.Context, due bool) (done int, err error) {
+func (w *worker) round(ctx context.Context, due bool) (done int, err error) {
 	if _, err := (eventlog.Sweep{Store: w.o.Store, Log: w.o.Log}).Run(ctx); err != nil && ctx.Err() == nil {
 		w.o.Log.Warn().Err(err).Msg("sweeping up after dead processes")
 	}
@@ -134,7 +134,7 @@ func (w *Worker) round(ctx context.Context, due bool) (done int, err error) {
 }
 
 // left counts what is open; settled is false while some of that may still be delivered in this run.
-func (w *Worker) left(ctx context.Context) (left Left, settled bool, err error) {
+func (w *worker) left(ctx context.Context) (left Left, settled bool, err error) {
 	all, err := w.o.Store.Outstanding(ctx)
 	if err != nil {
 		return Left{}, false, err
@@ -155,7 +155,7 @@ func (w *Worker) left(ctx context.Context) (left Left, settled bool, err error) 
 }
 
 // pass delivers what is due now, and gives how many deliveries that were.
-func (w *Worker) pass(ctx context.Context) (int, error) {
+func (w *worker) pass(ctx context.Context) (int, error) {
 	w.daemons = make(map[string]*daemonState)
 	w.files.tidy(ctx, w.o.Now().Add(-orphanAge-w.o.Hook.limit()))
 	seen := make(map[int64]bool)
@@ -188,7 +188,7 @@ func (w *Worker) pass(ctx context.Context) (int, error) {
 }
 
 // deliver makes one attempt. Errors are the database's, or the disk's.
-func (w *Worker) deliver(ctx context.Context, a *attempt) (err error) {
+func (w *worker) deliver(ctx context.Context, a *attempt) (err error) {
 	d := a.d
 	w.files.remove(d.File) // left by a killed worker
 	if a.session, err = w.o.Store.Get(ctx, d.Session); err != nil {
@@ -200,11 +200,11 @@ func (w *Worker) deliver(ctx context.Context, a *attempt) (err error) {
 	var did string
 	switch d.Kind {
 	case correlation.KindDaemon:
-		did, err = a.handTurns(posting, w.daemonAt(posting, d.URL))
+		did, err = a.deliverTurns(posting, w.daemonAt(posting, d.URL))
 	case correlation.KindCompaction:
-		did, err = a.handSummary(posting, w.daemonAt(posting, d.URL))
+		did, err = a.deliverSummary(posting, w.daemonAt(posting, d.URL))
 	case correlation.KindMemory:
-		did, err = a.handMemory(posting, w.daemonAt(posting, d.URL))
+		did, err = a.deliverMemory(posting, w.daemonAt(posting, d.URL))
 	case correlation.KindHook:
 		did, err = a.runHook(ctx, w.o.Hook)
 	default: // written by a newer version
@@ -220,7 +220,7 @@ func (w *Worker) deliver(ctx context.Context, a *attempt) (err error) {
 }
 
 // postTime limits a post to half of the worker's time, where that is short and a hook comes after the post.
-func (w *Worker) postTime(ctx context.Context) (context.Context, context.CancelFunc) {
+func (w *worker) postTime(ctx context.Context) (context.Context, context.CancelFunc) {
 	deadline, short := ctx.Deadline()
 	if !short || len(w.o.Hook.Command) == 0 {
 		return ctx, func() {}
@@ -229,7 +229,7 @@ func (w *Worker) postTime(ctx context.Context) (context.Context, context.CancelF
 }
 
 // daemonAt returns the daemon at a URL, whose health is asked once in a pass.
-func (w *Worker) daemonAt(ctx context.Context, url string) *daemonState {
+func (w *worker) daemonAt(ctx context.Context, url string) *daemonState {
 	to := w.daemons[url]
 	if to != nil {
 		return to
@@ -245,7 +245,7 @@ func (w *Worker) daemonAt(ctx context.Context, url string) *daemonState {
 }
 
 // endStale ends keys that were started and never used, which the daemon would go on counting as live sessions.
-func (w *Worker) endStale(ctx context.Context) {
+func (w *worker) endStale(ctx context.Context) {
 	if w.o.StaleAfter == 0 || w.o.Daemon == nil || ctx.Err() != nil {
 		return
 	}
