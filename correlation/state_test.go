@@ -94,6 +94,9 @@ func TestStates(t *testing.T) {
 			case became != Unsettled:
 				got += ", " + string(became)
 			}
+			if !ok && got != "-" {
+				got += ", which cannot happen"
+			}
 			if got != strings.TrimSpace(want[i]) {
 				t.Errorf("%+v in %s (from %q): %q, want %q", e, c.state, c.from, got, strings.TrimSpace(want[i]))
 			}
