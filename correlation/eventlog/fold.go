@@ -239,30 +239,36 @@ func (e TurnTold) fold(f *folding) error {
 		return err
 	}
 	turn, had := e.Whole.ID, 0
-	var events []Event
 	if turn != 0 {
 		had, err = f.b.GrowTurn(e.Whole)
 	} else {
 		turn, err = f.b.AddTurn(row, e.Whole)
-		events = append(events, TurnBegan{Session: e.Session, Command: e.Command})
-		for _, what := range e.Notes {
-			events = append(events, Noted{What: what})
-		}
 	}
 	if err != nil {
 		return err
 	}
-	for _, call := range e.Whole.Tools[min(had, len(e.Whole.Tools)):] {
-		events = append(events, ToolUsed{Tool: call})
-	}
 	f.b.At(e.Whole.Started)
-	for _, event := range events {
+	for _, event := range e.events(e.Whole.ID == 0, had) {
 		if err := f.record(event, row, turn); err != nil {
 			return err
 		}
 	}
 	f.b.At(e.Whole.Ended)
 	return f.record(TurnEnded{Stop: e.Whole.Stop}, row, turn)
+}
+
+// events are those that the turn would have had, but for its end; of one that is there, after so many calls of tools.
+func (e TurnTold) events(isNew bool, had int) (events []Event) {
+	if isNew {
+		events = append(events, TurnBegan{Session: e.Session, Command: e.Command})
+		for _, what := range e.Notes {
+			events = append(events, Noted{What: what})
+		}
+	}
+	for _, call := range e.Whole.Tools[min(had, len(e.Whole.Tools)):] {
+		events = append(events, ToolUsed{Tool: call})
+	}
+	return events
 }
 
 func (e TraceKnown) fold(f *folding) error {

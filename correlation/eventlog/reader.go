@@ -81,26 +81,15 @@ func (r *reader) fold(ctx context.Context, lines []line, end int64) (did stepRes
 	at := r.at
 	var failed int64 // the end of the line that failed
 	err = r.store.Batch(ctx, r.file.process, func(b *correlation.Batch) error {
-		number, position, err := b.Position()
-		switch {
-		case err != nil:
+		begun, position, err := r.position(b)
+		if f.superseded = errors.Is(err, errSuperseded); f.superseded {
+			return nil
+		}
+		if err != nil {
 			return err
-		case number > r.file.number:
-			f.superseded = true
-			return nil
-		// folded in, removed and forgotten by somebody else, whose transaction came first
-		case number < r.file.number && !r.file.there():
-			f.superseded = true
-			return nil
-		case number < r.file.number:
-			b.At(time.UnixMilli(r.header.At))
-			if err := b.Register(r.header.Process); err != nil {
-				return err
-			}
-			position = r.start
 		}
 		r.known = true
-		if position = max(position, r.start); position != at {
+		if position != at {
 			r.at = position
 			return errMoved
 		}
@@ -121,7 +110,7 @@ func (r *reader) fold(ctx context.Context, lines []line, end int64) (did stepRes
 			f.events++
 			position = l.end
 		}
-		if end == at && number == r.file.number {
+		if end == at && begun {
 			f.atEnd = true
 			return nil
 		}
@@ -141,6 +130,25 @@ func (r *reader) fold(ctx context.Context, lines []line, end int64) (did stepRes
 		return stepResult{}, errPoison
 	}
 	return stepResult{}, err
+}
+
+// errSuperseded: the file is folded in, and a later one of the process is being.
+var errSuperseded = errors.New("a later file is being folded in")
+
+// position returns how far the file is folded in, and whether that was begun; if not, it registers the process.
+func (r *reader) position(b *correlation.Batch) (begun bool, position int64, err error) {
+	number, position, err := b.Position()
+	switch {
+	case err != nil:
+		return false, 0, err
+	// or folded in, removed and forgotten by somebody else, whose transaction came first
+	case number > r.file.number, number < r.file.number && !r.file.there():
+		return false, 0, errSuperseded
+	case number < r.file.number:
+		b.At(time.UnixMilli(r.header.At))
+		return false, r.start, b.Register(r.header.Process)
+	}
+	return true, max(position, r.start), nil
 }
 
 // isTransient reports whether an error is the database's and not the event's, so that the same may succeed later.
