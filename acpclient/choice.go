@@ -1,10 +1,13 @@
 package acpclient
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
 	"strings"
+
+	acp "github.com/coder/acp-go-sdk"
 )
 
 // What can be chosen for a session.
@@ -13,79 +16,69 @@ const (
 	Mode  = "mode"
 )
 
-// A Choice is one of the values that something can have.
-type Choice struct {
-	ID   string `json:"value"`
-	Name string `json:"name"`
-}
+// A choice is one of the values that something can have.
+type choice struct{ id, name string }
 
-// An Option is something that can be chosen, as agents offer it now; older ones have lists of modes and models.
-type Option struct {
-	ID       string  `json:"id"`
-	Category string  `json:"category"`
-	Values   Choices `json:"options"`
-}
+// choices are listed one by one, or in groups; each is named as an option's value, a mode or a model.
+type choices []choice
 
-// Choices are listed one by one, or in groups.
-type Choices []Choice
-
-// UnmarshalJSON accepts both; what is neither offers nothing.
-func (c *Choices) UnmarshalJSON(text []byte) error {
+// UnmarshalJSON accepts them all; what is no such list offers nothing.
+func (c *choices) UnmarshalJSON(text []byte) error {
 	var all []struct {
-		Choice
-		Options []Choice `json:"options"`
+		Value   string  `json:"value"`
+		ID      string  `json:"id"`
+		ModelID string  `json:"modelId"`
+		Name    string  `json:"name"`
+		Options choices `json:"options"`
 	}
 	if json.Unmarshal(text, &all) != nil {
 		return nil
 	}
 	for _, one := range all {
-		if one.ID != "" {
-			*c = append(*c, one.Choice)
+		if id := cmp.Or(one.Value, one.ID, one.ModelID); id != "" {
+			*c = append(*c, choice{id, one.Name})
 		}
 		*c = append(*c, one.Options...)
 	}
 	return nil
 }
 
+// An offer is what can be chosen, and the request that chooses it: the method, its parameters, and which of them is the
+// value's.
+type offer struct {
+	values choices
+	method string
+	with   map[string]string
+	value  string
+}
+
+// offers returns what the agent offers: its options or, of an older one, its lists of modes and models.
+func (s Session) offers(what string) (all []offer) {
+	for _, o := range s.Options {
+		if (o.Category == what || o.ID == what) && len(o.Values) > 0 {
+			all = append(all, offer{o.Values, acp.AgentMethodSessionSetConfigOption, map[string]string{"configId": o.ID}, "value"})
+		}
+	}
+	switch {
+	case len(all) > 0:
+		return all
+	case what == Mode:
+		return []offer{{s.Modes.Available, acp.AgentMethodSessionSetMode, map[string]string{}, "modeId"}}
+	}
+	return []offer{{s.Models.Available, "session/set_model", map[string]string{}, "modelId"}}
+}
+
 // Choose sets the model or the mode of a session, by its id or its name. The error for one that the agent does not
 // offer names those that it does.
 func (c *Conn) Choose(ctx context.Context, s Session, what, value string) error {
 	var offered []string
-	find := func(all []Choice) string {
-		for _, one := range all {
-			if one.ID == value || strings.EqualFold(one.Name, value) {
-				return one.ID
+	for _, o := range s.offers(what) {
+		for _, one := range o.values {
+			if one.id == value || strings.EqualFold(one.name, value) {
+				o.with["sessionId"], o.with[o.value] = s.ID, one.id
+				return c.Call(ctx, o.method, o.with, nil)
 			}
-			offered = append(offered, one.ID)
-		}
-		return ""
-	}
-	for _, o := range s.Options {
-		if o.Category != what && o.ID != what {
-			continue
-		}
-		if id := find(o.Values); id != "" {
-			return c.Call(ctx, "session/set_config_option", map[string]string{"sessionId": s.ID, "configId": o.ID,
-				"value": id}, nil)
-		}
-	}
-	if len(offered) == 0 && what == Mode {
-		var all []Choice
-		for _, m := range s.Modes.Available {
-			all = append(all, Choice{m.ID, m.Name})
-		}
-		if id := find(all); id != "" {
-			return c.SetMode(ctx, s.ID, id)
-		}
-	}
-	if len(offered) == 0 && what == Model {
-		var all []Choice
-		for _, m := range s.Models.Available {
-			all = append(all, Choice{m.ID, m.Name})
-		}
-		if id := find(all); id != "" {
-			return c.Call(ctx, "session/set_model", map[string]string{"sessionId": s.ID,
-				"modelId": id}, nil)
+			offered = append(offered, one.id)
 		}
 	}
 	if len(offered) == 0 {

@@ -2,6 +2,7 @@ package acpclient
 
 import (
 	"context"
+	"slices"
 
 	acp "github.com/coder/acp-go-sdk"
 )
@@ -37,28 +38,22 @@ func (c *Conn) Initialize(ctx context.Context, name, version string) (a Agent, e
 type Session struct {
 	ID    string `json:"sessionId"`
 	Modes struct {
-		Available []struct {
-			ID   string `json:"id"`
-			Name string `json:"name"`
-		} `json:"availableModes"`
+		Available choices `json:"availableModes"`
 	} `json:"modes"`
 	Models struct {
-		Available []struct {
-			ID   string `json:"modelId"`
-			Name string `json:"name"`
-		} `json:"availableModels"`
+		Available choices `json:"availableModels"`
 	} `json:"models"`
-	Options []Option `json:"configOptions"`
+	// Options can be chosen as well; older agents have the lists alone.
+	Options []struct {
+		ID       string  `json:"id"`
+		Category string  `json:"category"`
+		Values   choices `json:"options"`
+	} `json:"configOptions"`
 }
 
 // HasMode reports whether the session has a mode with this id.
 func (s Session) HasMode(mode string) bool {
-	for _, m := range s.Modes.Available {
-		if m.ID == mode {
-			return mode != ""
-		}
-	}
-	return false
+	return mode != "" && slices.ContainsFunc(s.Modes.Available, func(m choice) bool { return m.id == mode })
 }
 
 // NewSession has the agent make a session in the folder cwd.

@@ -136,17 +136,7 @@ func pathsOf(call acpclient.ToolCall) []string {
 func pathsIn(name string, value any) (paths []string) {
 	switch value := value.(type) {
 	case string:
-		name = strings.ToLower(name)
-		isPath := strings.Contains(name, "path") || strings.Contains(name, "file") || name == "destination" ||
-			name == "source"
-		if value != "" && (isPath || !strings.Contains(value, "\n") && worktree.NamesGit(value)) {
-			return []string{value}
-		}
-		for line := range strings.Lines(value) { // codex's patches name their files so
-			if _, file, ok := strings.Cut(line, " File: "); ok && strings.HasPrefix(line, "*** ") {
-				paths = append(paths, strings.TrimRight(file, "\r\n"))
-			}
-		}
+		return pathsInText(strings.ToLower(name), value)
 	case []any:
 		for _, one := range value {
 			paths = append(paths, pathsIn(name, one)...)
@@ -157,6 +147,20 @@ func pathsIn(name string, value any) (paths []string) {
 				paths = append(paths, key)
 			}
 			paths = append(paths, pathsIn(key, one)...)
+		}
+	}
+	return paths
+}
+
+func pathsInText(name, text string) (paths []string) {
+	isPath := strings.Contains(name, "path") || strings.Contains(name, "file") || name == "destination" ||
+		name == "source"
+	if text != "" && (isPath || !strings.Contains(text, "\n") && worktree.NamesGit(text)) {
+		return []string{text}
+	}
+	for line := range strings.Lines(text) { // codex's patches name their files so
+		if _, file, ok := strings.Cut(line, " File: "); ok && strings.HasPrefix(line, "*** ") {
+			paths = append(paths, strings.TrimRight(file, "\r\n"))
 		}
 	}
 	return paths

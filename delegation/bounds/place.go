@@ -1,6 +1,7 @@
 package bounds
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -25,55 +26,21 @@ func (p Place) Prepare(h upstream.Profile, path string, command, env, chosen, cl
 	if err != nil {
 		return Rules{}, nil, err
 	}
-	temp := filepath.Join(own, "tmp")
-	with := append(keep(env, slices.Concat(h.Variables, chosen)), "HOME="+own, "TMPDIR="+temp,
-		"XDG_CONFIG_HOME="+filepath.Join(own, ".config"), "XDG_CACHE_HOME="+filepath.Join(own, ".cache"),
-		"XDG_DATA_HOME="+filepath.Join(own, ".local/share"), "XDG_STATE_HOME="+filepath.Join(own, ".local/state"))
-	for name, folder := range toolVariables {
-		at := value(env, name)
-		if at == "" {
-			at = filepath.Join(value(env, "HOME"), folder)
-		}
-		if info, err := os.Stat(at); err == nil && info.IsDir() {
-			with = append(with, name+"="+at)
-		}
-	}
-	with = append(with, h.Bounded...)
-	inside, err := os.OpenRoot(own) // a child that was here before may have left links that lead out
-	if err != nil {
+	if err := makeHomes(own, h.Homes, env); err != nil {
 		return Rules{}, nil, err
-	}
-	defer inside.Close()
-	if err := inside.MkdirAll("tmp", 0o700); err != nil {
-		return Rules{}, nil, err
-	}
-	for _, home := range h.Homes {
-		folder := filepath.FromSlash(home.Folder)
-		if err := inside.MkdirAll(folder, 0o700); err != nil {
-			return Rules{}, nil, err
-		}
-		if home.Variable != "" {
-			with = append(with, home.Variable+"="+filepath.Join(own, folder))
-		}
-		for _, name := range home.Login {
-			from := filepath.Join(folderOf(home, env), name)
-			if err := copyLogin(inside, from, filepath.Join(folder, name)); err != nil {
-				return Rules{}, nil, fmt.Errorf("its login: %w", err)
-			}
-		}
 	}
 	self, err := os.Executable()
 	if err != nil {
 		return Rules{}, nil, err
 	}
 	closed = real(slices.Concat(closed, homes(env), keys()))
-	named := slices.DeleteFunc(named(env, chosen), func(path string) bool {
+	files := slices.DeleteFunc(named(env, chosen), func(path string) bool {
 		info, err := os.Stat(path)
 		return err != nil || !info.Mode().IsRegular()
 	})
 	r := Rules{Write: []string{own}, Read: slices.Concat(
-		without(real(slices.Concat(system, certificatesOf(env))), closed),
-		real(slices.Concat(toolchains(env, closed), filesOf(append([]string{path}, command...), closed), named,
+		without(real(slices.Concat(system, named(env, certificates))), closed),
+		real(slices.Concat(toolchains(env, closed), filesOf(append([]string{path}, command...), closed), files,
 			[]string{self}, p.Reads)))}
 	if tree := real([]string{p.Tree}); p.Edit {
 		r.Write = append(r.Write, tree...)
@@ -82,10 +49,53 @@ func (p Place) Prepare(h upstream.Profile, path string, command, env, chosen, cl
 	}
 	slices.Sort(r.Read)
 	r.Read = slices.Compact(r.Read)
-	return r, with, nil
+	return r, environment(own, h, env, chosen), nil
 }
 
-func certificatesOf(env []string) []string { return named(env, certificates) }
+// environment returns the variables of a harness whose state is in own.
+func environment(own string, h upstream.Profile, env, chosen []string) []string {
+	with := append(keep(env, slices.Concat(h.Variables, chosen)), "HOME="+own, "TMPDIR="+filepath.Join(own, "tmp"),
+		"XDG_CONFIG_HOME="+filepath.Join(own, ".config"), "XDG_CACHE_HOME="+filepath.Join(own, ".cache"),
+		"XDG_DATA_HOME="+filepath.Join(own, ".local/share"), "XDG_STATE_HOME="+filepath.Join(own, ".local/state"))
+	for name, folder := range toolVariables {
+		at := cmp.Or(value(env, name), filepath.Join(value(env, "HOME"), folder))
+		if info, err := os.Stat(at); err == nil && info.IsDir() {
+			with = append(with, name+"="+at)
+		}
+	}
+	with = append(with, h.Bounded...)
+	for _, home := range h.Homes {
+		if home.Variable != "" {
+			with = append(with, home.Variable+"="+filepath.Join(own, filepath.FromSlash(home.Folder)))
+		}
+	}
+	return with
+}
+
+// makeHomes makes the folders for a harness's state and temp files in own, with copies of its logins.
+func makeHomes(own string, homes []upstream.Home, env []string) error {
+	inside, err := os.OpenRoot(own) // a child that was here before may have left links that lead out
+	if err != nil {
+		return err
+	}
+	defer inside.Close()
+	if err := inside.MkdirAll("tmp", 0o700); err != nil {
+		return err
+	}
+	for _, home := range homes {
+		folder := filepath.FromSlash(home.Folder)
+		if err := inside.MkdirAll(folder, 0o700); err != nil {
+			return err
+		}
+		for _, name := range home.Login {
+			from := filepath.Join(folderOf(home, env), name)
+			if err := copyLogin(inside, from, filepath.Join(folder, name)); err != nil {
+				return fmt.Errorf("its login: %w", err)
+			}
+		}
+	}
+	return nil
+}
 
 // folderOf returns the user's own folder.
 func folderOf(h upstream.Home, env []string) string {

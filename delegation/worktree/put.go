@@ -7,27 +7,16 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"strconv"
 )
 
 // put brings the caller's folder from one tree to another, and gives the files that it has changed. New files are
 // prepared beside their places and then moved there, each at once; if one cannot be, all is as before.
 func (r *Result) put(ctx context.Context, g git, from, to string) (changed []string, err error) {
-	raw, err := g.paths(ctx, "diff-tree", "-r", "-z", "--name-status", "--no-renames", from, to)
-	if err != nil || len(raw) == 0 {
+	removed, fresh, err := difference(ctx, g, from, to)
+	if err != nil || len(removed)+len(fresh) == 0 {
 		return nil, err
-	}
-	var removed, fresh []string
-	for i := 0; i+1 < len(raw); i += 2 {
-		name := raw[i+1]
-		if NamesGit(name) {
-			return nil, errors.New(name + " may not be named so")
-		}
-		if changed = append(changed, name); raw[i] == "D" {
-			removed = append(removed, name)
-		} else {
-			fresh = append(fresh, name)
-		}
 	}
 	root, err := os.OpenRoot(r.Top)
 	if err != nil {
@@ -59,7 +48,26 @@ func (r *Result) put(ctx context.Context, g git, from, to string) (changed []str
 	if err := m.all(removed, fresh); err != nil {
 		return nil, errors.Join(err, m.undo())
 	}
+	changed = slices.Concat(removed, fresh)
+	slices.Sort(changed)
 	return changed, nil
+}
+
+// difference returns the files that are in one tree alone, and those that are new or others in the other one.
+func difference(ctx context.Context, g git, from, to string) (removed, fresh []string, err error) {
+	raw, err := g.paths(ctx, "diff-tree", "-r", "-z", "--name-status", "--no-renames", from, to)
+	for i := 0; i+1 < len(raw); i += 2 {
+		name := raw[i+1]
+		switch {
+		case NamesGit(name):
+			return nil, nil, errors.New(name + " may not be named so")
+		case raw[i] == "D":
+			removed = append(removed, name)
+		default:
+			fresh = append(fresh, name)
+		}
+	}
+	return removed, fresh, err
 }
 
 // A move replaces files of a folder, and can undo it.

@@ -127,7 +127,8 @@ func (f *Folder) make(ctx context.Context, dir string, o Options) error {
 			return err
 		}
 	}
-	for _, name := range append(l.folders, "") {
+	f.Cwd = filepath.Join(f.work(), f.Below)
+	for _, name := range append(l.folders, f.Below) { // git does not list empty folders
 		if err := os.MkdirAll(filepath.Join(f.work(), name), 0o700); err != nil {
 			return err
 		}
@@ -135,16 +136,7 @@ func (f *Folder) make(ctx context.Context, dir string, o Options) error {
 	if err := f.makeStore(ctx, format, l.excludes); err != nil {
 		return err
 	}
-	if err := copyFiles(ctx, l.tree, f.work(), slices.Concat(l.files, ignored)); err != nil {
-		return err
-	}
-	for _, r := range f.Repositories {
-		if err := r.cloneInto(ctx, filepath.Join(f.work(), r.Path), user); err != nil {
-			return err
-		}
-	}
-	f.Cwd = filepath.Join(f.work(), f.Below)
-	if err := os.MkdirAll(f.Cwd, 0o700); err != nil { // git does not list empty folders
+	if err := f.fill(ctx, l.tree, slices.Concat(l.files, ignored), user); err != nil {
 		return err
 	}
 	if o.Prepare != nil {
@@ -153,6 +145,19 @@ func (f *Folder) make(ctx context.Context, dir string, o Options) error {
 		}
 	}
 	return f.snapshotBase(ctx, l.files, o.Prepare != nil)
+}
+
+// fill copies files, and makes the child's repositories.
+func (f *Folder) fill(ctx context.Context, from *tree, names []string, user map[string]string) error {
+	if err := copyFiles(ctx, from, f.work(), names); err != nil {
+		return err
+	}
+	for _, r := range f.Repositories {
+		if err := r.cloneInto(ctx, filepath.Join(f.work(), r.Path), user); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // id is the delegation's, as refs have it.
