@@ -56,7 +56,8 @@ type offer struct {
 func (s Session) offers(what string) (all []offer) {
 	for _, o := range s.Options {
 		if (o.Category == what || o.ID == what) && len(o.Values) > 0 {
-			all = append(all, offer{o.Values, acp.AgentMethodSessionSetConfigOption, map[string]string{"configId": o.ID}, "value"})
+			with := map[string]string{"configId": o.ID}
+			all = append(all, offer{o.Values, acp.AgentMethodSessionSetConfigOption, with, "value"})
 		}
 	}
 	switch {

@@ -200,7 +200,7 @@ func (r *run) takeBack(f *worktree.Folder, root string, o *Outcome) {
 		r.Log.Warn().Err(err).Str("delegation", r.d.ID).Msg("taking back a folder")
 		o.Reason = cmp.Or(o.Reason, err.Error())
 	}
-	o.Paths, o.Branch, o.Refused = written.Paths, written.Branch, append(o.Refused, written.Left...)
+	o.Paths, o.Branch, o.Refused = written.Paths, written.Branch, append(o.Refused, written.NotTaken...)
 	if o.Branch != "" || err != nil {
 		o.Folder = root
 	}

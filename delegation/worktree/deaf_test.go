@@ -144,8 +144,8 @@ func TestDeaf(t *testing.T) {
 			t.Errorf("%s came back", name)
 		}
 	}
-	if len(w.Left) != 6 {
-		t.Errorf("left, with a word: %q", w.Left)
+	if len(w.NotTaken) != 6 {
+		t.Errorf("left, with a word: %q", w.NotTaken)
 	}
 	must(t, Discard(t.Context(), filepath.Dir(f.root), f.root))
 	if got, err := os.ReadFile(ran); err == nil {

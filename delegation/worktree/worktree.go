@@ -203,10 +203,10 @@ func TooLarge(err error) bool {
 
 // Written is what was written in a folder.
 type Written struct {
-	Paths  []string // from the top
-	Branch string   // in the repository Store that has them, "" for none
-	Store  string
-	Left   []string // what was not taken back, and why
+	Paths    []string // from the top
+	Branch   string   // in the repository Store that has them, "" for none
+	Store    string
+	NotTaken []string // what was not taken back, and why
 }
 
 // Finish returns what was written. Where it is to be taken back and there is something, it is kept until it is
@@ -231,7 +231,7 @@ func (f *Folder) take(ctx context.Context, message string) (w Written, err error
 	if err != nil {
 		return w, err
 	}
-	w.Left = left
+	w.NotTaken = left
 	w.Paths, err = f.store.paths(ctx, "diff-tree", "-r", "-z", "--name-only", "--no-renames", f.base, tree)
 	if err != nil || !f.Edit || len(w.Paths) == 0 {
 		return w, err

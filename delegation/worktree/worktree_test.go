@@ -112,7 +112,7 @@ func TestGit(t *testing.T) {
 		if diff := cmp.Diff([]string{"gone.txt", "sub/heron.txt", "sub/Ä b.txt"}, w.Paths); diff != "" {
 			t.Errorf("paths (-want +got):\n%s", diff)
 		}
-		if (w.Branch == "signet/01d") != edit || len(w.Left) > 0 {
+		if (w.Branch == "signet/01d") != edit || len(w.NotTaken) > 0 {
 			t.Errorf("%+v", w)
 		}
 		_, err = os.Stat(f.root)

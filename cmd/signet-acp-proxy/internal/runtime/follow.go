@@ -166,10 +166,7 @@ func (f *follower) note(e eventlog.Event) {
 		f.turns[e.Turn] = &followedTurn{session: s, quiet: e.Command != ""}
 		f.commandLocked(s, strings.TrimPrefix(e.Command, "/"))
 	case eventlog.UserSaid:
-		if t := f.turns[e.Turn]; t != nil && !t.quiet {
-			t.quiet = true
-			f.promptLocked(t.session, e.Text)
-		}
+		f.promptLocked(f.turns[e.Turn], e.Text)
 	case eventlog.Said:
 		if t := f.turns[e.Turn]; t != nil && f.presence && t.said.Len() < lastSize {
 			t.said.WriteString(chars.Cut(e.Text, lastSize))
@@ -182,13 +179,9 @@ func (f *follower) note(e eventlog.Event) {
 	case eventlog.Left:
 		f.leftLocked(e.Session)
 	case eventlog.TurnEnded:
-		if t := f.turns[e.Turn]; t != nil {
-			delete(f.turns, e.Turn)
-			if f.daemon != nil && f.presence {
-				f.daemon.Answered(t.session.who.Key, t.said.String())
-			}
-			f.endedLocked(t.session)
-		}
+		t := f.turns[e.Turn]
+		delete(f.turns, e.Turn)
+		f.endedLocked(t)
 	}
 }
 
@@ -250,9 +243,13 @@ func (f *follower) tellLocked(s *followedSession, what string,
 	})
 }
 
-// promptLocked tells the daemon of a prompt.
-func (f *follower) promptLocked(s *followedSession, text string) {
-	last := ""
+// promptLocked tells the daemon of a prompt, once for each turn; nil for one that is not known.
+func (f *follower) promptLocked(t *followedTurn, text string) {
+	if t == nil || t.quiet {
+		return
+	}
+	t.quiet = true
+	s, last := t.session, ""
 	if f.daemon != nil {
 		last = f.daemon.TakeAnswer(s.who.Key)
 	}
@@ -285,7 +282,14 @@ func (f *follower) gaveLocked(s *followedSession, items []string) {
 }
 
 // endedLocked counts a turn, and hands over what a long session has said.
-func (f *follower) endedLocked(s *followedSession) {
+func (f *follower) endedLocked(t *followedTurn) {
+	if t == nil {
+		return
+	}
+	s := t.session
+	if f.daemon != nil && f.presence {
+		f.daemon.Answered(s.who.Key, t.said.String())
+	}
 	s.turns++
 	f.ended = true
 	for _, do := range f.afterTurn {
