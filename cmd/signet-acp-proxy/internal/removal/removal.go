@@ -51,15 +51,9 @@ func (r Removal) Session(ctx context.Context, name string) error {
 	case name != s.ACPID && name != s.Key && name != s.Record:
 		return fmt.Errorf("%s is only the beginning of the id of %s: give the whole id, or --yes", name, s.ACPID)
 	}
-	var gone correlation.Forgotten
-	err = r.sessions(ctx, "the conversation "+s.ACPID, func() (err error) {
-		gone, err = d.Sessions.Forget(ctx, s.ID, d.Memories.Unlearn)
-		return err
-	}, func() correlation.Forgotten { return gone })
-	if err != nil {
+	if err := r.forget(ctx, "the conversation "+s.ACPID, s.ACPID, []int64{s.ID}); err != nil {
 		return err
 	}
-	r.Std.Say("forgotten: %s, %s", s.ACPID, term.Count(gone.Turns, "turn"))
 	if s.Live {
 		r.Std.Say("an agent still has it open: what is said from now on is not recorded")
 	}
@@ -85,11 +79,21 @@ func (r Removal) Source(ctx context.Context, source string) error {
 		r.Std.Say("nothing was removed")
 		return nil
 	}
+	what := term.Count(len(ids), "conversation")
+	if err := r.forget(ctx, what+" from "+source, what, ids); err != nil {
+		return err
+	}
+	r.SayUndo()
+	return nil
+}
+
+// forget removes sessions and says so. what is what an undo says, short what is said now.
+func (r Removal) forget(ctx context.Context, what, short string, ids []int64) error {
 	var gone correlation.Forgotten
-	err = r.sessions(ctx, term.Count(len(ids), "conversation")+" from "+source, func() error {
+	err := r.sessions(ctx, what, func() error {
 		for _, id := range ids {
-			one, err := d.Sessions.Forget(ctx, id, d.Memories.Unlearn)
-			if errors.Is(err, correlation.ErrNotFound) { // it went with another one
+			one, err := r.Data.Sessions.Forget(ctx, id, r.Data.Memories.Unlearn)
+			if errors.Is(err, correlation.ErrNotFound) && len(gone.Sessions) > 0 { // it went with another one
 				continue
 			}
 			if err != nil {
@@ -100,12 +104,10 @@ func (r Removal) Source(ctx context.Context, source string) error {
 		}
 		return nil
 	}, func() correlation.Forgotten { return gone })
-	if err != nil {
-		return err
+	if err == nil {
+		r.Std.Say("forgotten: %s, %s", short, term.Count(gone.Turns, "turn"))
 	}
-	r.Std.Say("forgotten: %s, %s", term.Count(len(ids), "conversation"), term.Count(gone.Turns, "turn"))
-	r.SayUndo()
-	return nil
+	return err
 }
 
 // Prune removes old conversations or, with o.DryRun, says which it would remove.

@@ -91,20 +91,14 @@ func (d *Data) Conversation(ctx context.Context, session int64) ([]Entry, error)
 		n := i + 1
 		last := n == len(turns)
 		for len(inserted) > 0 && (last || t.Ended.IsZero() || !inserted[0].At.After(t.Ended)) {
-			in := inserted[0]
+			all = append(all, contextEntry(inserted[0], n))
 			inserted = inserted[1:]
-			all = append(all, Entry{Role: Context, Text: in.Text, At: in.At.UTC(), Turn: n,
-				ContextFields: &ContextFields{in.BlockID, in.Source, string(in.Outcome)}})
 		}
 		all = append(all, Entry{Role: User, Text: t.User, At: t.Started.UTC(), Turn: n,
 			AskedFields: d.asked(ctx, t.Delegation)})
 		for _, tool := range t.Tools {
-			places := slices.Clone(tool.Locations)
-			if places == nil {
-				places = []string{}
-			}
 			all = append(all, Entry{Role: Tool, Text: tool.Title, At: t.Started.UTC(), Turn: n,
-				ToolFields: &ToolFields{tool.Kind, tool.Status, places}})
+				ToolFields: &ToolFields{tool.Kind, tool.Status, append([]string{}, tool.Locations...)}})
 		}
 		if t.Assistant != "" || !t.Ended.IsZero() {
 			at := t.Ended
@@ -116,8 +110,12 @@ func (d *Data) Conversation(ctx context.Context, session int64) ([]Entry, error)
 		}
 	}
 	for _, in := range inserted { // into a session in which nothing was said
-		all = append(all, Entry{Role: Context, Text: in.Text, At: in.At.UTC(), Turn: 1,
-			ContextFields: &ContextFields{in.BlockID, in.Source, string(in.Outcome)}})
+		all = append(all, contextEntry(in, 1))
 	}
 	return all, nil
+}
+
+func contextEntry(in correlation.Injection, turn int) Entry {
+	return Entry{Role: Context, Text: in.Text, At: in.At.UTC(), Turn: turn,
+		ContextFields: &ContextFields{in.BlockID, in.Source, string(in.Outcome)}}
 }
