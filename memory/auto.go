@@ -9,12 +9,10 @@ import (
 // Auto asks the daemon and, where that fails, the embedded store. Nobody is told of the failure: an agent that knows
 // less is better than a prompt that waits. Either may be nil. Errors are the embedded store's, except for ErrOwned and
 // a cancelled context, after which the store is not asked.
-type Auto struct {
-	Daemon, Embedded Source
-	// Grace is how long the embedded store's Start may take once the daemon has used up the context's deadline;
-	// zero: 1 s.
-	Grace time.Duration
-}
+type Auto struct{ Daemon, Embedded Source }
+
+// grace is how long the embedded store's Start may take once the daemon has used up the context's deadline.
+const grace = time.Second
 
 var _ Source = Auto{}
 
@@ -37,10 +35,6 @@ func (a Auto) Start(ctx context.Context, s Session) (Context, error) {
 		return Context{}, ErrUnavailable
 	}
 	if ctx.Err() != nil {
-		grace := a.Grace
-		if grace == 0 {
-			grace = time.Second
-		}
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeout(context.WithoutCancel(ctx), grace)
 		defer cancel()

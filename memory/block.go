@@ -95,8 +95,8 @@ func compose(session string, start, recall Context, st Style, budget budget) (b 
 		hint = frameHint
 	}
 	left := budget.total - Tokens(frameOpen+strings.Repeat("0", idLength)+frameIntro+hint+frameWords+frameClose)
-	if start.Earlier != "" { // the others share what it leaves
-		left -= Tokens(start.Earlier)
+	if start.Continued != "" { // the others share what it leaves
+		left -= Tokens(start.Continued)
 		budget.identity = budget.identity * left / budget.total
 	}
 
@@ -108,7 +108,7 @@ func compose(session string, start, recall Context, st Style, budget budget) (b 
 	files, mixed := userText(start.Identity), userText(start.Mixed)
 	wanted := Tokens(section(identityHeading, files, left)) + Tokens(section(mixedHeading, mixed, left))
 	most := max(left-wanted, min(budget.memories, left-min(wanted, budget.identity)))
-	memories, names := notes.section(most, start.Earlier)
+	memories, names := notes.section(most, start.Continued)
 
 	var body strings.Builder
 	room := left - Tokens(memories)
@@ -116,16 +116,16 @@ func compose(session string, start, recall Context, st Style, budget budget) (b 
 	body.WriteString(identity)
 	if daemon := section(mixedHeading, mixed, room-Tokens(identity)); daemon != "" {
 		body.WriteString(daemon)
-		memories, names = notes.section(most, daemon+start.Earlier)
+		memories, names = notes.section(most, daemon+start.Continued)
 	}
 	body.WriteString(memories)
-	body.WriteString(start.Earlier)
+	body.WriteString(start.Continued)
 	if body.Len() == 0 {
 		return Block{}, false
 	}
 	if st.ToolHint {
 		body.WriteString(section(toolNotesHeading, recalledText(start.ToolNotes),
-			left+Tokens(start.Earlier)-Tokens(body.String())))
+			left+Tokens(start.Continued)-Tokens(body.String())))
 	}
 	body.WriteString(hint)
 	if hint != "" && memories != "" && recall.Source == FromEmbedded {

@@ -26,9 +26,9 @@ type Context struct {
 	// KeySpent: the daemon's start of this key is in doubt (ErrKeySpent), and this context came from elsewhere.
 	KeySpent bool     `json:"keySpent,omitempty"`
 	Warnings []string `json:"warnings,omitempty"` // the daemon's, for people
-	// Earlier is how the conversation that this session continues ended, as the function Earlier tells it. It is said
-	// whatever the source.
-	Earlier string `json:"-"`
+	// Continued is how the conversation that this session continues ended, as the function Continued tells it. It is
+	// said whatever the source.
+	Continued string `json:"-"`
 	// Owned: another integration speaks for the session (ErrOwned). Nothing is told then, whatever was fetched before.
 	Owned bool `json:"-"`
 }
@@ -51,12 +51,6 @@ func (c Context) WithoutIdentity() Context {
 	return c
 }
 
-// WithEarlier adds how the conversation that the session continues ended.
-func (c Context) WithEarlier(earlier string) Context {
-	c.Earlier = earlier
-	return c
-}
-
 // Empty reports whether there is nothing to say.
 func (c Context) Empty() bool {
 	for _, it := range c.Items {
@@ -64,7 +58,7 @@ func (c Context) Empty() bool {
 			return false
 		}
 	}
-	return blank(c.Identity) && blank(c.Notes) && blank(c.Mixed) && blank(c.Earlier)
+	return blank(c.Identity) && blank(c.Notes) && blank(c.Mixed) && blank(c.Continued)
 }
 
 func blank(s string) bool { return strings.TrimSpace(s) == "" }

@@ -2,10 +2,10 @@ package proxy
 
 import (
 	"bytes"
-	"slices"
 	"strings"
 	"unicode/utf8"
 
+	"github.com/Signet-AI/signet-acp-proxy/chars"
 	"github.com/Signet-AI/signet-acp-proxy/memory/privacy"
 	"github.com/Signet-AI/signet-acp-proxy/proxy/frame"
 )
@@ -18,8 +18,8 @@ type collector struct {
 	decoder  frame.Decoder
 	decoded  []byte // buffer for one block
 	passages privacy.Passages
-	texts    []longText
-	kept     int // bytes kept of all texts but the last
+	texts    []chars.Excerpt // three quarters of their room are the beginning
+	kept     int             // bytes kept of all texts but the last
 }
 
 // collect collects the texts of a whole frame.
@@ -37,10 +37,14 @@ func (w *collector) Begin() {
 	if len(w.texts) > 0 {
 		w.readAhead()
 		w.read(append(w.decoder.End(), '\n'), false)
-		w.kept += w.last().size()
+		w.kept += w.last().Size()
 	}
 	w.decoder = frame.Decoder{}
-	w.texts = append(w.texts, longText{room: maxPrompt - w.kept/2})
+	text := chars.Excerpt{}
+	if room := maxPrompt - w.kept/2; room >= leastRoom {
+		text.MaxHead, text.MaxTail = room-room/4, room/4
+	}
+	w.texts = append(w.texts, text)
 }
 
 // End ends the last text.
@@ -51,6 +55,8 @@ func (w *collector) End() {
 	}
 	w.ahead, w.decoded = nil, nil
 }
+
+const leastRoom = 512 // bytes below which nothing is kept of a text
 
 const (
 	lookBlock = 16 << 10      // bytes of a text that are decoded or skipped together
@@ -91,27 +97,27 @@ func (w *collector) readAhead() {
 // readBlock decodes a block. A plain one, which does not mention private, is skipped if there is no room for it; a tag
 // with escaped letters is not seen in it.
 func (w *collector) readBlock(raw []byte, plain bool) {
-	if plain && w.last().left() > 0 && w.decoder.Idle() && w.passages.Outside() {
-		w.last().skip(len(raw))
+	if plain && w.last().Omitted > 0 && w.decoder.Idle() && w.passages.Outside() {
+		w.last().Skip(len(raw))
 		return
 	}
 	w.decoded = w.decoder.Append(w.decoded[:0], raw)
 	w.read(w.decoded, false)
 }
 
-func (w *collector) last() *longText { return &w.texts[len(w.texts)-1] }
+func (w *collector) last() *chars.Excerpt { return &w.texts[len(w.texts)-1] }
 
 func (w *collector) read(text []byte, end bool) {
 	if !w.passages.Plain(text) {
 		text = []byte(w.passages.Add(string(text), end))
 	}
-	w.last().add(text)
+	w.last().Add(text)
 }
 
 // Omitted is how many bytes were not kept.
 func (w *collector) Omitted() (left int) {
 	for _, t := range w.texts {
-		left += t.left()
+		left += t.Omitted
 	}
 	return left
 }
@@ -119,7 +125,7 @@ func (w *collector) Omitted() (left int) {
 // Size is how many bytes of texts it has kept.
 func (w *collector) Size() (size int) {
 	for _, t := range w.texts {
-		size += t.size()
+		size += t.Size()
 	}
 	return size
 }
@@ -132,57 +138,16 @@ func (w *collector) Words() (words string, private []string) {
 	}
 	var all strings.Builder
 	for _, t := range w.texts {
-		t.write(&all)
+		write(t, &all)
 	}
 	return all.String(), w.passages.Found()
 }
 
-// A longText keeps the beginning of a text in three quarters of its room, and the end in the last quarter.
-type longText struct {
-	room       int
-	head, tail []byte
-	tailSize   int // bytes after the head, kept or not
-}
-
-const leastRoom = 512 // bytes below which nothing is kept
-
-func (t *longText) add(text []byte) {
-	end := t.room / 4
-	if t.room < leastRoom {
-		end = 0
-	} else if n := min(t.room-end-len(t.head), len(text)); n > 0 {
-		if len(t.head) > 0 { // a long one
-			t.head = slices.Grow(t.head, t.room-end-len(t.head))
-		}
-		t.head = append(t.head, text[:n]...)
-		text = text[n:]
-	}
-	t.tailSize += len(text)
-	t.tail = append(t.tail, text[max(0, len(text)-end):]...)
-	if len(t.tail) > 2*end {
-		t.tail = append(t.tail[:0], t.tail[len(t.tail)-end:]...)
-	}
-}
-
-// skip leaves out the next bytes, which are not the end.
-func (t *longText) skip(bytes int) {
-	t.tailSize += bytes
-	t.tail = t.tail[:0]
-}
-
-// ending returns what is kept of the end.
-func (t *longText) ending() []byte {
-	return t.tail[max(0, len(t.tail)-t.room/4):]
-}
-
-func (t *longText) size() int { return len(t.head) + len(t.ending()) }
-func (t *longText) left() int { return t.tailSize - len(t.ending()) }
-
-// write writes what was kept, with frame.Seam in place of what was left out, cut between words where there is a space
-// nearby.
-func (t *longText) write(to *strings.Builder) {
-	head, seam, tail := t.head, "", t.ending()
-	if t.left() > 0 {
+// write writes what was kept of a text, with frame.Seam in place of what was left out, cut between words where there is
+// a space nearby.
+func write(t chars.Excerpt, to *strings.Builder) {
+	head, seam, tail := t.Head, "", t.Tail
+	if t.Omitted > 0 {
 		seam = frame.Seam
 		if n := bytes.LastIndexAny(head, " \n"); n >= 0 && n > len(head)-nearSpace {
 			head = head[:n]

@@ -30,7 +30,7 @@ func goesOn(w *world, name string) func(*Options) {
 				for _, t := range turns {
 					rounds = append(rounds, memory.Round{User: t.User, Assistant: t.Assistant})
 				}
-				return memory.Earlier(rounds), err
+				return memory.Continued(rounds), err
 			}
 			return b, nil
 		}

@@ -114,7 +114,8 @@ func (j *injector) compose(h *heldPrompt, next session.Step) *session.Injection 
 	if next.Kind == session.KindRecall {
 		style.Kind = memory.KindRecall
 	}
-	block, ok := memory.Compose(h.session.ID, start.WithEarlier(next.Earlier), next.Recall, style)
+	start.Continued = next.Earlier
+	block, ok := memory.Compose(h.session.ID, start, next.Recall, style)
 	if !ok {
 		return nil
 	}

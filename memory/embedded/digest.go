@@ -23,7 +23,7 @@ const (
 	bestOfDigest  = 10      // of the best passages, those that tell which session a prompt goes on with
 )
 
-// Rounds reads turns of one conversation, in order, as memory.Earlier and memory.DigestOf take them.
+// Rounds reads turns of one conversation, in order, as memory.Continued and memory.DigestOf take them.
 func Rounds(turns []correlation.Said) []memory.Round {
 	rounds := make([]memory.Round, len(turns))
 	var decided []string

@@ -445,7 +445,8 @@ func (p *stage) compose(s *Session, next Step) *Injection {
 	if next.Local {
 		next.Start = p.identity
 	}
-	block, ok := memory.Compose(s.ID, next.Start.WithEarlier(next.Earlier), next.Recall, memory.Style{Kind: memory.KindContext})
+	next.Start.Continued = next.Earlier
+	block, ok := memory.Compose(s.ID, next.Start, next.Recall, memory.Style{Kind: memory.KindContext})
 	if !ok {
 		return nil
 	}

@@ -220,7 +220,7 @@ func (b *Backend) open(ctx context.Context, name string) (*proxy.Backend, error)
 	}
 	if !b.sent.child { // what was handed over is for a session of the user's
 		opened.Earlier = func(ctx context.Context, row int64, agent string) (string, error) {
-			return earlierOf(ctx, b.c, store, row, namesOf(agent, name))
+			return continuedBy(ctx, b.c, store, row, namesOf(agent, name))
 		}
 	}
 	return opened, nil

@@ -58,7 +58,7 @@ func leaveTo(
 	if memory.OptedOut(s.Cwd, c.Exclude) {
 		return Handoff{}, fmt.Errorf("%s is left out of memory (.signet-ignore or exclude)", s.Cwd)
 	}
-	text, err := earlier(ctx, store, s.ID)
+	text, err := continued(ctx, store, s.ID)
 	if err == nil && text == "" {
 		err = errNothingSaid
 	}

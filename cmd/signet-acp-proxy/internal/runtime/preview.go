@@ -61,7 +61,7 @@ func (d *Data) Preview(ctx context.Context, q PreviewQuery) (Preview, error) {
 			notes = append(notes, "the prompt recalls nothing: no memory is relevant enough")
 		}
 	}
-	if start.Earlier, err = d.earlier(ctx, q, who); err != nil {
+	if start.Continued, err = d.continued(ctx, q, who); err != nil {
 		return Preview{}, err
 	}
 	took := time.Since(begun)
@@ -95,8 +95,8 @@ func nothing(why string) Preview {
 	return Preview{Nothing: why, Items: []previewItem{}, Out: []previewPiece{}}
 }
 
-// earlier tells how the conversation ended that the session would continue.
-func (d *Data) earlier(ctx context.Context, q PreviewQuery, who memory.Session) (string, error) {
+// continued tells how the conversation ended that the session would continue.
+func (d *Data) continued(ctx context.Context, q PreviewQuery, who memory.Session) (string, error) {
 	var id int64
 	var err error
 	if q.Continues == "" {
@@ -110,7 +110,7 @@ func (d *Data) earlier(ctx context.Context, q PreviewQuery, who memory.Session) 
 	if err != nil || id == 0 {
 		return "", err
 	}
-	return earlier(ctx, d.Sessions, id)
+	return continued(ctx, d.Sessions, id)
 }
 
 // source returns where context would come from. forget ends the preview's key at the daemon.

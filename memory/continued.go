@@ -6,28 +6,28 @@ import (
 	"unicode/utf8"
 )
 
-// The limits of what is told of an earlier session, in tokens.
+// The limits of what is told of a session that is continued, in tokens.
 const (
-	earlierBudget  = 2000 // all of it, heading and labels included
-	speechBudget   = 500  // one side of a round, so that a single long answer is not all that is told
-	requestBudget  = 150  // the first request of the conversation
-	decidedBudget  = 400  // what was decided in rounds that are not told word for word
-	changedBudget  = 150  // the names of changed files
-	maxChanged     = 20   // files, not tokens
-	earlierHeading = "## Earlier in this conversation\n" +
+	continuedBudget  = 2000 // all of it, heading and labels included
+	speechBudget     = 500  // one side of a round, so that a single long answer is not all that is told
+	requestBudget    = 150  // the first request of the conversation
+	decidedBudget    = 400  // what was decided in rounds that are not told word for word
+	changedBudget    = 150  // the names of changed files
+	maxChanged       = 20   // files, not tokens
+	continuedHeading = "## Earlier in this conversation\n" +
 		"What this session goes on from, as it is on record. It is quoted: what is asked in it was asked then.\n"
 )
 
-// Earlier tells how an earlier session ended: its last rounds word for word, as many as there is room for; of the
-// rounds before them the first request and what was decided; and the files that were changed. It is empty where nothing
-// was said. Everything said is quoted line by line, so that nothing in it can begin a section of the block.
-func Earlier(rounds []Round) string {
+// Continued tells how a session that is continued ended: its last rounds word for word, as many as there is room for;
+// of the rounds before them the first request and what was decided; and the files that were changed. It is empty where
+// nothing was said. Everything said is quoted line by line, so that nothing in it can begin a section of the block.
+func Continued(rounds []Round) string {
 	rounds = slices.DeleteFunc(slices.Clone(rounds), func(r Round) bool { return blank(r.User) && blank(r.Assistant) })
 	if len(rounds) == 0 {
 		return ""
 	}
 	changed := changedIn(rounds)
-	room := earlierBudget - Tokens(earlierHeading) - Tokens(changed)
+	room := continuedBudget - Tokens(continuedHeading) - Tokens(changed)
 	spoken := make([]string, len(rounds))
 	for i, r := range rounds {
 		spoken[i] = quoted("User: ", r.User) + quoted("Assistant: ", r.Assistant)
@@ -39,7 +39,7 @@ func Earlier(rounds []Round) string {
 		before = beginning(rounds[:last])
 		last = len(rounds) - fitting(spoken, room-Tokens(before))
 	}
-	return earlierHeading + before + changed + "The last words:\n" + strings.Join(spoken[last:], "")
+	return continuedHeading + before + changed + "The last words:\n" + strings.Join(spoken[last:], "")
 }
 
 // fitting returns how many texts fit into budget tokens, counted from the last; at least one.

@@ -7,7 +7,7 @@ import (
 	"testing/quick"
 )
 
-func TestEarlier(t *testing.T) {
+func TestContinued(t *testing.T) {
 	long := strings.Repeat("All about herons and their ways. ", 400)
 	many := func(n int, say func(i int) Round) (rounds []Round) {
 		for i := range n {
@@ -25,7 +25,7 @@ func TestEarlier(t *testing.T) {
 		{
 			name:   "all of a short one, word for word",
 			rounds: []Round{{User: "Rename the port to 7443.", Assistant: "Done: it is 7443."}, {User: "Thanks!"}},
-			has: []string{earlierHeading, "> User: Rename the port to 7443.\n> Assistant: Done: it is 7443.\n> " +
+			has: []string{continuedHeading, "> User: Rename the port to 7443.\n> Assistant: Done: it is 7443.\n> " +
 				"User: Thanks!\n"},
 			hasNot: []string{"It began with"},
 		},
@@ -53,7 +53,7 @@ func TestEarlier(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			got := Earlier(tt.rounds)
+			got := Continued(tt.rounds)
 			if (got == "") != (len(tt.has) == 0) {
 				t.Errorf("it tells %q", got)
 			}
@@ -67,7 +67,7 @@ func TestEarlier(t *testing.T) {
 					t.Errorf("%q is in\n%s", bad, got)
 				}
 			}
-			if n := Tokens(got); n > earlierBudget {
+			if n := Tokens(got); n > continuedBudget {
 				t.Errorf("%d tokens", n)
 			}
 		})
@@ -75,8 +75,8 @@ func TestEarlier(t *testing.T) {
 }
 
 // Whatever was said, the section keeps to its budget, and every line of it is ours or a quotation.
-func TestEarlierOfAnything(t *testing.T) {
-	ours := strings.Split(strings.TrimSpace(earlierHeading), "\n")
+func TestContinuedOfAnything(t *testing.T) {
+	ours := strings.Split(strings.TrimSpace(continuedHeading), "\n")
 	ours = append(ours, "It began with:", "Decided since:", "The last words:")
 	err := quick.Check(func(said []string, many uint8) bool {
 		var rounds []Round
@@ -85,7 +85,7 @@ func TestEarlierOfAnything(t *testing.T) {
 			rounds = append(rounds, Round{User: text, Assistant: text, Decided: []string{text},
 				Changed: []string{text}})
 		}
-		got := Earlier(rounds)
+		got := Continued(rounds)
 		for line := range strings.Lines(got) {
 			line = strings.TrimSuffix(line, "\n")
 			known := strings.HasPrefix(line, ">") || strings.HasPrefix(line, "Files that were changed: ")
@@ -97,7 +97,7 @@ func TestEarlierOfAnything(t *testing.T) {
 				return false
 			}
 		}
-		return Tokens(got) <= earlierBudget
+		return Tokens(got) <= continuedBudget
 	}, &quick.Config{MaxCount: 10})
 	if err != nil {
 		t.Error(err)
@@ -105,23 +105,23 @@ func TestEarlierOfAnything(t *testing.T) {
 }
 
 // A block with an earlier conversation keeps to its budget too, and says nothing of it again.
-func TestComposeEarlier(t *testing.T) {
-	earlier := Earlier([]Round{{User: "The staging host is heron.", Assistant: strings.Repeat("So it is. ", 700)}})
+func TestComposeContinued(t *testing.T) {
+	told := Continued([]Round{{User: "The staging host is heron.", Assistant: strings.Repeat("So it is. ", 700)}})
 	items := []Item{{ID: "said", Text: "The staging host is heron."}}
 	for i := range 60 {
 		items = append(items, Item{ID: fmt.Sprint(i), Text: fmt.Sprintf("Note %d: %s", i, strings.Repeat("word ", 40))})
 	}
-	start := Context{Identity: strings.Repeat("A line of a file.\n", 2000), Items: items}.WithEarlier(earlier)
+	start := Context{Identity: strings.Repeat("A line of a file.\n", 2000), Items: items, Continued: told}
 	b, ok := Compose("s", start, Context{}, Style{ToolHint: true})
-	if !ok || !strings.Contains(b.Text, earlier) || !strings.Contains(b.Text, "A line of a file.") ||
+	if !ok || !strings.Contains(b.Text, told) || !strings.Contains(b.Text, "A line of a file.") ||
 		len(b.Items) == 0 {
 		t.Fatalf("got %v, %s", ok, b.Text)
 	}
 	if Tokens(b.Text) > startBudget.total || strings.Count(b.Text, "heron") != 1 {
 		t.Errorf("%d tokens, %d herons", Tokens(b.Text), strings.Count(b.Text, "heron"))
 	}
-	alone, ok := Compose("s", Context{}.WithEarlier(earlier), Context{}, Style{})
-	if !ok || !strings.Contains(alone.Text, earlier) {
+	alone, ok := Compose("s", Context{Continued: told}, Context{}, Style{})
+	if !ok || !strings.Contains(alone.Text, told) {
 		t.Errorf("alone: %v, %s", ok, alone.Text)
 	}
 }

@@ -11,26 +11,26 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/memory/embedded"
 )
 
-const earlierTurns = 50 // turns that are read, the last of a conversation and its first
+const continuedTurns = 50 // turns that are read, the last of a conversation and its first
 
-// earlierOf tells how the conversation ended that a session continues. names are those of its agent.
-func earlierOf(
+// continuedBy tells how the conversation ended that a session continues. names are those of its agent.
+func continuedBy(
 	ctx context.Context, c *config.Config, store *correlation.Store, session int64, names []string,
 ) (string, error) {
 	before, err := store.Continued(ctx, session, names)
 	if err != nil || before.Session == 0 || !before.Handed && !c.Continue {
 		return "", err
 	}
-	return earlier(ctx, store, before.Session)
+	return continued(ctx, store, before.Session)
 }
 
-// earlier tells how a session ended.
-func earlier(ctx context.Context, store *correlation.Store, session int64) (string, error) {
-	turns, err := store.LastTurns(ctx, session, earlierTurns)
+// continued tells how a session ended.
+func continued(ctx context.Context, store *correlation.Store, session int64) (string, error) {
+	turns, err := store.LastTurns(ctx, session, continuedTurns)
 	if err != nil {
 		return "", err
 	}
-	return memory.Earlier(embedded.Rounds(turns)), nil
+	return memory.Continued(embedded.Rounds(turns)), nil
 }
 
 // namesOf returns the names under which an agent may be handed something: its own, the one that it was started as, and

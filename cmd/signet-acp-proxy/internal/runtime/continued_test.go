@@ -68,7 +68,7 @@ func TestEarlierHoldsTheFacts(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		told, err := earlierOf(t.Context(), &config.Config{Continue: true}, store, next.ID, []string{"claude"})
+		told, err := continuedBy(t.Context(), &config.Config{Continue: true}, store, next.ID, []string{"claude"})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -85,7 +85,7 @@ func TestEarlierHoldsTheFacts(t *testing.T) {
 		if tokens := memory.Tokens(told); tokens > 2000 {
 			t.Errorf("case %d: %d tokens", n, tokens)
 		}
-		if off, err := earlierOf(t.Context(), &config.Config{}, store, next.ID, nil); off != "" || err != nil {
+		if off, err := continuedBy(t.Context(), &config.Config{}, store, next.ID, nil); off != "" || err != nil {
 			t.Errorf("with continue off it is told %q, %v", off, err)
 		}
 	}
