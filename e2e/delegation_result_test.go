@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -138,7 +139,11 @@ func TestDelegateDetached(t *testing.T) {
 	if got := b.query(`SELECT count(*) FROM passages WHERE origin = 'user' AND content LIKE '%beak%'`); got[0][0] != "0" {
 		t.Errorf("the task is the user's word in %s passages", got[0][0])
 	}
-	tree := func() string { return b.delegations()[0].Tree }
+	asked := b.delegations()[0]
+	tree := func() string {
+		all := b.delegations() // the other session below asks, too
+		return all[slices.IndexFunc(all, func(d delegated) bool { return d.ID == asked.ID })].Tree
+	}
 	if tree() == "" {
 		t.Error("nothing is kept for a follow-up")
 	}

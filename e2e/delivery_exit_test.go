@@ -157,14 +157,3 @@ func TestKilledBeforeItsSession(t *testing.T) {
 		t.Errorf("%v was started, and ended: %+v", key, ends)
 	}
 }
-
-// Without a daemon nobody collects rows.
-func TestNoDaemonNoRows(t *testing.T) {
-	t.Parallel()
-	b := newBox(t)
-	b.set("SIGNET_PORT=1")
-	b.talk(words)
-	if rows := b.query(`SELECT kind, state FROM deliveries`); len(rows) > 0 {
-		t.Errorf("%q", rows)
-	}
-}

@@ -101,10 +101,11 @@ func TestClientHabits(t *testing.T) {
 				steps = append(steps, step{1, []byte(one.down)})
 			}
 			s := b.startScript(h.flags, steps...)
+			s.hear(len(h.greeting))
 			for i, one := range h.says {
 				s.send(one.up)
 				up, down = up+one.up, down+one.down
-				b.wait("an answer", func() bool { return len(s.sent()) >= len(down) })
+				s.hear(len(one.down))
 				if i == 0 {
 					then()
 				}
@@ -112,12 +113,13 @@ func TestClientHabits(t *testing.T) {
 			if end := ends[h.end]; end != nil {
 				end(s.cmd.Process.Pid)
 			} else {
-				s.in.Close()
+				s.hangUp()
 			}
-			_ = s.cmd.Wait() // it may have been killed
+			s.heard.WriteString(s.rest())
+			s.within(patience)
 			b.alone()
 
-			if diff := cmp.Diff(down, s.sent()); diff != "" {
+			if diff := cmp.Diff(down, s.heard.String()); diff != "" {
 				t.Errorf("the client was sent (-said +sent):\n%.2000s", diff)
 			}
 			text, err := os.ReadFile(s.record)

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -38,30 +39,20 @@ func TestByteIdentity(t *testing.T) {
 				b := newBox(t)
 				b.set(mode.env...)
 				d := b.withDaemon(daemontest.Newer)
-				up, down := readTranscript(t, file)
-				var steps []step
-				for i := range up {
-					steps = append(steps, step{strings.Count(up[i], "\n"), []byte(down[i])})
-				}
-				s := b.startScript(mode.flags, steps...)
-				want := ""
-				for i := range up {
-					s.send(up[i])
-					want += down[i]
-					b.wait("what the harness says", func() bool { return len(s.sent()) >= len(want) })
-				}
-				received := s.end()
+				all := readTranscript(t, file)
+				received, _ := b.converse(mode.flags, all...)
 				if mode.block {
 					blocks := 0
 					if received, blocks = withoutOurs(t, received); blocks != 1 {
 						t.Errorf("%d blocks of ours, want 1", blocks)
 					}
 				}
-				if diff := cmp.Diff(strings.Join(up, ""), received); diff != "" {
-					t.Errorf("client to harness (-sent +received):\n%s", diff)
+				up := ""
+				for _, one := range all {
+					up += one.up
 				}
-				if diff := cmp.Diff(want, s.sent()); diff != "" {
-					t.Errorf("harness to client (-sent +received):\n%s", diff)
+				if diff := cmp.Diff(up, received); diff != "" {
+					t.Errorf("client to harness (-sent +received):\n%s", diff)
 				}
 				if n := len(d.Requests()); n != 0 {
 					t.Errorf("the daemon was asked %d times", n)
@@ -105,26 +96,19 @@ func withoutOurs(t *testing.T, received string) (rest string, blocks int) {
 	return received, blocks
 }
 
-// readTranscript returns the sections of each direction, which alternate.
-func readTranscript(t *testing.T, file string) (up, down []string) {
+// readTranscript returns what was said: the sections of each direction alternate.
+func readTranscript(t *testing.T, file string) (all []exchange) {
 	t.Helper()
 	archive, err := txtar.ParseFile(file)
-	if err != nil {
-		t.Fatal(err)
+	if err != nil || len(archive.Files)%2 != 0 {
+		t.Fatalf("%s: %d sections (%v)", file, len(archive.Files), err)
 	}
-	for i, section := range archive.Files {
-		text := strings.ReplaceAll(string(section.Data), "␍\n", "\r\n")
-		switch {
-		case section.Name == "up" && i%2 == 0:
-			up = append(up, text)
-		case section.Name == "down" && i%2 == 1:
-			down = append(down, text)
-		default:
-			t.Fatalf("%s: section %d is %q, and up and down should alternate", file, i, section.Name)
+	for pair := range slices.Chunk(archive.Files, 2) {
+		if pair[0].Name != "up" || pair[1].Name != "down" {
+			t.Fatalf("%s: %q and %q, and up and down should alternate", file, pair[0].Name, pair[1].Name)
 		}
+		crlf := func(text []byte) string { return strings.ReplaceAll(string(text), "␍\n", "\r\n") }
+		all = append(all, exchange{crlf(pair[0].Data), crlf(pair[1].Data)})
 	}
-	if len(up) != len(down) {
-		t.Fatalf("%s: %d up and %d down sections", file, len(up), len(down))
-	}
-	return up, down
+	return all
 }

@@ -196,36 +196,6 @@ func (h withHeader) RoundTrip(r *http.Request) (*http.Response, error) {
 	return h.RoundTripper.RoundTrip(r)
 }
 
-// By itself, for people who configure it by hand.
-func TestMCPAlone(t *testing.T) {
-	t.Parallel()
-	b := newBox(t)
-	cmd := b.Command(t.Context(), nil, proxyBin, "mcp", "--memory", "embedded")
-	session := b.speak(&mcp.CommandTransport{Command: cmd})
-	list, err := session.ListTools(t.Context(), nil)
-	if err != nil || len(list.Tools) < 8 { // seven of the memory, and those beside them
-		t.Fatalf("%d tools (%v)", len(list.Tools), err)
-	}
-	b.tool(session, "memory_store", map[string]any{"content": "The Curlew leaks."})
-	session.Close()
-	if got := b.query(`SELECT harness, source FROM memories`); !cmp.Equal(got,
-		[][]string{{"harness", "memory_store"}}) {
-		t.Errorf("kept %q", got)
-	}
-	ask := `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"x","version":"1"}}}
-{"jsonrpc":"2.0","method":"notifications/initialized"}
-{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"memory_search","arguments":{"query":"does the Curlew leak?"}}}
-`
-	script := b.Command(t.Context(), nil, proxyBin, "mcp", "--memory", "embedded")
-	script.Stdin = strings.NewReader(ask)
-	if out, err := script.Output(); err != nil || !strings.Contains(string(out), "Curlew leaks") {
-		t.Errorf("a script got %s (%v)", out, err)
-	}
-	if r := b.try(proxyBin, "mcp", "--memory", "off"); r.Code != 1 || r.Stdout != "" {
-		t.Errorf("with memory off: %+v", r)
-	}
-}
-
 // Real opencode, and a model that calls the tools: what one session stores another one finds.
 func opencodeTools(t *testing.T) {
 	const fact = "The anchor of the Curlew weighs 23 kilograms."

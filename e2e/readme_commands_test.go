@@ -197,23 +197,6 @@ func (r *reader) tools(line string) string {
 	return strings.Join(names, "\n")
 }
 
-// completion loads a completion script into the shell that it is for; without that shell the script itself is looked
-// at.
-func (r *reader) completion(line string) string {
-	r.t.Helper()
-	name := regexp.MustCompile(`completion (\w+)`).FindStringSubmatch(line)[1]
-	shell := filepath.Join(r.bin, name)
-	if _, err := os.Stat(shell); err != nil {
-		return r.shell("signet-acp-proxy completion " + name)
-	}
-	load := map[string]string{"zsh": "autoload -U compinit && compinit -u -D\n"}[name]
-	ask := map[string]string{
-		"bash": "complete -p signet-acp-proxy", "zsh": "[[ -n ${_comps[signet-acp-proxy]} ]] && print signet-acp-proxy",
-		"fish": "complete | string match '*signet-acp-proxy*'",
-	}[name]
-	return r.run(shell, "-c", load+line+"\n"+ask)
-}
-
 // inCheckout runs a line in the checkout, with the machine's own programs and Go's caches, and everything else of the
 // reader's.
 func (r *reader) inCheckout(line string) (string, error) {

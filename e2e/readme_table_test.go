@@ -142,9 +142,6 @@ var executions = map[string]execution{
 	"signet-acp-proxy prune --older-than 90d --yes": {want: `nothing to remove`},
 	"signet-acp-proxy deliver --wait":               {then: "signet-acp-proxy doctor", want: `nothing pending`},
 	"signet-acp-proxy deliver --once":               {then: "signet-acp-proxy doctor", want: `nothing pending`},
-	"source <(signet-acp-proxy completion bash)":    {by: (*reader).completion, want: `signet-acp-proxy`},
-	"source <(signet-acp-proxy completion zsh)":     {by: (*reader).completion, want: `signet-acp-proxy`},
-	"signet-acp-proxy completion fish | source":     {by: (*reader).completion, want: `signet-acp-proxy`},
 }
 
 const (
@@ -167,6 +164,9 @@ const (
 
 // notRun has the commands that no test can run, and why. What can be checked of them is: see (*reader).check.
 var notRun = map[string]string{
+	"source <(signet-acp-proxy completion bash)": "needs that shell, with its completion",
+	"source <(signet-acp-proxy completion zsh)":  "needs that shell, with its completion",
+	"signet-acp-proxy completion fish | source":  "needs that shell, with its completion",
 	"make build":                           "links what the tests have built already",
 	goInstall:                              "links what the tests have built already",
 	goInstallTagged:                        "links what the tests have built already",
@@ -210,6 +210,9 @@ var notRun = map[string]string{
 
 // tested has, of those, what does the same in a test: its name and folder.
 var tested = map[string]string{
+	"source <(signet-acp-proxy completion bash)":   "TestScripts cmd/signet-acp-proxy",
+	"source <(signet-acp-proxy completion zsh)":    "TestScripts cmd/signet-acp-proxy",
+	"signet-acp-proxy completion fish | source":    "TestScripts cmd/signet-acp-proxy",
 	"signet-acp-proxy config get":                  "TestScripts cmd/signet-acp-proxy",
 	"signet-acp-proxy config set":                  "TestScripts cmd/signet-acp-proxy",
 	"signet-acp-proxy delegations …":               "TestDelegateEdits e2e",

@@ -206,25 +206,6 @@ func TestPagesAgree(t *testing.T) {
 			}
 		}
 	}
-	if diff := cmp.Diff(settingsTable(t, "../docs/configuration.md"), settingsTable(t, "../README.md")); diff != "" {
-		t.Errorf("README.md and docs/configuration.md differ in the table of settings: copy the one of docs (-docs "+
-			"+README):\n%s", diff)
-	}
-}
-
-func settingsTable(t *testing.T, file string) string {
-	t.Helper()
-	text, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, after, found := strings.Cut(string(text), "<!-- settings: ")
-	_, table, _ := strings.Cut(after, "\n")
-	table, _, ended := strings.Cut(table, "<!-- end -->")
-	if !found || !ended {
-		t.Fatalf("%s has no marks around its table of settings", file)
-	}
-	return table
 }
 
 // goCommand runs go in the checkout.

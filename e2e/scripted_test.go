@@ -3,17 +3,15 @@ package e2e
 import (
 	"bufio"
 	"bytes"
-	"context"
 	"encoding/json"
 	"fmt"
 	"io"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
+	"time"
 )
 
 // A script is a harness that answers by heart: it keeps every byte that it is sent, and says its next reply once it has
@@ -92,20 +90,15 @@ func filled(reply []byte, record string) []byte {
 
 // A scripted is the proxy in front of a script, seen from the client's side.
 type scripted struct {
-	*box
-	cmd    *exec.Cmd
-	in     io.WriteCloser
+	*client
 	record string
-	stderr bytes.Buffer
-
-	mu  sync.Mutex
-	out bytes.Buffer
+	heard  strings.Builder // what the client was sent
 }
 
 // startScript starts the proxy with flags in front of a script.
 func (b *box) startScript(flags []string, steps ...step) *scripted {
 	b.t.Helper()
-	s := &scripted{box: b, record: filepath.Join(b.Dir, "received")}
+	s := &scripted{record: filepath.Join(b.Dir, "received")}
 	if !b.goesOn {
 		if err := os.Remove(s.record); err != nil && !os.IsNotExist(err) {
 			b.t.Fatal(err)
@@ -113,60 +106,40 @@ func (b *box) startScript(flags []string, steps ...step) *scripted {
 	}
 	file := filepath.Join(b.Dir, "script.json")
 	text, err := json.Marshal(script{s.record, steps})
-	if err != nil {
-		b.t.Fatal(err)
-	}
-	if err := os.WriteFile(file, text, 0o600); err != nil {
-		b.t.Fatal(err)
-	}
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
-	b.t.Cleanup(cancel)
-	command := append(append(append(slices.Clone(b.wrap), b.program(), "--agent", "scripted"), flags...), "--", self)
-	s.cmd = b.Command(ctx, []string{scriptVariable + "=" + file}, command...)
-	s.cmd.Stderr = &s.stderr
-	s.cmd.Stdout = (*scriptedOut)(s)
-	if s.in, err = s.cmd.StdinPipe(); err != nil {
-		b.t.Fatal(err)
-	}
-	if err := s.cmd.Start(); err != nil {
-		b.t.Fatal(err)
-	}
+	must(b, err)
+	must(b, os.WriteFile(file, text, 0o600))
+	s.client, err = b.start(b.t, []string{scriptVariable + "=" + file}, slices.Concat(b.wrap,
+		[]string{b.program(), "--agent", "scripted"}, flags, []string{"--", self})...)
+	must(b, err)
 	return s
 }
 
-// scriptedOut collects what the client is sent.
-type scriptedOut scripted
-
-func (o *scriptedOut) Write(p []byte) (int, error) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	return o.out.Write(p)
-}
-
-func (s *scripted) sent() string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.out.String()
-}
-
-func (s *scripted) send(bytes string) {
+func (s *scripted) send(lines string) {
 	s.t.Helper()
-	if _, err := io.WriteString(s.in, bytes); err != nil {
-		s.t.Fatalf("%v\n%s", err, s.stderr.String())
+	if err := s.write(lines); err != nil {
+		s.t.Fatalf("%v\n%s", err, s.said())
+	}
+}
+
+// hear reads so many bytes.
+func (s *scripted) hear(n int) {
+	s.t.Helper()
+	must(s.box, s.out.SetReadDeadline(time.Now().Add(patience)))
+	if _, err := io.CopyN(&s.heard, s.read, int64(n)); err != nil {
+		s.t.Fatalf("%v behind\n%.2000s\n%s", err, s.heard.String(), s.said())
 	}
 }
 
 // end hangs up, waits for the proxy and returns what the harness was sent.
 func (s *scripted) end() string {
 	s.t.Helper()
-	s.in.Close()
-	if err := s.cmd.Wait(); err != nil {
-		s.t.Fatalf("%v\n%s", err, s.stderr.String())
+	s.hangUp()
+	s.heard.WriteString(s.rest())
+	if code := s.code(); code != 0 {
+		s.t.Fatalf("exit %d\n%s", code, s.said())
 	}
 	received, err := os.ReadFile(s.record)
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	must(s.box, err)
 	return string(received)
 }
 
@@ -213,21 +186,21 @@ func (b *box) startConversation(flags []string, all ...exchange) *scripted {
 	for _, one := range all {
 		s.send(one.up)
 		want += one.down
-		b.wait("an answer to "+fmt.Sprintf("%.100q", one.up), func() bool { return len(s.sent()) >= len(want) })
+		s.hear(len(one.down))
 	}
-	if got := s.sent(); got != want {
+	if got := s.heard.String(); got != want {
 		b.t.Errorf("the client was sent\n%.2000s\nwant\n%.2000s", got, want)
 	}
 	return s
 }
 
-// converse has a conversation to its end, and gives what the harness was sent and what people were told.
+// converse has a conversation to its end, and returns what the harness was sent and what people were told.
 func (b *box) converse(flags []string, all ...exchange) (received, told string) {
 	b.t.Helper()
 	s := b.startConversation(flags, all...)
-	before := s.sent()
+	before := s.heard.Len()
 	received = s.end()
-	if more := strings.TrimPrefix(s.sent(), before); more != "" {
+	if more := s.heard.String()[before:]; more != "" {
 		b.t.Errorf("the client was sent in the end\n%.2000s", more)
 	}
 	return received, s.stderr.String()

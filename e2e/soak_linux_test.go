@@ -239,7 +239,7 @@ func TestSoak(t *testing.T) {
 		func() bool { return slices.Equal(b.query(atRest)[0], []string{"2", "0", "0"}) })
 }
 
-// One proxy that serves 200 sessions has no more open at the end than after the first few, and nothing more runs
+// One proxy that serves 100 sessions has no more open at the end than after the first few, and nothing more runs
 // below it.
 func TestLongLived(t *testing.T) {
 	t.Parallel()
@@ -262,7 +262,7 @@ func TestLongLived(t *testing.T) {
 		session()
 	}
 	fds, below := open()
-	for range 190 {
+	for range 90 {
 		session()
 	}
 	b.wait(fmt.Sprintf("%d descriptors and %d processes", fds, below), func() bool {

@@ -41,7 +41,7 @@ func TestTraces(t *testing.T) {
 						up += string(section.Data)
 					}
 				}
-				shown += plainly(t, process, s.sent())
+				shown += plainly(t, process, s.heard.String())
 			}
 			received, blocks := withoutOurs(t, received)
 			if diff := cmp.Diff(up, received); diff != "" {
@@ -120,7 +120,6 @@ func (b *box) replay(t *testing.T, sections []txtar.File) (s *scripted, received
 		steps, lines = append(steps, step{lines, section.Data}), 0
 	}
 	s = b.startScript([]string{"--memory", "embedded"}, steps...)
-	seen := 0
 	for _, section := range sections {
 		if section.Name == "up" {
 			s.send(string(section.Data))
@@ -132,13 +131,9 @@ func (b *box) replay(t *testing.T, sections []txtar.File) (s *scripted, received
 				last = line
 			}
 		}
-		b.wait("what the harness says", func() bool {
-			at := strings.LastIndex(s.sent()[seen:], last)
-			if at >= 0 {
-				seen += at + len(last)
-			}
-			return at >= 0
-		})
+		if _, err := s.readTo(last, &s.heard); err != nil {
+			t.Fatalf("waiting for %.300s: %v", last, err)
+		}
 	}
 	return s, s.end()
 }

@@ -30,7 +30,6 @@ import (
 //	twice        answers everything twice
 //	unasked      answers what nobody asked, too
 //	version=N    speaks that version of the protocol
-//	hello        says on stdout whether stdin is a terminal and what its arguments are, and exits
 type unruly map[string]string
 
 const (
@@ -46,10 +45,6 @@ func playUnruly(words string) int {
 		u[name] = value
 	}
 	u.heed()
-	if u.is("hello") {
-		fmt.Printf("terminal %t, arguments %q\n", isTerminal(os.Stdin), os.Args[1:])
-		return 0
-	}
 	if u.is("litters") {
 		litter := exec.Command(os.Args[0])
 		// what it hears is its own affair
@@ -221,9 +216,4 @@ func numbered(session string, n int) []byte {
 	line = append(line, `","update":{"sessionUpdate":"agent_message_chunk","content":{"type":"text","text":"word `...)
 	line = strconv.AppendInt(line, int64(n), 10)
 	return append(line, ` "}}}}`+"\n"...)
-}
-
-func isTerminal(f *os.File) bool {
-	info, err := f.Stat()
-	return err == nil && info.Mode()&os.ModeCharDevice != 0 && info.Name() != os.DevNull
 }

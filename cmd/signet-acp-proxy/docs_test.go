@@ -19,21 +19,25 @@ import (
 
 var update = flag.Bool("update", false, "write the tables in docs anew")
 
-// The settings table of docs is the one of the program.
-func TestSettingsTable(t *testing.T) { made(t, "configuration", "settings", settingsTable()) }
+// The settings table of docs, and of README, is the one of the program.
+func TestSettingsTable(t *testing.T) {
+	for _, page := range []string{"docs/configuration", "README"} {
+		made(t, page, "settings", settingsTable())
+	}
+}
 
 // So are the sections on clients.
-func TestClientsPage(t *testing.T) { made(t, "clients", "clients", clientSections(t)) }
+func TestClientsPage(t *testing.T) { made(t, "docs/clients", "clients", clientSections(t)) }
 
 // made checks what a page has between two marks, or writes it.
 func made(t *testing.T, name, mark, text string) {
 	t.Helper()
-	file := "../../docs/" + name + ".md"
+	file := "../../" + name + ".md"
 	page, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
 	}
-	marks := regexp.MustCompile(`(?s)(<!-- ` + mark + `: [^\n]* -->\n).*(<!-- end -->)`)
+	marks := regexp.MustCompile(`(?s)(<!-- ` + mark + `: [^\n]* -->\n).*?(<!-- end -->)`)
 	want := marks.ReplaceAllStringFunc(string(page), func(old string) string {
 		parts := marks.FindStringSubmatch(old)
 		return parts[1] + text + parts[2]
