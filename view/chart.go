@@ -14,7 +14,7 @@ type Chart struct {
 	Title, Summary string
 	Most           string // the value of the highest bar, in words
 	From, To       time.Time
-	Bars           []Bar
+	Bars           []bar
 	Width          int
 	Legend         []string // of the parts of a bar, the lowest first
 }
@@ -25,15 +25,15 @@ const (
 	chartHeight = 120
 )
 
-// A Bar is a day. Its parts are stacked.
-type Bar struct {
+// A bar is a day. Its parts are stacked.
+type bar struct {
 	Title string // the day and its figures
 	X     int
-	Parts []Part
+	Parts []part
 }
 
-// A Part of a bar; N is its place among the parts, the lowest first.
-type Part struct{ N, Y, Height int }
+// A part of a bar; N is its place among the parts, the lowest first.
+type part struct{ N, Y, Height int }
 
 // chart makes a chart of the values that of gives of each day, one for each entry of legend; words formats a value.
 // Where all are zero it has no bars.
@@ -52,7 +52,7 @@ func chart(title string, legend []string, days []telemetry.Sum, of func(telemetr
 		return c
 	}
 	for i, d := range days {
-		b := Bar{Title: d.Key + ":", X: i * barWidth}
+		b := bar{Title: d.Key + ":", X: i * barWidth}
 		y := chartHeight
 		for n, v := range of(d) {
 			height := int(v / most * chartHeight)
@@ -61,7 +61,7 @@ func chart(title string, legend []string, days []telemetry.Sum, of func(telemetr
 			}
 			y -= height
 			if height > 0 {
-				b.Parts = append(b.Parts, Part{n, y, height})
+				b.Parts = append(b.Parts, part{n, y, height})
 			}
 			b.Title += " " + words(v)
 			if len(legend) > 0 {

@@ -38,8 +38,8 @@ type Injection struct {
 	At      time.Time
 }
 
-// A MemoryGroup is the memories of a project, the newest first.
-type MemoryGroup struct {
+// A memoryGroup is the memories of a project, the newest first.
+type memoryGroup struct {
 	Project  string
 	Personal bool // the person's own, whatever the project
 	Memories []*Memory
@@ -47,7 +47,7 @@ type MemoryGroup struct {
 
 // Memories are the memories of a page, by project.
 type Memories struct {
-	Groups             []MemoryGroup
+	Groups             []memoryGroup
 	Shown, AllMemories int
 	Searched           bool // they were found by a search
 }
@@ -108,7 +108,7 @@ func (p *Page) readMemories(ctx context.Context, src Source, all []embedded.Memo
 		read.AllMemories += len(told)
 	}
 	replacing := 0
-	groups := map[[2]string]*MemoryGroup{}
+	groups := map[[2]string]*memoryGroup{}
 	if !read.Searched {
 		if all, err = withRules(ctx, src, all); err != nil {
 			return err
@@ -128,7 +128,7 @@ func (p *Page) readMemories(ctx context.Context, src Source, all []embedded.Memo
 			key = [2]string{"", "personal"}
 		}
 		if groups[key] == nil {
-			groups[key] = &MemoryGroup{Project: key[0], Personal: one.Personal}
+			groups[key] = &memoryGroup{Project: key[0], Personal: one.Personal}
 		}
 		groups[key].Memories = append(groups[key].Memories, m)
 		read.Shown++
@@ -137,7 +137,7 @@ func (p *Page) readMemories(ctx context.Context, src Source, all []embedded.Memo
 		slices.SortStableFunc(s.Memories, func(a, b *Memory) int { return b.Created.Compare(a.Created) })
 		read.Groups = append(read.Groups, *s)
 	}
-	slices.SortFunc(read.Groups, func(a, b MemoryGroup) int {
+	slices.SortFunc(read.Groups, func(a, b memoryGroup) int {
 		if a.Personal != b.Personal {
 			return map[bool]int{true: -1, false: 1}[a.Personal]
 		}

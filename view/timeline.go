@@ -18,23 +18,23 @@ type Timeline struct {
 	From, To time.Time
 	Width    int
 	Most     int // sessions of one day and project: the highest bar
-	Lanes    []*Lane
+	Lanes    []*lane
 }
 
-// A Lane is a project.
-type Lane struct {
+// A lane is a project.
+type lane struct {
 	Project  string // "" for none
 	Others   int    // how many projects share it; 0: it is one project's
 	Sessions int
-	Marks    []Mark // oldest first
+	Marks    []mark // oldest first
 	Summary  string
 
 	newest time.Time
 	days   map[int]int // sessions by day; 0 is the last day of the timeline
 }
 
-// A Mark is a day of a project.
-type Mark struct {
+// A mark is a day of a project.
+type mark struct {
 	Day          string // such as 2026-11-22
 	Title        string
 	X, Y, Height int
@@ -51,7 +51,7 @@ func readTimeline(ctx context.Context, src Source) (t Timeline, err error) {
 		days = min(max(days, dayNumber(t.To)-dayNumber(m.At)+1), maxDays)
 	}
 	t.From, t.Width = t.To.AddDate(0, 0, 1-days), days*barWidth
-	lanes := map[string]*Lane{}
+	lanes := map[string]*lane{}
 	for _, m := range moments {
 		back := dayNumber(t.To) - dayNumber(m.At)
 		if back >= days {
@@ -59,7 +59,7 @@ func readTimeline(ctx context.Context, src Source) (t Timeline, err error) {
 		}
 		l := lanes[m.Project]
 		if l == nil {
-			l = &Lane{Project: m.Project, days: map[int]int{}}
+			l = &lane{Project: m.Project, days: map[int]int{}}
 			lanes[m.Project] = l
 			t.Lanes = append(t.Lanes, l)
 		}
@@ -69,11 +69,11 @@ func readTimeline(ctx context.Context, src Source) (t Timeline, err error) {
 			l.newest = m.At
 		}
 	}
-	slices.SortFunc(t.Lanes, func(a, b *Lane) int {
+	slices.SortFunc(t.Lanes, func(a, b *lane) int {
 		return cmp.Or(b.newest.Compare(a.newest), cmp.Compare(a.Project, b.Project))
 	})
 	if len(t.Lanes) > maxLanes {
-		rest := &Lane{days: map[int]int{}}
+		rest := &lane{days: map[int]int{}}
 		for _, l := range t.Lanes[maxLanes-1:] {
 			rest.Others++
 			rest.Sessions += l.Sessions
@@ -101,7 +101,7 @@ func dayNumber(at time.Time) int {
 }
 
 // mark makes a lane's bars.
-func (l *Lane) mark(t Timeline, days int) {
+func (l *lane) mark(t Timeline, days int) {
 	for back := days - 1; back >= 0; back-- {
 		n := l.days[back]
 		if n == 0 {
@@ -109,7 +109,7 @@ func (l *Lane) mark(t Timeline, days int) {
 		}
 		day := t.To.AddDate(0, 0, -back)
 		height := max(n*laneHeight/t.Most, 3) // so that it can be seen
-		l.Marks = append(l.Marks, Mark{Day: day.Local().Format(time.DateOnly), X: (days - 1 - back) * barWidth,
+		l.Marks = append(l.Marks, mark{Day: day.Local().Format(time.DateOnly), X: (days - 1 - back) * barWidth,
 			Y: laneHeight - height, Height: height,
 			Title: day.Local().Format("2 January 2006") + ": " + count(n, "session", "sessions")})
 	}

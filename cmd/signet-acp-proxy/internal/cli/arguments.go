@@ -52,11 +52,7 @@ func FirstOf(words []string) cobra.PositionalArgs {
 		if err := Arguments(cmd, args); err != nil {
 			return err
 		}
-		if !slices.Contains(words, args[0]) {
-			name := strings.Fields(cmd.Use)[1]
-			return Misuse("%s must be one of %s, not %q", name, strings.Join(words, ", "), args[0])
-		}
-		return nil
+		return OneOf(strings.Fields(cmd.Use)[1], args[0], words)
 	}
 }
 
@@ -145,12 +141,12 @@ func ForScripts(cmd *cobra.Command, asJSON *bool) {
 	cmd.Flags().BoolVar(asJSON, "json", false, "Print JSON for scripts.")
 }
 
-// OneOf returns an error for a flag whose value is not one of words.
-func OneOf(flag, value string, words []string) error {
+// OneOf returns an error for a flag or an argument whose value is not one of words.
+func OneOf(name, value string, words []string) error {
 	if slices.Contains(words, value) {
 		return nil
 	}
-	return Misuse("%s must be one of %s, not %q", flag, strings.Join(words, ", "), value)
+	return Misuse("%s must be one of %s, not %q", name, strings.Join(words, ", "), value)
 }
 
 // OnlySince explains --since.

@@ -4,9 +4,6 @@ import (
 	"context"
 	"database/sql"
 	"errors"
-	"fmt"
-	"io/fs"
-	"os"
 	"time"
 
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/config"
@@ -83,15 +80,4 @@ func NewStore(c *config.Config, db *sql.DB, log *Log) *embedded.Store {
 func (d *Data) Close() error {
 	d.Log.Close()
 	return d.DB.Close()
-}
-
-// RemoveFiles removes the transcript files of forgotten sessions.
-func RemoveFiles(files []string) error {
-	var failed error
-	for _, name := range files {
-		if err := os.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			failed = errors.Join(failed, fmt.Errorf("a transcript could not be removed: %w", err))
-		}
-	}
-	return failed
 }

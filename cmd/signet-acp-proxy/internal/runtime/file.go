@@ -3,7 +3,9 @@ package runtime
 import (
 	"bufio"
 	"errors"
+	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 )
@@ -24,4 +26,15 @@ func WriteFile(name string, write func(io.Writer) error) (err error) {
 		return err
 	}
 	return os.Rename(f.Name(), name)
+}
+
+// RemoveFiles removes files, as far as they are there. what says in an error what they are.
+func RemoveFiles(what string, names ...string) error {
+	var failed error
+	for _, name := range names {
+		if err := os.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			failed = errors.Join(failed, fmt.Errorf("%s could not be removed: %w", what, err))
+		}
+	}
+	return failed
 }

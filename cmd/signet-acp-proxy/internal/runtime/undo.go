@@ -29,11 +29,5 @@ func DropUndo(c *config.Config, log *Log) {
 
 // RemoveUndo removes an undo file, and the journal that SQLite leaves if it is killed.
 func RemoveUndo(path string) error {
-	var failed error
-	for _, name := range []string{path, path + "-journal"} {
-		if err := os.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			failed = errors.Join(failed, err)
-		}
-	}
-	return failed
+	return RemoveFiles("what was kept of a removal", path, path+"-journal")
 }

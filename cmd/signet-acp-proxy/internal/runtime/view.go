@@ -3,7 +3,6 @@ package runtime
 import (
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -39,12 +38,7 @@ func PageFile(c *config.Config) string { return filepath.Join(c.SignetPath, "acp
 
 // RemovePage removes that page, which may show what was forgotten since. A page that a person had written elsewhere
 // stays.
-func RemovePage(c *config.Config) error {
-	if err := os.Remove(PageFile(c)); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("the page that view wrote could not be removed: %w", err)
-	}
-	return nil
-}
+func RemovePage(c *config.Config) error { return RemoveFiles("the page that view wrote", PageFile(c)) }
 
 // kept says in words how long turns are kept.
 func kept(d time.Duration) string {

@@ -61,33 +61,41 @@ func (t *Table) Print(s Screen) error {
 func (t *Table) fit(widths []int, width int) {
 	whole := slices.Clone(widths)
 	for {
-		for over := total(widths) - width; over > 0; over-- {
-			widest := -1
-			for i, c := range t.Columns {
-				if c.Least > 0 && widths[i] > c.Least && (widest < 0 || widths[i] > widths[widest]) {
-					widest = i
-				}
-			}
-			if widest < 0 {
-				break
-			}
-			widths[widest]--
+		for total(widths) > width && t.narrow(widths) {
 		}
-		if total(widths) <= width {
-			return
-		}
-		spared := -1
-		for i, c := range t.Columns {
-			if c.Spare > 0 && widths[i] >= 0 && (spared < 0 || c.Spare < t.Columns[spared].Spare) {
-				spared = i
-			}
-		}
-		if spared < 0 {
+		spared := t.spared(widths)
+		if total(widths) <= width || spared < 0 {
 			return
 		}
 		whole[spared] = -1
 		copy(widths, whole) // there may be more room for the others than before
 	}
+}
+
+// narrow takes a column of width from the widest that has more than its least.
+func (t *Table) narrow(widths []int) bool {
+	widest := -1
+	for i, c := range t.Columns {
+		if c.Least > 0 && widths[i] > c.Least && (widest < 0 || widths[i] > widths[widest]) {
+			widest = i
+		}
+	}
+	if widest < 0 {
+		return false
+	}
+	widths[widest]--
+	return true
+}
+
+// spared is the column that is left out next, -1 for none.
+func (t *Table) spared(widths []int) int {
+	spared := -1
+	for i, c := range t.Columns {
+		if c.Spare > 0 && widths[i] >= 0 && (spared < 0 || c.Spare < t.Columns[spared].Spare) {
+			spared = i
+		}
+	}
+	return spared
 }
 
 func total(widths []int) int {
