@@ -36,6 +36,7 @@ func TestSet(t *testing.T) {
 		{"a script's address", "<javascript:b>", "<p>javascript:b <code>javascript:b</code></p>"},
 		{"data", "[a](data:text/html,b)", "<p>a <code>data:text/html,b</code></p>"},
 		{"a file", "[a](file:///etc/passwd)", "<p>a <code>file:///etc/passwd</code></p>"},
+		{"no host", "[a](https:b)", "<p>a <code>https:b</code></p>"},
 		{"a path", "[chart.go](chart.go:12)", "<p>chart.go <code>chart.go:12</code></p>"},
 		{"another protocol", "[a](//b.example)", "<p>a <code>//b.example</code></p>"},
 		{"this page", "[a](#s1)", "<p>a <code>#s1</code></p>"},
@@ -65,6 +66,7 @@ func TestAsTyped(t *testing.T) {
 			"\tb\n</code></pre>\n" + `<div class="said">c</div>`},
 		{"a longer fence", "~~~~\n```\n~~~\n~~~~", "<pre><code>```\n~~~\n</code></pre>\n"},
 		{"a fence that does not end", "```\na", "<pre><code>a</code></pre>\n"},
+		{"a word behind a fence", "```\na\n``` b\n```", "<pre><code>a\n``` b\n</code></pre>\n"},
 		{"no fence", "```a``` b", "<div class=\"said\">```a``` b</div>"},
 		{"nothing", "", ""},
 	} {

@@ -54,16 +54,9 @@ const (
 func PrintHelp(cmd *cobra.Command, _ []string) {
 	cmd.Flags().SortFlags = false // they are defined in a useful order
 	s := term.On(cmd.OutOrStdout())
-	width := s.Width
-	if width == 0 {
-		width = helpWidth
-	}
+	width := cmp.Or(s.Width, helpWidth)
 	var b strings.Builder
-	about := cmd.Long
-	if about == "" {
-		about = cmd.Short
-	}
-	fmt.Fprintf(&b, "%s\n\nUsage:\n", term.Wrap(about, width, 0))
+	fmt.Fprintf(&b, "%s\n\nUsage:\n", term.Wrap(cmp.Or(cmd.Long, cmd.Short), width, 0))
 	if cmd.HasParent() {
 		fmt.Fprintf(&b, "  %s\n", cmd.UseLine())
 	} else {
@@ -109,7 +102,7 @@ func settingsHelp(width int) string {
 	for _, s := range all {
 		names, variables, defaults = max(names, len(s.Name)), max(variables, len(s.Env)), max(defaults, len(s.Default))
 	}
-	narrow := 0 < width && width < names+variables+defaults+50
+	narrow := width < names+variables+defaults+50
 	var b strings.Builder
 	b.WriteString(term.Wrap("Settings: flag, else environment (SIGNET_ACP_ and the name in capitals), "+
 		"else the acp: section of agent.yaml in the Signet folder, else the default.", width, 0) + "\n\n")

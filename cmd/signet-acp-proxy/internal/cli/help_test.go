@@ -15,8 +15,12 @@ func TestHelpFitsNarrowScreens(t *testing.T) {
 			}
 		}
 	}
-	if narrow := settingsHelp(80); strings.Contains(narrow, "SIGNET_ACP_HOLD") ||
-		!strings.Contains(narrow, "SIGNET_ACP_ and the name in capitals") {
+	const variable, rule = "SIGNET_ACP_HOLD ", "SIGNET_ACP_ and the name in capitals"
+	if narrow := settingsHelp(80); strings.Contains(narrow, variable) || !strings.Contains(narrow, rule) {
 		t.Errorf("80 columns have no room for the names of variables:\n%s", narrow)
+	}
+	if wide := settingsHelp(150); !strings.Contains(wide, variable) ||
+		!strings.Contains(wide, "(auto, daemon, embedded, off)") || strings.Contains(wide, "()") {
+		t.Errorf("150 columns have:\n%s", wide)
 	}
 }

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"cmp"
 	"errors"
 	"os"
 	"path/filepath"
@@ -170,5 +171,69 @@ func TestNoFolder(t *testing.T) {
 	somewhere := func() (string, error) { return "/home/ines", nil }
 	if err := c.locate(Flags{}, somewhere); err != nil || filepath.ToSlash(c.SignetPath) != "/home/ines/.agents" {
 		t.Errorf("%q, %v", c.SignetPath, err)
+	}
+}
+
+// Variables of Signet's own clients count where nothing of ours is set.
+func TestSignetVariables(t *testing.T) {
+	type variables map[string]string
+	for _, c := range []struct {
+		name   string
+		env    variables
+		file   string
+		daemon string
+		named  bool // a person named the daemon
+		fetch  time.Duration
+		agent  string
+	}{
+		{name: "none"},
+		{name: "a daemon", env: variables{"SIGNET_DAEMON_URL": "http://a.example:1"}, daemon: "http://a.example:1", named: true},
+		{name: "a daemon, and ours", env: variables{"SIGNET_DAEMON_URL": "http://a.example:1"},
+			file: "daemon_url: http://b.example:2", daemon: "http://b.example:2", named: true},
+		{name: "a host", env: variables{"SIGNET_HOST": "10.0.0.1"}, daemon: "http://10.0.0.1:3850"},
+		{name: "localhost", env: variables{"SIGNET_HOST": "localhost", "SIGNET_PORT": "4"}, daemon: "http://127.0.0.1:4"},
+		{name: "localhost of IPv6", env: variables{"SIGNET_HOST": "::1"}},
+		{name: "a time", env: variables{"SIGNET_SESSION_START_TIMEOUT": "1000"}, fetch: time.Second},
+		{name: "too short a time", env: variables{"SIGNET_SESSION_START_TIMEOUT": "999"}},
+		{name: "the longest time", env: variables{"SIGNET_FETCH_TIMEOUT": "120000"}, fetch: 2 * time.Minute},
+		{name: "too long a time", env: variables{"SIGNET_FETCH_TIMEOUT": "120001"}},
+		{name: "no time", env: variables{"SIGNET_FETCH_TIMEOUT": "soon"}},
+		{name: "a time, and ours", env: variables{"SIGNET_FETCH_TIMEOUT": "2000"}, file: "fetch: 3s", fetch: 3 * time.Second},
+		{name: "an agent", env: variables{"SIGNET_AGENT_ID": "alto"}, agent: "alto"},
+		{name: "an agent, and ours", env: variables{"SIGNET_AGENT_ID": "alto"}, file: "agent_id: basso", agent: "basso"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			dir := t.TempDir()
+			if c.file != "" {
+				write(t, filepath.Join(dir, "agent.yaml"), "acp:\n  "+c.file+"\n")
+			}
+			for _, name := range []string{"SIGNET_DAEMON_URL", "SIGNET_HOST", "SIGNET_PORT",
+				"SIGNET_SESSION_START_TIMEOUT", "SIGNET_FETCH_TIMEOUT", "SIGNET_AGENT_ID"} {
+				t.Setenv(name, c.env[name])
+			}
+			got, err := Load(Flags{SignetPath: dir})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if daemon := cmp.Or(c.daemon, "http://127.0.0.1:3850"); got.DaemonURL != daemon || got.DaemonConfigured != c.named {
+				t.Errorf("the daemon is %s, named: %t", got.DaemonURL, got.DaemonConfigured)
+			}
+			if got.Fetch != cmp.Or(c.fetch, 15*time.Second) || got.AgentID != c.agent {
+				t.Errorf("fetch %v, agent %q", got.Fetch, got.AgentID)
+			}
+			if got.DB != filepath.Join(dir, "acp", "sessions.db") {
+				t.Errorf("the database is %s", got.DB)
+			}
+		})
+	}
+}
+
+// In a delegated agent the variable of the setting delegation holds the id of the delegation.
+func TestDelegationVariable(t *testing.T) {
+	for value, on := range map[string]bool{"on": true, "off": false, "01M83YW2MFF4FP5BFM203SPAFY": false} {
+		t.Setenv("SIGNET_ACP_DELEGATION", value)
+		if c, err := Load(Flags{SignetPath: t.TempDir()}); err != nil || c.Delegation != on {
+			t.Errorf("%s: %v, %v", value, c.Delegation, err)
+		}
 	}
 }
