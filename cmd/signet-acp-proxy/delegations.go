@@ -180,7 +180,9 @@ func (p program) printPatch(ctx context.Context, _ *runtime.Data, a runtime.Aske
 // every calls look until it is done, ctx ends or it returns an error.
 func every(ctx context.Context, look func() (done bool, err error)) error {
 	for {
-		if done, err := look(); done || err != nil {
+		if done, err := look(); ctx.Err() != nil {
+			return nil // interrupted, perhaps while it looked
+		} else if done || err != nil {
 			return err
 		}
 		select {
