@@ -86,6 +86,10 @@ func TestRedactNamesKindAndKeepsTheRest(t *testing.T) {
 		{`api_key: "kite-` + `99x"`, `api_key: "[redacted:secret]"`},
 		{`api_key: "kite-9x"`, `api_key: "kite-9x"`},
 		{"token = access_token", "token = access_token"},
+		// names in two words
+		{`pass phrase = "correct ` + `horse"`, `pass phrase = "[redacted:password]"`},
+		{`api key = "kite-` + `99x4"`, `api key = "[redacted:secret]"`},
+		{`cache key = "kite-99x4"`, `cache key = "kite-99x4"`},
 		{"nothing here", "nothing here"},
 		{"", ""},
 	} {
