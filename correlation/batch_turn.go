@@ -163,7 +163,7 @@ func (b *Batch) AddToolCall(turn int64, call ToolCall) error {
 	i := slices.IndexFunc(tools, func(t ToolCall) bool { return t.ID == call.ID && call.ID != "" })
 	switch {
 	case i >= 0:
-		tools[i].merge(call)
+		tools[i].Merge(call)
 	case len(tools) >= MaxTools:
 		return b.exec(`UPDATE turns SET truncated = 1 WHERE id = ?`, turn)
 	default:
@@ -187,8 +187,8 @@ func (t ToolCall) bounded() ToolCall {
 	return t
 }
 
-// merge takes over the fields of a later report that are not empty.
-func (t *ToolCall) merge(later ToolCall) {
+// Merge takes over the fields of a later report that are not empty.
+func (t *ToolCall) Merge(later ToolCall) {
 	set := func(have *string, now string) {
 		if now != "" {
 			*have = now

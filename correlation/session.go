@@ -87,9 +87,6 @@ func (s *Store) Find(ctx context.Context, harness, acpID string) (Session, error
 
 // FindByRecord returns the newest session of an acpx record, or ErrNotFound.
 func (s *Store) FindByRecord(ctx context.Context, record string) (Session, error) {
-	if record == "" {
-		return Session{}, sqlite.While("finding a session", ErrNotFound)
-	}
 	v, err := scanSession(s.db.QueryRowContext(ctx, `SELECT `+sessionColumns+` FROM sessions s WHERE s.record = ?
 		AND s.record <> '' AND s.replaced = 0 ORDER BY s.id DESC LIMIT 1`, record))
 	return v, sqlite.While("finding a session", orNotFound(err))

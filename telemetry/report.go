@@ -61,8 +61,8 @@ func eachReport(ctx context.Context, store *correlation.Store, scope correlation
 }
 
 // likely is a figure that harnesses may report, or nil.
-func likely[N int64 | float64](n *N, most N) *N {
-	if n == nil || *n < 0 || *n > most {
+func likely[N int64 | float64](n *N, limit N) *N {
+	if n == nil || *n < 0 || *n > limit {
 		return nil
 	}
 	return n

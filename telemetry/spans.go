@@ -84,7 +84,7 @@ func (t *tracer) readEvents(ctx context.Context) error {
 	return nil
 }
 
-// addTool adds a report of a tool call. Fields that are empty stay as they were.
+// addTool adds a report of a tool call.
 func (t *tracer) addTool(turn int64, call correlation.ToolCall, at time.Time) {
 	var known *toolReport
 	for _, one := range t.tools[turn] {
@@ -97,13 +97,7 @@ func (t *tracer) addTool(turn int64, call correlation.ToolCall, at time.Time) {
 		t.tools[turn] = append(t.tools[turn], known)
 	}
 	known.last, known.ID = at, call.ID
-	for _, field := range []struct{ to, from *string }{
-		{&known.Title, &call.Title}, {&known.Kind, &call.Kind}, {&known.Status, &call.Status},
-	} {
-		if *field.from != "" {
-			*field.to = *field.from
-		}
-	}
+	known.Merge(call)
 }
 
 // next returns the next turns that have ended, at most batchSize of them, with their spans; none at the end.
