@@ -45,7 +45,7 @@ func TestEndsLast(t *testing.T) {
 	session, turn := number(), number()
 	l.Append(Opened{Session: session, Open: correlation.OpenSession{Harness: "claude", ACPID: "s", New: true}},
 		TurnBegan{Session: session, Turn: turn})
-	for range 20 {
+	for range 7 {
 		l.Append(Said{Turn: turn, Text: strings.Repeat("word ", 4000)})
 	}
 	check(t, l.AppendWait(t.Context(), TurnEnded{Turn: turn, Stop: "end_turn"}))
