@@ -9,13 +9,14 @@ import (
 	. "github.com/Signet-AI/signet-acp-proxy/correlation"
 )
 
-// What a delivery holds. a is a turn that an earlier delivery took, d one that it dropped, n a new one of 100
-// characters, N of 500, o an open one.
+// What a delivery holds. a is a turn that an earlier delivery took, s while the session went on, d one that it dropped,
+// n a new one of 100 characters, N of 500, o an open one.
 func TestSelect(t *testing.T) {
 	const day = 24 * time.Hour
 	for _, tt := range []struct {
 		turns  string
 		kind   string
+		reason string
 		age    time.Duration // of the turns
 		posted int           // how many of the turns were there when a post was made that was not answered
 		want   string        // indexes
@@ -34,6 +35,9 @@ func TestSelect(t *testing.T) {
 		{turns: "an", age: time.Hour, want: "1", wait: 23 * time.Hour},
 		{turns: "an", age: day, want: "1"},
 		{turns: "an", kind: KindHook, want: "1"},
+		{turns: "sn", want: "1"}, // the first end may be the last thing that is said
+		{turns: "sn", reason: SoFar, want: "1", wait: day},
+		{turns: "sn", reason: SoFar, kind: KindHook, want: "1"},
 		{turns: "aNNNN", want: "1234", wait: day},
 		{turns: "aNNNNN", want: "12345"},
 		{turns: "annnn", want: "1234", wait: day},
@@ -44,7 +48,7 @@ func TestSelect(t *testing.T) {
 		{turns: "nn", posted: 1, want: "0", first: true}, // what is in doubt is posted as it was
 		{turns: "annn", posted: 3, want: "12"},
 	} {
-		t.Run(fmt.Sprintf("%s %s %d %v", tt.turns, tt.kind, tt.posted, tt.age), func(t *testing.T) {
+		t.Run(fmt.Sprintf("%s %s %s %d %v", tt.turns, tt.kind, tt.reason, tt.posted, tt.age), func(t *testing.T) {
 			b := newBench(t)
 			if tt.kind == "" {
 				tt.kind = KindDaemon
@@ -52,10 +56,13 @@ func TestSelect(t *testing.T) {
 			p := b.register(ProcessInfo{})
 			v := b.open(OpenSession{ACPID: "s"})
 			taken := map[rune]int64{}
-			for what, state := range map[rune]DeliveryState{'a': Delivered, 'd': Dropped} {
+			for what, state := range map[rune]DeliveryState{'a': Delivered, 's': Delivered, 'd': Dropped} {
+				if !strings.ContainsRune(tt.turns, what) {
+					continue
+				}
 				r, err := b.db.ExecContext(t.Context(), `INSERT INTO deliveries (session, key, kind, reason, state,
-					created, owed, due, done) VALUES (?, ?, ?, '', ?, 1, 1, 1, 1)`,
-					v.ID, v.Key, tt.kind, state)
+					created, owed, due, done) VALUES (?, ?, ?, ?, ?, 1, 1, 1, 1)`,
+					v.ID, v.Key, tt.kind, map[rune]string{'s': SoFar}[what], state)
 				check(t, err)
 				taken[what] = must(r.LastInsertId())(t)
 			}
@@ -76,7 +83,7 @@ func TestSelect(t *testing.T) {
 				check(t, err)
 			}
 			b.clock.Advance(tt.age)
-			d := Delivery{Key: v.Key, Kind: tt.kind, Session: v.ID}
+			d := Delivery{Key: v.Key, Kind: tt.kind, Reason: tt.reason, Session: v.ID}
 			for id, i := range index {
 				if i != tt.posted-1 {
 					continue

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/Signet-AI/signet-acp-proxy/pace"
 )
@@ -51,5 +52,45 @@ func TestOvertake(t *testing.T) {
 	want := "eventlog.UserSaid eventlog.TurnBegan eventlog.TurnEnded eventlog.UserSaid eventlog.Said eventlog.TurnBegan"
 	if strings.Join(got, " ") != want {
 		t.Errorf("the order is %q", got)
+	}
+}
+
+// A queue takes events and text up to its limits, and what has no text also behind a full one; at its end nothing more.
+func TestQueueIsBounded(t *testing.T) {
+	took := func(q *queue, e Event) bool {
+		lost := q.lost.events
+		q.add(e, nil)
+		return q.lost.events == lost
+	}
+	q := newQueue(Options{Now: time.Now})
+	for n := range maxEvents {
+		if !took(q, TurnBegan{Turn: n}) {
+			t.Fatalf("event %d is lost", n)
+		}
+	}
+	if took(q, TurnEnded{Turn: 1}) {
+		t.Error("one more than it holds is taken")
+	}
+
+	q = newQueue(Options{Now: time.Now})
+	page := strings.Repeat("x", maxText)
+	for n := range maxQueued / maxText {
+		if !took(q, Said{Turn: 1, Text: page}) {
+			t.Fatalf("page %d is lost", n)
+		}
+	}
+	if took(q, Said{Turn: 1, Text: "x"}) {
+		t.Error("a byte more than it holds is taken")
+	}
+	if _, bytes := q.left(); bytes != maxQueued+1 {
+		t.Errorf("%d bytes would be lost at the end", bytes)
+	}
+	q.waiting++ // as behind one long text
+	if !took(q, TurnEnded{Turn: 1}) {
+		t.Error("an event without text is lost behind a full queue")
+	}
+	q.end()
+	if took(q, TurnBegan{Turn: 2}) {
+		t.Error("something is taken behind the end")
 	}
 }
