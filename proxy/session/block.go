@@ -5,7 +5,6 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf16"
-	"unicode/utf8"
 )
 
 // SystemBlock returns the newest of the blocks that went into a system prompt.
@@ -47,10 +46,10 @@ func FoldedPrefix(text, block string) (n int, whole bool) {
 	block = strings.TrimSpace(block)
 	i, j := 0, 0
 	for {
-		textSpace, blockSpace := spaceAt(text[i:]), spaceAt(block[j:])
-		if j+blockSpace == len(block) {
+		if j == len(block) {
 			return i, true
 		}
+		textSpace, blockSpace := spaceAt(text[i:]), spaceAt(block[j:])
 		if i+textSpace == len(text) {
 			return len(text), false
 		}
@@ -66,17 +65,7 @@ func FoldedPrefix(text, block string) (n int, whole bool) {
 }
 
 // spaceAt returns the length in bytes of the white space that s begins with.
-func spaceAt(s string) int {
-	n := 0
-	for n < len(s) {
-		r, size := utf8.DecodeRuneInString(s[n:])
-		if !unicode.IsSpace(r) {
-			break
-		}
-		n += size
-	}
-	return n
-}
+func spaceAt(s string) int { return len(s) - len(strings.TrimLeftFunc(s, unicode.IsSpace)) }
 
 // units returns the length of a text in UTF-16 units, in which JavaScript counts.
 func units(text string) (n int) {

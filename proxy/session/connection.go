@@ -5,8 +5,8 @@
 //
 // A session has four parts that know nothing of each other: whether and as what it exists (existence), what it is told
 // (context), its prompts and answers (turns), and what stands in its conversation (history). session.go has them all,
-// and do.go what is to be done. The steps stand on these, each file on those before it: record, state, command, request,
-// fetch, lookup, held, opening, prompt, update, seen.
+// and do.go what is to be done. The steps stand on these, each file on those before it: record, state, command,
+// request, fetch, lookup, held, opening, prompt, update, seen.
 package session
 
 import (

@@ -3,6 +3,7 @@ package session
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"testing"
 	"time"
 
@@ -297,5 +298,44 @@ func TestPlaced(t *testing.T) {
 				t.Errorf("the last prompt carries %q, the state is %q", p.carried, got)
 			}
 		})
+	}
+}
+
+// A search waits until the ledger has said what the session was given.
+func TestRecallBegins(t *testing.T) {
+	c := New(Options{})
+	s := c.newSession("/w")
+	search := RecallBegins{Prompt: &Held{turn: &Turn{Session: s}}}
+	if !c.On(time.Time{}, search).Wait {
+		t.Error("it begins before the ledger has answered")
+	}
+	s.exists.ledger, s.history.items = known, []string{"m1"}
+	if do := c.On(time.Time{}, search); do.Wait || !slices.Equal(do.Seen, []string{"m1"}) {
+		t.Errorf("waits %v, has seen %q", do.Wait, do.Seen)
+	}
+}
+
+// A later prompt is held only if it may get something, and none is on its way.
+func TestLaterPromptIsHeld(t *testing.T) {
+	mail := func(string) []memory.Item { return []memory.Item{{ID: "m1"}} }
+	for _, tt := range []struct {
+		name string
+		o    Options
+		open []*Turn
+		seen []string
+		want bool
+	}{
+		{"nothing to get", Options{}, nil, nil, false},
+		{"searched for", Options{PerPrompt: true}, nil, nil, true},
+		{"in the middle of a turn", Options{PerPrompt: true, Messages: mail}, []*Turn{{}}, nil, false},
+		{"a message", Options{Messages: mail}, nil, nil, true},
+		{"a message that it has", Options{Messages: mail}, nil, []string{"m1"}, false},
+	} {
+		c := New(tt.o)
+		s := c.newSession("/w")
+		s.exists.ledger, s.context.state, s.turns.open, s.history.items = known, correlation.Done, tt.open, tt.seen
+		if got := c.mustHold(s); got != tt.want {
+			t.Errorf("%s: %v", tt.name, got)
+		}
 	}
 }

@@ -108,6 +108,10 @@ func (h *history) expectReplay() {
 // endReplay notes that what the harness shows from now on may be more than its history.
 func (h *history) endReplay() { h.replay = replay{waited: h.replay.waited} }
 
+// ours reports whether a block was shown that the session was given. Of a session that is unknown to the ledger, that
+// may be any.
+func (r replay) ours(unknown bool) bool { return r.marked || r.strange && unknown }
+
 // showUser notes that the harness has replayed some of the user's text, in bytes of its frame.
 func (h *history) showUser(bytes int) {
 	if h.replay.step != replayOver {

@@ -163,7 +163,7 @@ const (
 // harness's traits decide. What stays in doubt gets the same text again: twice is a nuisance, never is a failure.
 func (c *Connection) settleDoubt(s *Session, late bool) {
 	r := s.history.replay
-	marked := r.marked || r.strange && s.exists.ledger == unknown
+	marked := r.ours(s.exists.ledger == unknown)
 	if s.context.state == correlation.Armed && s.exists.ledger == unknown && marked {
 		c.step(s, correlation.Event{Name: correlation.Marked, Unknown: true})
 	}

@@ -216,8 +216,7 @@ func (p *pumping) hold(piece []byte, whole bool) error {
 	mode, tooLong := p.mode, len(p.long)+p.rest.size > MaxHeld
 	switch {
 	case tooLong || mode == Pass || mode == Tap:
-		line := p.whole()
-		return p.release(line, whole, mode == Tap || mode == Hold && p.d.TooLong(line) == Tap)
+		return p.release(mode, whole)
 	case mode == Hold && whole:
 		return p.d.Held(p.whole())
 	case mode == Divert:
@@ -232,8 +231,11 @@ func (p *pumping) hold(piece []byte, whole bool) error {
 	return nil
 }
 
-// release forwards what was held of a frame. What is still to come passes, and is tapped if look is set.
-func (p *pumping) release(line []byte, whole, look bool) error {
+// release forwards what was held of a frame, which was judged or is too long. What is still to come passes, or is
+// tapped like the rest.
+func (p *pumping) release(mode Verdict, whole bool) error {
+	line := p.whole()
+	look := mode == Tap || mode == Hold && p.d.TooLong(line) == Tap
 	if !whole {
 		p.mode = Pass
 		if look {
