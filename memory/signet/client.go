@@ -220,10 +220,5 @@ func (c *Client) settleRecall(ctx context.Context, err error) {
 	}
 }
 
-// tokenAllowed reports whether the connection may carry the token: it never crosses a network unencrypted.
-func (c *Client) tokenAllowed() bool {
-	return c.opts.Token != "" && (c.base.Scheme == "https" || loopback(c.base.Hostname()))
-}
-
 // Drop drops what is known of a key that nobody uses any more.
 func (c *Client) Drop(key string) { c.keys.drop(key) }
