@@ -42,6 +42,7 @@ func TestTitle(t *testing.T) {
 	for text, want := range map[string]string{
 		"Which editor\n\ndo I  use?": "Which editor do I use?",
 		strings.Repeat("ö", 81):      strings.Repeat("ö", 79) + "…",
+		strings.Repeat("ö", 80):      strings.Repeat("ö", 80),
 		"\x1b[31mred":                "[31mred",
 	} {
 		if got := Title(text); got != want {

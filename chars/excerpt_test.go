@@ -23,6 +23,7 @@ func TestExcerpt(t *testing.T) {
 		{[]string{"abcdefghijklmnopqrstuvwxyz", "0"}, "abcd", 20, "yz0"},
 		{[]string{"abcé", "x"}, "abc", 0, "éx"},
 		{[]string{"abcdéx", "yz"}, "abcd", 2, "xyz"},
+		{[]string{"abcdxéyz"}, "abcd", 3, "yz"},
 		{[]string{"ab", "7", "c"}, "ab", 7, "c"},
 		{[]string{"abcdef", "7", "gh", "ij"}, "abcd", 10, "hij"},
 		{[]string{"7", "ab"}, "", 7, "ab"},
