@@ -151,8 +151,7 @@ var (
 	initialized = exchange{`{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":1}}` + "\n",
 		`{"jsonrpc":"2.0","id":0,"result":{"protocolVersion":1,"agentInfo":{"name":"scripted","version":"1"},` +
 			`"agentCapabilities":{}}}` + "\n"}
-	opened   = opening("/srv", "scripted-0123456789", `{"name":"signet","command":"/bin/true","args":[],"env":[]}`)
-	prompted = turn(2, "scripted-0123456789", "Good morning.", "")
+	opened = opening("/srv", "scripted-0123456789", `{"name":"signet","command":"/bin/true","args":[],"env":[]}`)
 )
 
 // opening is a session/new with MCP servers of the client's, and its answer.
