@@ -117,7 +117,7 @@ func (p *Page) readMemories(ctx context.Context, src Source, all []embedded.Memo
 	for _, one := range append(all, told...) {
 		m := &Memory{Memory: one, From: c.byKey[one.Session], Pinned: one.Source == embedded.Pinned}
 		m.setInjections(injected)
-		if changed, _ := passage.TellsChange(one.Content); changed && replacing < maxReplacing {
+		if passage.TellsChange(one.Content) && replacing < maxReplacing {
 			replacing++
 			if m.Replaced, err = src.Memories.Replaced(ctx, one); err != nil {
 				return err

@@ -100,17 +100,14 @@ func matchQueries[T any](terms []T, match func(T) string) []string {
 	return list
 }
 
-// matchQuery returns a term in FTS5's query language: any of its forms or, with a prefix, any word that begins with it.
-func matchQuery(forms []string, prefix string) string {
-	if prefix != "" {
-		return quote(prefix) + "*"
-	}
+// matchQuery returns a term in FTS5's query language: any of its forms.
+func matchQuery(forms []string) string {
 	return "(" + strings.Join(matchQueries(forms, quote), " OR ") + ")"
 }
 
 // termQueries makes an FTS5 query of each term of a question.
 func termQueries(terms []language.Term) []string {
-	return matchQueries(terms, func(t language.Term) string { return matchQuery(t.Forms, "") })
+	return matchQueries(terms, func(t language.Term) string { return matchQuery(t.Forms) })
 }
 
 // candidateIDs returns the ids of passages that the terms and the days of a question find, best first. known has, by
@@ -158,11 +155,11 @@ func (s *Store) matchingIDs(ctx context.Context, q *rank.Query, known [][]int64,
 	var missing []*[]int64
 	var queries []string
 	for i, a := range terms {
-		if known != nil && known[a.Place] != nil && a.Prefix == "" {
+		if known != nil && known[a.Place] != nil {
 			lists[i] = known[a.Place]
 			continue
 		}
-		missing, queries = append(missing, &lists[i]), append(queries, narrow+matchQuery(a.Forms, a.Prefix))
+		missing, queries = append(missing, &lists[i]), append(queries, narrow+matchQuery(a.Forms))
 	}
 	read, err := s.entries(ctx, queries, maxEntries)
 	if err != nil {

@@ -104,7 +104,7 @@ func (s *Store) forgetElsewhere(ctx context.Context, q *rank.Query, ranked []*ra
 	}
 	unmet := q.Unmet(ranked)
 	here, err := s.entries(ctx, matchQueries(unmet, func(a rank.Asked) string {
-		return within(in.project) + matchQuery(a.Forms, a.Prefix)
+		return within(in.project) + matchQuery(a.Forms)
 	}), 1)
 	if err != nil {
 		return err

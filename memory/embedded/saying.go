@@ -22,9 +22,9 @@ func (s *Store) SessionsSaying(ctx context.Context, word string) (found map[int6
 		switch begins := language.Fold(t.Word); {
 		case t.Part:
 		case t.Pair || len(begins) < leastBeginning:
-			all = append(all, matchQuery(t.Forms, ""))
+			all = append(all, matchQuery(t.Forms))
 		default:
-			all = append(all, "("+matchQuery(t.Forms, "")+" OR "+matchQuery(nil, begins)+")")
+			all = append(all, "("+matchQuery(t.Forms)+" OR "+quote(begins)+"*)")
 		}
 	}
 	if len(all) == 0 {

@@ -25,7 +25,7 @@ func (s *Store) supersede(ctx context.Context, q *rank.Query, ranked []*rank.Pas
 // Replaced returns the older memories and passages about the same thing that are no longer true since m, at most five.
 func (s *Store) Replaced(ctx context.Context, m Memory) ([]Memory, error) {
 	const maxLater, most = 40, 5
-	if changed, _ := passage.TellsChange(m.Content); !changed {
+	if !passage.TellsChange(m.Content) {
 		return nil, nil
 	}
 	q, ranked, err := s.rank(ctx, search{text: m.Content, project: m.Project, most: maxLater})

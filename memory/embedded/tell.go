@@ -334,9 +334,9 @@ func (t *selection) markSeen(text string) {
 	}
 }
 
-// finish writes the items: those that read like instructions last, a question without its answer not at all.
+// finish writes the items, a question without its answer not at all.
 func (t *selection) finish() []memory.Item {
-	var items, orders []memory.Item
+	var items []memory.Item
 	said := map[string]bool{}
 	for _, e := range t.items {
 		text, answered := e.text, true
@@ -357,13 +357,9 @@ func (t *selection) finish() []memory.Item {
 		if at, ok := t.takenBack[e.best.ID]; ok {
 			it.About = was + ", taken back on " + at.UTC().Format(day)
 		}
-		if memory.Instructs(text) {
-			orders = append(orders, it)
-		} else {
-			items = append(items, it)
-		}
+		items = append(items, it)
 	}
-	return append(items, orders...)
+	return items
 }
 
 const day = "2006-01-02"

@@ -2,9 +2,8 @@ package passage
 
 import "github.com/Signet-AI/signet-acp-proxy/memory/embedded/language"
 
-// Phrases that say that something is not as it was: sureChanges can mean nothing else, newStates can.
-var (
-	sureChanges = language.NewPhrases(`moved|moving to|switched|switch to|switching to|migrated|replaced|replace|
+// changes say that something is not as it was, and can mean nothing else.
+var changes = language.NewPhrases(`moved|moving to|switched|switch to|switching to|migrated|replaced|replace|
 		instead of|rather than|no longer|not anymore|any more|from now on|changed to|changed from|change it to|raised|
 		lowered|increased|reduced|
 		bumped|doubled|halved|renamed|dropped|retired|deprecated|upgraded|downgraded|went from|is gone|are gone|
@@ -14,10 +13,7 @@ var (
 		en vez de|cambiamos|migramos|reemplazamos|subimos|bajamos|pasamos a|non più|invece di|sostituito|passati a|
 		já não|não usamos mais|
 		em vez de|mudamos|trocamos|niet meer|in plaats van|vervangen|больше не|вместо|перешли|заменили`,
-		`改用 改为 改成 换成 迁移到 不再 升级到 変更し 移行 切り替え やめて やめた ではなく 바꿨 변경 대신 더 이상`)
-	newStates = language.NewPhrases(`now|nowadays|currently|as of|jetzt|nun|inzwischen|maintenant|à présent|ahora|ora|
-		adesso|agora|nu|теперь`, `现在 目前 如今 今は 現在 이제 지금은`)
-)
+	`改用 改为 改成 换成 迁移到 不再 升级到 変更し 移行 切り替え やめて やめた ではなく 바꿨 변경 대신 더 이상`)
 
 // replacedBy are phrases that what is no longer used stands behind.
 var replacedBy = language.NewPhrases(`instead of|rather than|no longer|no longer use|away from|moved from|switched from|
@@ -25,12 +21,8 @@ var replacedBy = language.NewPhrases(`instead of|rather than|no longer|no longer
 	au lieu de|remplace|remplacé|plus|
 	en lugar de|en vez de|reemplazamos|ya no usamos|invece di|in plaats van|вместо`, `不再使用 不再 放弃`)
 
-// TellsChange reports whether a text says that something changed; surely says that it can mean nothing else.
-func TellsChange(text string) (changed, surely bool) {
-	plain := language.PlainOf(text)
-	surely = sureChanges.In(plain)
-	return surely || newStates.In(plain), surely
-}
+// TellsChange reports whether a text says that something changed.
+func TellsChange(text string) bool { return changes.In(language.PlainOf(text)) }
 
 // Replaced returns the terms of what a text says is no longer used.
 func Replaced(text string) []string { return replacedBy.After(text, 3) }

@@ -7,10 +7,9 @@ type Traits uint16
 
 // Bits of Traits.
 const (
-	Asks          Traits = 1 << 0 // ends in a question
-	Changes       Traits = 1 << 3 // says that something changed
-	SurelyChanges Traits = 1 << 4 // says so, and can mean nothing else
-	nameShift            = 7      // three bits from here: Names
+	Asks      Traits = 1 << 0 // ends in a question
+	Changes   Traits = 1 << 4 // says that something is not as it was
+	nameShift        = 7      // three bits from here: Names
 )
 
 // Bits of what a passage's place in its turn says, and of the user's words.
@@ -32,8 +31,7 @@ func TraitsOf(text string, byUser bool) Traits {
 	plain := language.PlainOf(text)
 	t := Traits(min(plain.Names(), 7)) << nameShift
 	for trait, on := range map[Traits]bool{Asks: language.EndsInQuestion(text),
-		Changes: sureChanges.In(plain) || newStates.In(plain), SurelyChanges: sureChanges.In(plain),
-		Directs: byUser && directives.In(plain)} {
+		Changes: changes.In(plain), Directs: byUser && directives.In(plain)} {
 		if on {
 			t |= trait
 		}

@@ -2,7 +2,6 @@ package rank
 
 import (
 	"maps"
-	"math/bits"
 	"slices"
 	"strings"
 	"time"
@@ -35,7 +34,7 @@ func Comparable(ranked []*Passage) (list, texts []*Passage) {
 		return nil, nil
 	}
 	for i, p := range list {
-		if i < maxReplaced || p.Traits.Has(passage.SurelyChanges) {
+		if i < maxReplaced || p.Traits.Has(passage.Changes) {
 			texts = append(texts, p)
 		}
 	}
@@ -162,7 +161,7 @@ func (s *statement) about(q *Query) language.Set {
 
 // replaced returns the terms of what it says is no longer used.
 func (s *statement) replaced() language.Set {
-	if s.gone == nil && s.Traits.Has(passage.SurelyChanges) {
+	if s.gone == nil && s.Traits.Has(passage.Changes) {
 		s.gone = language.SetOf(passage.Replaced(s.text))
 	}
 	return s.gone
@@ -172,8 +171,7 @@ func (s *statement) replaced() language.Set {
 // are a change: an agent reports changes all the time. common are terms that many of the passages have.
 func (q *Query) replaces(s, a *statement, common language.Set) bool {
 	if !s.changes() || s.Whose != a.Whose || !s.later(a) || a.Traits.Has(passage.Works) && !s.ByUser ||
-		s.Thread != 0 && s.Thread == a.Thread && (!s.Traits.Has(passage.SurelyChanges) ||
-			s.Created.Sub(a.Created) < sameTalk) {
+		s.Thread != 0 && s.Thread == a.Thread && s.Created.Sub(a.Created) < sameTalk {
 		return false
 	}
 	about, replaced := a.about(q), s.replaced()
@@ -189,14 +187,7 @@ func (q *Query) replaces(s, a *statement, common language.Set) bool {
 		}
 	}
 	values := len(s.values) > 0 && len(a.values) > 0
-	switch sure := s.Traits.Has(passage.SurelyChanges); {
-	case sure && (telling >= 2 || telling >= 1 && (values || asked || gone)):
-		return true
-	case values && !isSubset(s.values, a.values): // "it is 15000 now": its neighbours say what "it" is
-		return telling >= 2 && asked ||
-			s.window >= .6*a.window && bits.OnesCount32(q.nearTerms(s.near)&q.nearTerms(a.near)) >= 3
-	}
-	return false
+	return telling >= 2 || telling == 1 && (values || asked || gone)
 }
 
 // later reports whether s was said after a.
@@ -205,18 +196,6 @@ func (s *statement) later(a *statement) bool {
 		return s.ID > a.ID
 	}
 	return s.Created.After(a.Created)
-}
-
-func isSubset(a, b []string) bool {
-	return !slices.ContainsFunc(a, func(t string) bool { return !slices.Contains(b, t) })
-}
-
-// nearTerms returns the terms of the question that some passages have, a bit each.
-func (q *Query) nearTerms(near []*Passage) (terms uint32) {
-	for _, c := range near {
-		terms |= c.terms
-	}
-	return terms
 }
 
 // WithReplacing returns passages, and those that replace them.

@@ -81,7 +81,9 @@ func (q *Query) neverUsed() (share float64) {
 func (q *Query) Unmet(ranked []*Passage) []Asked {
 	var met uint32
 	for _, c := range ranked {
-		met |= q.nearTerms(c.near)
+		for _, near := range c.near {
+			met |= near.terms
+		}
 	}
 	var list []Asked
 	for i, a := range q.asked {

@@ -1,12 +1,10 @@
 package rank
 
 import (
-	"bytes"
 	"cmp"
 	"math"
 	"slices"
 	"time"
-	"unicode/utf8"
 
 	"github.com/Signet-AI/signet-acp-proxy/memory/embedded/language"
 )
@@ -17,23 +15,21 @@ type Query struct {
 	Days  language.Range // that the prompt names
 	Dated bool           // it names such days
 
-	asked    []Asked
-	at       map[string]int    // form → its place in asked
-	prefixes bool              // some asked terms have a Prefix
-	texts    float64           // number of passages in the index
-	average  float64           // mean number of terms of a passage
-	content  int               // how many terms are not common, which say what the prompt is about
-	held     map[int64]float64 // by conversation: the share of the question that it holds, beside the best
+	asked   []Asked
+	at      map[string]int    // form → its place in asked
+	texts   float64           // number of passages in the index
+	average float64           // mean number of terms of a passage
+	content int               // how many terms are not common, which say what the prompt is about
+	held    map[int64]float64 // by conversation: the share of the question that it holds, beside the best
 }
 
 // An Asked term is a term of the question that is looked for.
 type Asked struct {
 	language.Term
-	Place  int     // its index among the question's terms
-	Docs   int     // how many passages have it
-	IDF    float64 // inverse document frequency: how much it tells
-	Prefix string  // of its other forms; set where no passage has the term itself
-	share  float64 // its part of the sum of all IDFs
+	Place int     // its index among the question's terms
+	Docs  int     // how many passages have it
+	IDF   float64 // inverse document frequency: how much it tells
+	share float64 // its part of the sum of all IDFs
 }
 
 const (
@@ -67,10 +63,6 @@ func (q *Query) Weigh(docs []int, passages, terms float64) {
 		if t.Pair && a.Docs == 0 { // the two characters may belong to two words
 			a.IDF *= acrossWords
 		}
-		if a.Docs == 0 {
-			a.Prefix = beginning(t.Forms[0])
-			q.prefixes = q.prefixes || a.Prefix != ""
-		}
 		if !t.Common && !(t.Pair && a.Docs == 0) {
 			q.content++
 		}
@@ -102,8 +94,6 @@ func (q *Query) Rarest(most int) []Asked {
 	entries := 0
 	for _, a := range byDocs {
 		switch {
-		case a.Docs == 0 && a.Prefix != "":
-			list = append(list, a)
 		case a.Docs == 0:
 		case entries+a.Docs > most && entries > 0:
 		default:
@@ -121,13 +111,6 @@ func (q *Query) rare(a Asked) bool { return float64(a.Docs) <= max(rareDocs, q.t
 func (q *Query) find(term []byte) int {
 	if i, ok := q.at[string(term)]; ok {
 		return i
-	}
-	if q.prefixes {
-		for i, a := range q.asked {
-			if a.Prefix != "" && bytes.HasPrefix(term, []byte(a.Prefix)) && len(term) <= len(a.Forms[0])+4 {
-				return i
-			}
-		}
 	}
 	return -1
 }
@@ -173,20 +156,6 @@ func (q *Query) Sought() (words []string) {
 // HasAll reports whether the prompt has all of some terms, and there are any.
 func (q *Query) HasAll(terms []string) bool {
 	return len(terms) > 0 && !slices.ContainsFunc(terms, func(t string) bool { return q.find([]byte(t)) < 0 })
-}
-
-// beginning returns the prefix by which other forms of a word are looked for that no passage has; empty for short
-// words, which too many words begin with.
-func beginning(term string) string {
-	n := utf8.RuneCountInString(term)
-	if r, _ := utf8.DecodeRuneInString(term); n == 1 && r >= 0x2E80 {
-		return term // a character that stands in many words
-	}
-	if n < 5 {
-		return ""
-	}
-	runes := []rune(term)
-	return string(runes[:max(4, n-2)])
 }
 
 // saidThen reports whether a time is on the days that the question names, or on the day before or after.

@@ -36,14 +36,6 @@ func TestRarest(t *testing.T) {
 	}
 }
 
-// A term that nothing has is looked for by its beginning, if it is long enough to have one.
-func TestPrefix(t *testing.T) {
-	q := ask("glazing xyz", 0, 0)
-	if all := q.Rarest(1000); len(all) != 1 || all[0].Prefix != "glaz" {
-		t.Errorf("%+v", all)
-	}
-}
-
 // What a passage's neighbours say counts for it, and what stands in another conversation does not.
 func TestNeighbours(t *testing.T) {
 	q := ask("kiln glaze", 10, 5)
