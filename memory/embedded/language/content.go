@@ -26,7 +26,7 @@ func (w Word) content(lang set) (list []string) {
 	if isStopWord(Fold(w.Text), lang|english_) {
 		return nil
 	}
-	if w.Unspaced() {
+	if w.isUnspaced() {
 		return pairs(w.Text)
 	}
 	parts := w.Parts()

@@ -35,8 +35,8 @@ var (
 	unspacedWho = strings.Fields(`谁 什么 哪 叫 誰 何 どこ どれ 누가 무엇 어디 ใคร อะไร`)
 )
 
-// MostTerms is how many terms a question has at most; a prompt may have a megabyte.
-const MostTerms = 400
+// maxTerms is how many terms a question has at most; a prompt may have a megabyte.
+const maxTerms = 400
 
 // Ask reads a question. Of a very long one the beginning and the end are read.
 func Ask(text string) Question {
@@ -56,7 +56,7 @@ func Ask(text string) Question {
 		slices.ContainsFunc(unspacedWho, func(w string) bool { return strings.Contains(text, w) })
 	seen := map[string]bool{}
 	add := func(t Term) {
-		if len(t.Forms) == 0 || t.Forms[0] == "" || seen[t.Forms[0]] || len(q.Terms) >= MostTerms {
+		if len(t.Forms) == 0 || t.Forms[0] == "" || seen[t.Forms[0]] || len(q.Terms) >= maxTerms {
 			return
 		}
 		seen[t.Forms[0]] = true
@@ -67,7 +67,7 @@ func Ask(text string) Question {
 		if isStopWord(folded[i], lang|english_) {
 			continue
 		}
-		if w.Unspaced() {
+		if w.isUnspaced() {
 			q.Foreign = true
 			for _, pair := range pairs(w.Text) {
 				add(Term{Forms: []string{pair}, Pair: utf8.RuneCountInString(pair) > 1, Word: pair})
@@ -99,7 +99,7 @@ func Ask(text string) Question {
 			whole += Fold(p)
 		}
 		short := len(parts) == 2 && strings.ContainsAny(w.Text, "'’") // Anna's
-		if !short && len(whole) <= LongestTerm {
+		if !short && len(whole) <= longestTerm {
 			// garde-t-on, follow-up
 			compound := strings.IndexFunc(w.Text, func(r rune) bool { return r != '-' && !unicode.IsLower(r) }) < 0
 			add(Term{Forms: []string{whole}, Identifier: !compound, Part: compound, Word: w.Text})

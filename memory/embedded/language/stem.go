@@ -70,7 +70,7 @@ func term(part string, in set) string {
 		part = part[:n]
 	}
 	p := strings.ToLower(part)
-	if len(p) > LongestTerm || len(p) < 2 && !(len(p) == 1 && p[0] >= '0' && p[0] <= '9') {
+	if len(p) > longestTerm || len(p) < 2 && !(len(p) == 1 && p[0] >= '0' && p[0] <= '9') {
 		return ""
 	}
 	for i := range len(p) {

@@ -1,3 +1,10 @@
+// Package language knows words: how texts and questions are cut into them, their stems, which of them say nothing, what
+// questions ask for, and which time they name. Text in, terms out: it knows no database.
+//
+// The terms of a text are what the index holds of it; the terms of a question are looked for there. Both are made by
+// the same functions, so that they match: words in lower case without accents and endings (Snowball), identifiers as a
+// whole and in parts (maxRetryCount: maxretrycount, max, retry, count), pairs of characters for the scripts that set no
+// spaces. Stop words are neither kept nor looked for.
 package language
 
 import "strings"
@@ -34,7 +41,7 @@ func SetOf(terms []string) Set {
 // terms appends the terms of one word: itself and, of an identifier, its parts. In a text that is not English the
 // word's English stem is added, because names are the same in all languages.
 func (w Word) terms(list []string, lang set) []string {
-	if w.Unspaced() {
+	if w.isUnspaced() {
 		return append(list, pairs(w.Text)...)
 	}
 	add := func(part string, in set) string {
@@ -60,7 +67,7 @@ func (w Word) terms(list []string, lang set) []string {
 			add(p, english_)
 		}
 	}
-	if whole != "" && len(whole) <= LongestTerm && len(parts) > 1 {
+	if whole != "" && len(whole) <= longestTerm && len(parts) > 1 {
 		list = append(list, whole)
 	}
 	return list

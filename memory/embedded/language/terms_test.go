@@ -16,7 +16,7 @@ func TestTerms(t *testing.T) {
 		"Die Zahlungen wurden abgelehnt":   "zahlung zahlungen abgelehnt",
 		"用户表存在":                            "用户 户表 表存 存在",
 		"naïve café":                       "naiv cafe",
-		strings.Repeat("x", LongestTerm+1): "",
+		strings.Repeat("x", longestTerm+1): "",
 		"the of and":                       "",
 	} {
 		if got := strings.Join(Terms(text), " "); got != want {
@@ -81,11 +81,11 @@ func FuzzRead(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, text string) {
 		for _, term := range Terms(text) {
-			if term == "" || len(term) > 2*LongestTerm || strings.ContainsAny(term, "\" \n*") {
+			if term == "" || len(term) > 2*longestTerm || strings.ContainsAny(term, "\" \n*") {
 				t.Errorf("term %q", term)
 			}
 		}
-		if q := Ask(text); len(q.Terms) > MostTerms {
+		if q := Ask(text); len(q.Terms) > maxTerms {
 			t.Errorf("%d terms", len(q.Terms))
 		}
 		for _, s := range Sentences(text) {

@@ -79,8 +79,8 @@ func unspaced(r rune) bool {
 // SetsNoSpaces reports whether a character is of a script that may be cut between any two of them.
 func SetsNoSpaces(r rune) bool { return unspaced(r) && !unicode.Is(unicode.Hangul, r) }
 
-// Unspaced reports whether a word is a run of a script that sets no spaces.
-func (w Word) Unspaced() bool {
+// isUnspaced reports whether a word is a run of a script that sets no spaces.
+func (w Word) isUnspaced() bool {
 	for _, r := range w.Text {
 		return unspaced(r)
 	}
@@ -130,8 +130,8 @@ func isPlural(rest []rune) bool {
 	return rest[0] == 's' && (len(rest) == 1 || !unicode.IsLower(rest[1]))
 }
 
-// LongestTerm is how long a term may be, in bytes; a longer word is one that nobody types.
-const LongestTerm = 64
+// longestTerm is how long a term may be, in bytes; a longer word is one that nobody types.
+const longestTerm = 64
 
 // accents maps letters to what people type whose keyboard does not have them.
 var accents = sync.OnceValue(func() map[rune]string {

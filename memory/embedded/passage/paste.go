@@ -26,8 +26,8 @@ func tells(line string) bool {
 	return slices.ContainsFunc(wrong, func(word string) bool { return strings.Contains(line, word) })
 }
 
-// WithoutPastes cuts what was pasted into a long prompt to the lines that tell. The person's own lines stay.
-func WithoutPastes(text string) string {
+// withoutPastes cuts what was pasted into a long prompt to the lines that tell. The person's own lines stay.
+func withoutPastes(text string) string {
 	if len(text) <= longPrompt {
 		return text
 	}

@@ -30,7 +30,7 @@ type Part struct {
 // Parts takes a turn apart. answer has chars.ToolMark where tools were called; tools says that some were, wherever.
 func Parts(user, answer string, tools bool) []Part {
 	pieces := strings.Split(answer, chars.ToolMark)
-	user = WithoutPastes(user)
+	user = withoutPastes(user)
 	var of Traits
 	if tools || len(pieces) > 1 || len(answer) > leastWork && len(answer) > workShare*len(user) {
 		of = Works

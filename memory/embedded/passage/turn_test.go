@@ -42,12 +42,12 @@ func TestWithoutPastes(t *testing.T) {
 	text := "The mast broke:\n\n" + log("error: mast: exit status 3") + "\nAnd again:\n```\n" +
 		log("error: mast: exit status 3") + "```\nWhy?"
 	want := []string{"The mast broke:", "2026-11-21T22:56:36Z error: mast: exit status 3", "And again:", "Why?"}
-	lines := slices.DeleteFunc(strings.Split(WithoutPastes(text), "\n"), func(l string) bool { return l == "" })
+	lines := slices.DeleteFunc(strings.Split(withoutPastes(text), "\n"), func(l string) bool { return l == "" })
 	if diff := cmp.Diff(want, lines); diff != "" {
 		t.Error(diff)
 	}
 	for _, own := range []string{log("short")[:1400], strings.Repeat("The boat. ", 200) + "That is all."} {
-		if got := WithoutPastes(own); got != own {
+		if got := withoutPastes(own); got != own {
 			t.Errorf("cut to %q", got)
 		}
 	}

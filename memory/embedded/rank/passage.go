@@ -9,9 +9,9 @@ import (
 
 // Values of Passage.Whose, relative to the session that asks.
 const (
-	OwnProject   = iota // said in its project
-	NoProject           // said in no project
-	OtherProject        // said in another project
+	ownProject   = iota // said in its project
+	noProject           // said in no project
+	otherProject        // said in another project
 )
 
 // A Passage is a passage to be ranked. The exported fields but Score and By are what the database keeps of it.

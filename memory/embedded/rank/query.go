@@ -115,14 +115,6 @@ func (q *Query) find(term []byte) int {
 	return -1
 }
 
-// Share is the weight of a passage's term in the question, from 0 to 1; 0 if it is not asked for.
-func (q *Query) Share(term string) float64 {
-	if i := q.find([]byte(term)); i >= 0 {
-		return q.asked[i].share
-	}
-	return 0
-}
-
 // Named reports whether the prompt names something that was spoken of: an issue's number, a file, an identifier.
 func (q *Query) Named() bool {
 	return slices.ContainsFunc(q.asked, func(a Asked) bool { return a.Identifier && a.Docs > 0 && q.rare(a) })

@@ -202,9 +202,9 @@ func (q *Query) Matched(c *Passage) []string {
 func (c *Passage) weight() float64 {
 	f := 1 + .1*c.Rating
 	switch c.Whose {
-	case NoProject:
+	case noProject:
 		f *= .97
-	case OtherProject:
+	case otherProject:
 		f *= .8
 	}
 	return f
