@@ -30,8 +30,8 @@ const Word = "--bounded"
 
 const rulesVariable = "SIGNET_ACP_BOUNDED_BY"
 
-// GuardFile is the file descriptor by which Launch is told that all is to end: a socket to who started it.
-const GuardFile = 3
+// guardFile is the file descriptor by which Launch is told that all is to end: a socket to who started it.
+const guardFile = 3
 
 // Around returns the command line and the environment by which our program becomes a command, with its program at path,
 // in its bounds.

@@ -116,14 +116,14 @@ func leaveGuard() error {
 	pid, err := syscall.ForkExec("/bin/sh", []string{"sh", "-c", guardScript}, &syscall.ProcAttr{
 		Dir:   "/",
 		Env:   []string{},
-		Files: []uintptr{GuardFile, uintptr(none), uintptr(none)},
+		Files: []uintptr{guardFile, uintptr(none), uintptr(none)},
 		Sys:   &syscall.SysProcAttr{Setsid: true, Cloneflags: unix.CLONE_PARENT},
 	})
 	if err != nil {
 		return err
 	}
-	_, err = unix.Write(GuardFile, []byte(strconv.Itoa(pid)+"\n"))
-	return errors.Join(err, unix.Close(GuardFile))
+	_, err = unix.Write(guardFile, []byte(strconv.Itoa(pid)+"\n"))
+	return errors.Join(err, unix.Close(guardFile))
 }
 
 // kept are the capabilities that root's programs keep: what they need with files of their own. With the others there

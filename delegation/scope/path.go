@@ -26,7 +26,7 @@ func readPath(item string) (name string, sure, ok bool) {
 	return item, strings.ContainsAny(item, "/*?[") || item == "." || item == ".." || hasEnding(item), true
 }
 
-// hasEnding reports whether a word has a file extension: heron.go, .gitignore, but not v1.2 and e.g.
+// hasEnding reports whether a word has a file extension: heron.go, .env, but not v1.2 and e.g.
 func hasEnding(word string) bool {
 	ending := path.Ext(word)
 	if len(ending) < 2 || len(ending) > 9 || !unicode.IsLetter(rune(ending[1])) {
@@ -76,8 +76,8 @@ func elementCovers(p, q string) bool {
 		return true
 	}
 	if !strings.ContainsAny(q, "*?[") {
-		ok, err := path.Match(p, q)
-		return ok && err == nil
+		ok, _ := path.Match(p, q) // a malformed pattern covers nothing
+		return ok
 	}
 	begin, end, single := strings.Cut(p, "*")
 	if !single || strings.ContainsAny(begin+end, `*?[\`) {

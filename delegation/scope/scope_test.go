@@ -95,8 +95,14 @@ var verdicts = []struct {
 	{"quotes", "docs", "`docs/my file.md`", "docs/other.md", ok},
 	{"files that differ by a letter", "proxy", "proxy/a.go", "proxy/b.go", ok},
 	{"a path that words name", "", "review the frame of the proxy", "proxy/frame", same},
-	{"too many items", "", strings.Repeat("parser;", maxItems+1), "docs", long},
-	{"too much", "", strings.Repeat("parser ", maxBytes), "docs", long},
+	{"a glob's folder as a word", "proxy/*\nparser", "proxy", "parser", grows},
+	{"a file of a glob", "proxy/*.go\nparser", "proxy/scan.go", "parser", ok},
+	{"a file beside a glob", "proxy/*.go\nparser", "proxy/scan.md", "parser", grows},
+	{"a malformed glob", "proxy/[\nparser", "proxy/scan.go", "parser", grows},
+	{"as many items as fit", "", strings.Repeat("parser;", 100), "docs", ok},
+	{"too many items", "", strings.Repeat("parser;", 101), "docs", long},
+	{"as much as fits", "", "parser" + strings.Repeat(" ", 16<<10-6), "docs", ok},
+	{"too much", "", "parser" + strings.Repeat(" ", 16<<10-5), "docs", long},
 	{"bytes that are no text", "", "\xff\xfe", "docs", empty},
 }
 
@@ -131,6 +137,19 @@ func TestVerdicts(t *testing.T) {
 				t.Errorf("the refusal is no line: %q", err)
 			}
 		})
+	}
+}
+
+// What is surely a path, what may be one, and what is none.
+func TestReadPath(t *testing.T) {
+	for item, want := range map[string]string{"heron.c": "heron.c true true", "heron.markdown": "heron.markdown true true",
+		"heron.downmarks": "heron.downmarks false true", "v1.2": "v1.2 false true", ".a": ".a false true",
+		".env": ".env true true", "..": ".. true true", `a\b`: "a/b true true", "'my file'": "my file false true",
+		"my file": " false false", `""`: `"" false true`, `'a'`: "a false true", "heron": "heron false true"} {
+		name, sure, single := readPath(item)
+		if got := fmt.Sprint(name, " ", sure, " ", single); got != want {
+			t.Errorf("%s: %s, want %s", item, got, want)
+		}
 	}
 }
 

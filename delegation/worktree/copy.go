@@ -15,7 +15,7 @@ type tooLarge struct{ dir string }
 
 func (e tooLarge) Error() string {
 	return fmt.Sprintf("%s is in no git repository and larger than %d MB, so no copy of it is made: run git init "+
-		"there, or delegate from the folder that matters", e.dir, MostCopied>>20)
+		"there, or delegate from the folder that matters", e.dir, maxCopied>>20)
 }
 
 // copyFiles copies files and symbolic links by their names below two folders. What is gone meanwhile is left out.
@@ -67,4 +67,18 @@ func copyFile(from, to string, info fs.FileInfo) error {
 		return err
 	}
 	return os.Chtimes(to, info.ModTime(), info.ModTime())
+}
+
+// Used returns the bytes in the files below a folder, as far as it can be looked into.
+func Used(dir string) (bytes int64) {
+	_ = filepath.WalkDir(dir, func(_ string, e fs.DirEntry, err error) error {
+		if err != nil || !e.Type().IsRegular() {
+			return nil //nolint:nilerr // what is gone meanwhile, or closed to us, does not count
+		}
+		if info, err := e.Info(); err == nil {
+			bytes += info.Size()
+		}
+		return nil
+	})
+	return bytes
 }

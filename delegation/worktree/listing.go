@@ -11,10 +11,10 @@ import (
 	"strings"
 )
 
-// Limits of a folder that is in no git repository. MostCopied is in bytes.
+// Limits of a folder that is in no git repository. maxCopied is in bytes.
 const (
-	MostCopied = 200 << 20
-	maxFiles   = 50_000
+	maxCopied = 200 << 20
+	maxFiles  = 50_000
 )
 
 // A listing is what a folder has to hand on: names with slashes, from its top. Whatever is named like .git is left out.
@@ -51,7 +51,7 @@ func (l *listing) folder(ctx context.Context, name string) error {
 		if err := cmp.Or(ctx.Err(), l.add(ctx, path.Join(name, e.Name()))); err != nil {
 			return err
 		}
-		if l.bytes > MostCopied || len(l.files) > maxFiles && len(l.repositories) == 0 {
+		if l.bytes > maxCopied || len(l.files) > maxFiles && len(l.repositories) == 0 {
 			return tooLarge{l.tree.top}
 		}
 	}

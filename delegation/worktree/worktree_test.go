@@ -406,7 +406,7 @@ func TestCannotBeMade(t *testing.T) {
 	large := t.TempDir()
 	f, err := os.Create(filepath.Join(large, "large"))
 	if err == nil {
-		err = f.Truncate(MostCopied + 1)
+		err = f.Truncate(maxCopied + 1)
 	}
 	if err != nil || f.Close() != nil {
 		t.Fatal(err)

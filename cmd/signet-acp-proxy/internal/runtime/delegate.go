@@ -1,9 +1,12 @@
 package runtime
 
 import (
+	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"os"
+	"strconv"
 	"time"
 
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/config"
@@ -113,4 +116,19 @@ func (d *Data) insideOf(ctx context.Context) string {
 		}
 	}
 	return ""
+}
+
+// parentOf returns the parent of a process, where the system has /proc.
+func parentOf(pid int) (int, bool) {
+	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if err != nil {
+		return 0, false
+	}
+	// The name, in parentheses, may hold anything; the state and the parent follow it.
+	fields := bytes.Fields(stat[bytes.LastIndexByte(stat, ')')+1:])
+	if len(fields) < 2 {
+		return 0, false
+	}
+	parent, err := strconv.Atoi(string(fields[1]))
+	return parent, err == nil
 }
