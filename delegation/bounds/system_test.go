@@ -160,3 +160,37 @@ func TestPrepare(t *testing.T) {
 		t.Errorf("through a link: %v, %v; the user's login: %q", gone, err, text)
 	}
 }
+
+// Programs are looked for behind links on PATH, and what lies beside them is read where it is theirs.
+func TestToolchains(t *testing.T) {
+	dir := files(t, "node/bin/node", "node/lib/x", "plain/bin/z", ".local/bin/tool", ".local/lib/y", "shims/none",
+		"keys/bin/k", "keys/lib/y")
+	shims := filepath.Join(dir, "shims")
+	if err := os.Symlink(filepath.Join(dir, "node/bin/node"), filepath.Join(shims, "node")); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("PATH", shims)
+	path := []string{shims, "bin"}
+	for _, name := range []string{"plain/bin", ".local/bin", "keys/bin"} {
+		path = append(path, filepath.Join(dir, name))
+	}
+	env := []string{"HOME=" + dir, "PATH=" + strings.Join(path, string(filepath.ListSeparator))}
+	got := toolchains(env, []string{filepath.Join(dir, "keys/bin/k")})
+	for name, want := range map[string]bool{"shims": true, "node/bin": true, "node": true, "plain/bin": true, "plain": false,
+		".local/bin": true, ".local": false, "keys/bin": false, "keys": false, "": false} {
+		if slices.Contains(got, filepath.Join(dir, name)) != want {
+			t.Errorf("%q, want %v: %q", name, want, got)
+		}
+	}
+	for home, want := range map[string]bool{dir: true, "/": false, "relative": false} {
+		if slices.Contains(homes([]string{"HOME=" + home}), home) != want {
+			t.Errorf("a home at %s, want %v", home, want)
+		}
+	}
+	for variable, want := range map[string]string{"": dir + "/.codex", "CODEX_HOME": "/codex", "OTHER": dir + "/.codex"} {
+		home := upstream.Home{Variable: variable, Folder: ".codex"}
+		if got := folderOf(home, []string{"HOME=" + dir, "CODEX_HOME=/codex", "=" + dir}); got != want {
+			t.Errorf("by %q: %s", variable, got)
+		}
+	}
+}
