@@ -72,9 +72,8 @@ func (s Steps) folder() error {
 	return nil
 }
 
-// clients adds entries for the installed harnesses to the clients that are found.
-func (s Steps) clients() error {
-	found, harnesses := clients.Found(), clients.Installed(s.Config)
+// sayAgents says which agents are here, and which of them cannot be started yet.
+func (s Steps) sayAgents(harnesses []string) {
 	if len(harnesses) > 0 {
 		s.done("agents on this machine: %s", strings.Join(harnesses, ", "))
 		for _, name := range harnesses {
@@ -87,6 +86,12 @@ func (s Steps) clients() error {
 	} else {
 		s.skip("no agent was found on PATH (Claude Code, Codex, …): install one and run signet-acp-proxy init again")
 	}
+}
+
+// clients adds entries for the installed harnesses to the clients that are found.
+func (s Steps) clients() error {
+	found, harnesses := clients.Found(), clients.Installed(s.Config)
+	s.sayAgents(harnesses)
 	for _, name := range found {
 		file, err := clients.Open(name)
 		if err != nil {
