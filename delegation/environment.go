@@ -5,13 +5,11 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-
-	"github.com/oklog/ulid/v2"
 )
 
-// Variable is the environment variable with the id of the delegation that a process works for. Whatever continues it,
+// idVariable is the environment variable with the id of the delegation that a process works for. Whatever continues it,
 // through a shell too, is that child.
-const Variable = "SIGNET_ACP_DELEGATION"
+const idVariable = "SIGNET_ACP_DELEGATION_ID"
 
 // Further variables of a child: how deep it is nested, by which it is offered tools for delegating or not (the ledger
 // does not trust it), and the Signet key of the session that asked.
@@ -20,15 +18,8 @@ const (
 	CallerVariable = "SIGNET_ACP_CALLER"
 )
 
-// Inside returns the delegation that a process with this environment works for, "" for none. The variable may also hold
-// the setting of the same name, on or off.
-func Inside(environment func(string) string) string {
-	id := environment(Variable)
-	if _, err := ulid.ParseStrict(id); err != nil {
-		return ""
-	}
-	return id
-}
+// Inside returns the delegation that a process with this environment works for, "" for none.
+func Inside(environment func(string) string) string { return environment(idVariable) }
 
 // AtDepthLimit reports whether a process with this environment is a child that may not delegate.
 func AtDepthLimit(environment func(string) string) bool {
@@ -36,17 +27,17 @@ func AtDepthLimit(environment func(string) string) bool {
 	return Inside(environment) != "" && depth >= maxDepth
 }
 
-// environment returns the caller's environment without what would keep the child from its memory; Variable marks it as
-// a child.
+// environment returns the caller's environment without what would keep the child from its memory; idVariable marks it
+// as a child.
 func (r *run) environment() []string {
 	env := slices.DeleteFunc(os.Environ(), func(v string) bool {
 		name, _, _ := strings.Cut(v, "=")
 		// with CLAUDECODE, Claude Code refuses to start, as inside another one's shell
-		return slices.Contains([]string{Variable, depthVariable, CallerVariable, "SIGNET_ACP_PARENT", "SIGNET_NO_HOOKS",
-			"CLAUDECODE"}, name)
+		return slices.Contains([]string{idVariable, depthVariable, CallerVariable, "SIGNET_ACP_PARENT",
+			"SIGNET_NO_HOOKS", "CLAUDECODE"}, name)
 	})
 	if r.place != nil {
 		env = append(env, r.place.Environment())
 	}
-	return append(env, Variable+"="+r.d.ID, depthVariable+"="+strconv.Itoa(r.d.Depth), CallerVariable+"="+r.d.Key)
+	return append(env, idVariable+"="+r.d.ID, depthVariable+"="+strconv.Itoa(r.d.Depth), CallerVariable+"="+r.d.Key)
 }

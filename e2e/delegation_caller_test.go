@@ -34,6 +34,8 @@ func TestDelegateChain(t *testing.T) {
 	const next = `ECHOAGENT_TOOL={"name":"delegate","arguments":{"agent":"heron","task":"Hand it on.",` +
 		`"delegated_scope":"heron.txt wings","kept_work":"the beak"}}`
 	b := delegating(t, map[string][]string{"heron": {next}})
+	b.run(proxyBin, "config", "set", "delegation", "off")
+	b.set("SIGNET_ACP_DELEGATION=on") // which the whole chain has
 	b.try(proxyBin, "delegate", "--to", "heron", "--scope", "heron.txt wings and the beak", "--keep", "the release",
 		"Begin.")
 	b.orphans()

@@ -223,7 +223,8 @@ func TestDelegationOff(t *testing.T) {
 	if diff := cmp.Diff(frames, onFrames); diff != "" {
 		t.Errorf("on (-without +on):\n%s", diff)
 	}
-	_, lastTools := converse("  delegation: on\n", "SIGNET_ACP_DELEGATION=01M80NBSRTFAV0S21ENPW2PM13", "SIGNET_ACP_DELEGATION_DEPTH=2")
+	_, lastTools := converse("  delegation: on\n", "SIGNET_ACP_DELEGATION_ID=01M80NBSRTFAV0S21ENPW2PM13",
+		"SIGNET_ACP_DELEGATION_DEPTH=2")
 	if diff := cmp.Diff(tools, lastTools); diff != "" {
 		t.Errorf("at the end of a chain (-without +there):\n%s", diff)
 	}

@@ -68,6 +68,8 @@ var needs = []struct{ name, command string }{
 	{"git", `git log --oneline -1 && git status --short`},
 	{"signals to its own", `sleep 9 & kill $!`},
 	{"reading the tree", `cat heron.txt`},
+	{"its id", `test ${#SIGNET_ACP_DELEGATION_ID} = 26`},
+	{"its caller's setting", `"$PROXY" config get delegation | grep -x true`},
 }
 
 func TestEscapes(t *testing.T) {
@@ -145,7 +147,7 @@ func escaping(t *testing.T) (*box, string) {
 		}
 	}
 	b.set("SSH_AUTH_SOCK="+socket, "DBUS_SESSION_BUS_ADDRESS=x", "XDG_RUNTIME_DIR="+b.Dir, "DOCKER_HOST=x",
-		"OPENAI_API_KEY=sk-x", "SIGNET_TOKEN=x")
+		"OPENAI_API_KEY=sk-x", "SIGNET_TOKEN=x", "SIGNET_ACP_DELEGATION=on")
 	var s strings.Builder
 	fmt.Fprintf(&s, "CALLER=%s REAL=%s SIGNET=%s SOCKET=%s PORT=%d TEST=%d PROXY=%s\n", b.Work, b.Home, b.Signet, socket,
 		port, os.Getpid(), proxyBin)

@@ -12,7 +12,8 @@ var keptVariables = []string{
 	"LANG", "LANGUAGE", "LC_*", "TZ", "TERM", "COLORTERM", "NO_COLOR", "FORCE_COLOR", "PATH", "USER", "LOGNAME", "SHELL",
 	"HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY", "http_proxy", "https_proxy", "all_proxy", "no_proxy",
 	"npm_config_registry", "GOPROXY", "GOFLAGS", "GOTOOLCHAIN",
-	"SIGNET_NO_HOOKS", "SIGNET_ACP_PARENT", "SIGNET_ACP_DELEGATION", "SIGNET_ACP_DELEGATION_DEPTH",
+	"SIGNET_NO_HOOKS", "SIGNET_ACP_PARENT", "SIGNET_ACP_DELEGATION", "SIGNET_ACP_DELEGATION_ID",
+	"SIGNET_ACP_DELEGATION_DEPTH",
 }
 
 // certificates are the variables that name files with certificates.

@@ -38,6 +38,7 @@ func TestKeep(t *testing.T) {
 	for v, want := range map[string]bool{
 		"PATH=/bin": true, "LC_TIME=C": true, "HTTPS_PROXY=x": true, "SSL_CERT_FILE=/c": true, "OWN_KEY=x": true,
 		"OWN_OTHER=x": true, "CHOSEN=x": true, "SIGNET_ACP_DELEGATION=x": true,
+		"SIGNET_ACP_DELEGATION_ID=x": true, "SIGNET_ACP_DELEGATION_DEPTH=x": true, "SIGNET_ACP_DELEGATION_COPY=x": false,
 		"OPENAI_API_KEY=x": false, "SSH_AUTH_SOCK=x": false, "DBUS_SESSION_BUS_ADDRESS=x": false,
 		"XDG_RUNTIME_DIR=x": false, "DOCKER_HOST=x": false, "SIGNET_TOKEN=x": false, "SIGNET_PATH=x": false,
 		"AWS_SECRET_ACCESS_KEY=x": false, "CHOSEN_NOT=x": false, "LD_PRELOAD=x": false, "LC=x": false,

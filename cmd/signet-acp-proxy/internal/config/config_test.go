@@ -227,13 +227,3 @@ func TestSignetVariables(t *testing.T) {
 		})
 	}
 }
-
-// In a delegated agent the variable of the setting delegation holds the id of the delegation.
-func TestDelegationVariable(t *testing.T) {
-	for value, on := range map[string]bool{"on": true, "off": false, "01M83YW2MFF4FP5BFM203SPAFY": false} {
-		t.Setenv("SIGNET_ACP_DELEGATION", value)
-		if c, err := Load(Flags{SignetPath: t.TempDir()}); err != nil || c.Delegation != on {
-			t.Errorf("%s: %v, %v", value, c.Delegation, err)
-		}
-	}
-}

@@ -9,7 +9,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/Signet-AI/signet-acp-proxy/delegation"
 	"github.com/Signet-AI/signet-acp-proxy/memory"
 )
 
@@ -53,12 +52,12 @@ func Load(f Flags) (*Config, error) {
 	return c, errors.Join(mistakes...)
 }
 
-// readEnvironment reads the variables. In a delegated agent, that of the setting delegation may hold an id instead.
+// readEnvironment reads the variables.
 func (c *Config) readEnvironment() error {
 	var mistakes []error
 	for _, s := range SettingsOf(c) {
 		v := os.Getenv(s.Env)
-		if v == "" || s.Name == "delegation" && delegation.Inside(os.Getenv) != "" {
+		if v == "" {
 			continue
 		}
 		if err := s.set(v); err != nil {

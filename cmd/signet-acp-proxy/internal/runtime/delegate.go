@@ -45,11 +45,14 @@ type Delegated struct {
 // Delegate has an agent do something and waits for it, unless it is to be detached. If ctx ends, so does the
 // delegation.
 func (d *Data) Delegate(ctx context.Context, r delegation.Request, progress func(line string)) (Delegated, error) {
-	switch {
-	case !d.Config.Delegation && delegation.Inside(os.Getenv) != "":
-		return Delegated{}, errors.New("use the tool delegate instead: in the bounds of a " +
-			"delegation this command reaches nothing")
-	case !d.Config.Delegation:
+	service := newDelegationService(d.Config, d.DB)
+	if id := delegation.Inside(os.Getenv); id != "" {
+		if _, err := service.Ledger.Get(ctx, id); errors.Is(err, delegation.ErrNotFound) {
+			return Delegated{}, errors.New("use the tool delegate instead: in the bounds of a " +
+				"delegation this command reaches nothing")
+		}
+	}
+	if !d.Config.Delegation {
 		return Delegated{}, ErrNoDelegation
 	}
 	who, err := d.caller(ctx)
@@ -62,7 +65,6 @@ func (d *Data) Delegate(ctx context.Context, r delegation.Request, progress func
 	}
 	defer lock.Release()
 	who.Process = lock.ID()
-	service := newDelegationService(d.Config, d.DB)
 	asked, fresh, err := service.Delegate(ctx, who, r)
 	if err != nil || r.Detach && !asked.State.Ended() {
 		return Delegated{asked.Row(), !fresh, true}, err
