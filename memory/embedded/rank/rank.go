@@ -8,6 +8,7 @@ import (
 	"math"
 	"math/bits"
 	"slices"
+	"strings"
 
 	"github.com/Signet-AI/signet-acp-proxy/memory/embedded/passage"
 )
@@ -110,13 +111,14 @@ type features struct {
 	question float64 // it is a question
 	date     float64 // it was said at the time that the question names
 	pairs    float64 // terms that follow each other in it as in the question
+	speaker  float64 // it was said in no turn, and begins with a name that the question has
 	place    float64 // against it: it is narration, or a plan, said before a tool was called
 }
 
 // score is the weighed sum. The weights were fitted on halves of dialogues with questions, and rounded.
 func (f features) score() float64 {
 	return 4.5*math.Sqrt(f.window) + 3*f.before + 2.8*f.session + 2*f.answers + f.newNames + 5*f.date +
-		.5*f.pairs - .9*f.question - f.place
+		.5*f.pairs + .9*f.speaker - .9*f.question - f.place
 }
 
 func (q *Query) features(thread []*Passage, i int) features {
@@ -138,6 +140,9 @@ func (q *Query) features(thread []*Passage, i int) features {
 	if q.Who {
 		f.newNames = float64(min(max(c.Traits.Names()-c.shared, 0), 2)) / 2
 	}
+	if c.Turn == 0 && q.opens(c) { // who speaks in a turn is known; of what was imported only its words tell it
+		f.speaker = 1
+	}
 	switch {
 	case c.Traits.Has(passage.Narrates):
 		f.place = 2
@@ -145,6 +150,13 @@ func (q *Query) features(thread []*Passage, i int) features {
 		f.place = .5
 	}
 	return f
+}
+
+// opens reports whether a passage begins with a name that the question has.
+func (q *Query) opens(c *Passage) bool {
+	first, _, _ := strings.Cut(c.content, " ")
+	i := q.find([]byte(first))
+	return i >= 0 && q.asked[i].Name
 }
 
 // sessions returns the share of the question that each conversation holds, relative to the best one.

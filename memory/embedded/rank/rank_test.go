@@ -58,6 +58,21 @@ func TestNeighbours(t *testing.T) {
 	}
 }
 
+// What begins with a name in the question counts more if it was imported: who speaks in a turn is known.
+func TestSpeaker(t *testing.T) {
+	for content, more := range map[string]bool{"anna kiln": true, "kiln anna": false, "kiln glaze": false, "boat": false} {
+		q := ask("Did the glaze of Anna leave a kiln?", 10, 5, 10, 5)
+		score := func(turn int64) float64 {
+			p := &Passage{ID: 1, Thread: 1, Turn: turn, Created: monday, Length: 2, Found: true}
+			q.Read(p, content, nil)
+			return q.Rank([]*Passage{p})[0].Score
+		}
+		if imported, said := score(0), score(1); imported > said != more {
+			t.Errorf("%q scores %.2f imported, %.2f in a turn", content, imported, said)
+		}
+	}
+}
+
 // Whatever is asked and was said, each passage is ranked once at most, and none replaces itself.
 func FuzzRank(f *testing.F) {
 	f.Add("for _, f := range files", "case _ =>", "we moved from A to B", "it was A")
