@@ -27,6 +27,8 @@ const (
 	maxSeed    = 48 // words that a phrase has at most; a longer run is a list of words
 	likelySeed = 4  // words at the text's end from which on more text may make a phrase
 
+	shortestSeed, longestSeed = 3, 8 // letters of a word
+
 	betweenSeeds = " \t\r\n,;|\"'0123456789.)" // what may stand between the words of a phrase
 )
 
@@ -43,7 +45,7 @@ func (f *findings) seeds(text string) {
 	}
 	for i := 0; i < len(text); {
 		if !lower(text[i]) {
-			if strings.IndexByte(betweenSeeds, text[i]) < 0 {
+			if len(phrase) > 0 && strings.IndexByte(betweenSeeds, text[i]) < 0 {
 				stop()
 			}
 			i++
@@ -54,7 +56,7 @@ func (f *findings) seeds(text string) {
 			i++
 		}
 		switch word := text[from:i]; {
-		case !words[word]:
+		case len(word) < shortestSeed, len(word) > longestSeed, !words[word]:
 			stop()
 		case len(phrase) > maxSeed:
 		case len(phrase) > 0:
