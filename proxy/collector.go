@@ -2,6 +2,7 @@ package proxy
 
 import (
 	"bytes"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -14,17 +15,28 @@ import (
 // first, and then the middle of each long text, so that what is kept depends on the prompt alone and not on the pieces
 // in which it comes.
 type collector struct {
-	ahead    []byte // the newest bytes of the last text, not looked at yet
+	*buffers // until the last text has ended
 	decoder  frame.Decoder
-	decoded  []byte // buffer for one block
 	passages privacy.Passages
 	texts    []chars.Excerpt // three quarters of their room are the beginning
 	kept     int             // bytes kept of all texts but the last
 }
 
+// buffers are what a collector works with. The next one may have them then: prompts in quick succession would leave
+// much to be collected.
+type buffers struct {
+	ahead   []byte // the newest bytes of the last text, not looked at yet
+	decoded []byte // one block
+}
+
+func newCollector(with *buffers) *collector {
+	with.ahead = with.ahead[:0]
+	return &collector{buffers: with}
+}
+
 // collect collects the texts of a whole frame.
 func collect(line []byte) *collector {
-	w := new(collector)
+	w := newCollector(new(buffers))
 	texts := frame.Texts{Into: w}
 	texts.Write(line)
 	texts.End()
@@ -53,7 +65,7 @@ func (w *collector) End() {
 		w.readAhead()
 		w.read(w.decoder.End(), true)
 	}
-	w.ahead, w.decoded = nil, nil
+	w.buffers = nil
 }
 
 const leastRoom = 512 // bytes below which nothing is kept of a text
@@ -67,7 +79,7 @@ const (
 
 // Write takes the next bytes of a text, and decodes or skips all but its last lookAhead.
 func (w *collector) Write(raw []byte) {
-	if w.ahead == nil {
+	if cap(w.ahead) == 0 {
 		w.ahead = make([]byte, 0, lookAhead+lookBatch+tagName)
 	}
 	for len(raw) > 0 {
@@ -76,6 +88,8 @@ func (w *collector) Write(raw []byte) {
 		if len(w.ahead) < cap(w.ahead) {
 			return
 		}
+		head := &w.last().Head // which a text as long as this fills
+		*head = slices.Grow(*head, w.last().MaxHead-len(*head))
 		at := 0
 		for at < lookBatch {
 			block := wholeEscapes(w.ahead[at : at+lookBlock])
@@ -137,6 +151,7 @@ func (w *collector) Words() (words string, private []string) {
 		return "[attachment]", nil
 	}
 	var all strings.Builder
+	all.Grow(w.Size() + len(w.texts)*len(frame.Seam))
 	for _, t := range w.texts {
 		write(t, &all)
 	}

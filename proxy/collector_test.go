@@ -78,7 +78,7 @@ func collectorCheck(t *rapid.T) {
 		`]}}`)
 	whole, private := privacy.WithoutPrivate(strings.Join(texts, "\n"))
 	for _, size := range []int{len(line), rapid.IntRange(1, 5000).Draw(t, "size")} {
-		w := new(collector)
+		w := newCollector(new(buffers))
 		read := frame.Texts{Into: w}
 		for piece := range slices.Chunk(line, size) {
 			read.Write(piece)

@@ -26,6 +26,7 @@ type up struct {
 	heldAs heldFrame     // the frame that is being held
 	tapped []tappedInput // prompts that are being forwarded, in order
 	texts  frame.Texts   // of the tapped prompt at hand, if it is long or comes in pieces
+	spare  buffers       // for these
 }
 
 // A heldFrame says what a frame was judged to be when it was held. Read whole it may turn out to be something else,
@@ -171,7 +172,7 @@ func (u *up) Tapped(piece []byte, first, last bool) {
 	whole := first && last && len(piece) <= maxPrompt
 	if !whole {
 		if first {
-			u.texts = frame.Texts{Into: new(collector)}
+			u.texts = frame.Texts{Into: newCollector(&u.spare)}
 		}
 		u.texts.Write(piece)
 	}
