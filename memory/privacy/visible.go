@@ -44,9 +44,18 @@ func firstHidden(text string) int {
 	return first(text, func(r rune) bool { return r != '\r' && r != '\u0085' && unseen(r) })
 }
 
-func first(text string, is func(rune) bool) int {
-	if i := strings.IndexFunc(text, is); i >= 0 {
-		return i
+// first returns the index of the first character that want accepts, or the text's length. It accepts no printable ASCII.
+func first(text string, want func(rune) bool) int {
+	for i := 0; i < len(text); {
+		if ' ' <= text[i] && text[i] < 0x7f {
+			i++
+			continue
+		}
+		r, size := utf8.DecodeRuneInString(text[i:])
+		if want(r) {
+			return i
+		}
+		i += size
 	}
 	return len(text)
 }
