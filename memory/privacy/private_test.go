@@ -95,7 +95,7 @@ func TestConcealWhileTextGrows(t *testing.T) {
 
 func FuzzWithoutPrivate(f *testing.F) {
 	for _, s := range []string{"<private>x</private>", "a&lt;private&gt;b", "<private><private></private>",
-		"< / private >", "<private", "</private><private>"} {
+		"< / private >", "<private", "</private><private>", "</priv\rAte>0"} {
 		f.Add(s)
 	}
 	for _, text := range realtext.Seeds(f) {
@@ -109,8 +109,9 @@ func FuzzWithoutPrivate(f *testing.F) {
 		if kept != text && len(private) == 0 && strings.TrimSpace(kept) == strings.TrimSpace(text) {
 			t.Errorf("%q changed to %q for nothing", text, kept)
 		}
+		oneLine := strings.NewReplacer("\r", "", "\n", "").Replace(text) // a line may end in a tag's name
 		if again, _ := WithoutPrivate("<private>" + text); again != "" &&
-			!strings.Contains(strings.ToLower(Neutralise(text)), "private") {
+			!strings.Contains(strings.ToLower(Neutralise(oneLine)), "private") {
 			t.Errorf("an open tag before %q leaves %q", text, again)
 		}
 		Conceal(text, private, true)

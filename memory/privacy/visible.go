@@ -44,7 +44,8 @@ func firstHidden(text string) int {
 	return first(text, func(r rune) bool { return r != '\r' && r != '\u0085' && unseen(r) })
 }
 
-// first returns the index of the first character that want accepts, or the text's length. It accepts no printable ASCII.
+// first returns the index of the first character that want accepts, or the text's length. It accepts no printable ASCII
+// character.
 func first(text string, want func(rune) bool) int {
 	for i := 0; i < len(text); {
 		if ' ' <= text[i] && text[i] < 0x7f {
