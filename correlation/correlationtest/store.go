@@ -40,6 +40,9 @@ func Session(
 
 // Save adds turns that have no id, and to others what has been said in them since.
 func Save(ctx context.Context, s *correlation.Store, turns []correlation.Turn) error {
+	if len(turns) == 0 {
+		return nil
+	}
 	return s.Batch(ctx, turns[0].Process, func(b *correlation.Batch) (err error) {
 		for i := range turns {
 			t := &turns[i]
