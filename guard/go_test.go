@@ -19,10 +19,10 @@ var unguarded = map[string]int{
 	"cmd/signet-acp-proxy/internal/doctor/greeting.go": 2,
 	"cmd/signet-acp-proxy/internal/doctor/harness.go":  1,
 	// what ends with a context: an ended process, a closed connection, a cancelled context
-	"upstream/fetch.go":                 1,
 	"upstream/prepare.go":               1,
 	"delegation/setup.go":               1,
-	"delegation/runner.go":              3, // and a limit that does
+	"delegation/run.go":                 2, // and a limit that does
+	"delegation/conversation.go":        1,
 	"delivery/dispatcher.go":            1,
 	"memory/mcpserver/socket.go":        2,
 	"memory/mcpserver/endpoint.go":      1,

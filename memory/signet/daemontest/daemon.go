@@ -17,6 +17,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 )
@@ -172,6 +173,10 @@ func (d *Daemon) Resume() error {
 		return errors.New("daemontest: listening already")
 	}
 	l, err := net.Listen("tcp", d.addr)
+	for i := 0; errors.Is(err, syscall.EADDRINUSE) && i < 100; i++ { // what was accepted just before Stop may not be closed yet
+		time.Sleep(20 * time.Millisecond)
+		l, err = net.Listen("tcp", d.addr)
+	}
 	if err != nil {
 		return fmt.Errorf("daemontest: %w", err)
 	}
