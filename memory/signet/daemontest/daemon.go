@@ -173,7 +173,8 @@ func (d *Daemon) Resume() error {
 		return errors.New("daemontest: listening already")
 	}
 	l, err := net.Listen("tcp", d.addr)
-	for i := 0; errors.Is(err, syscall.EADDRINUSE) && i < 100; i++ { // what was accepted just before Stop may not be closed yet
+	// what was accepted just before Stop may not be closed yet
+	for i := 0; errors.Is(err, syscall.EADDRINUSE) && i < 100; i++ {
 		time.Sleep(20 * time.Millisecond)
 		l, err = net.Listen("tcp", d.addr)
 	}
