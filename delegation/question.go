@@ -77,7 +77,7 @@ func (l *Ledger) askCaller(ctx context.Context, d Delegation, q Question) (allow
 			return true, ""
 		case answer.Valid:
 			return false, "the user said no"
-		case !l.turnRuns(ctx, d):
+		case !l.turnRuns(ctx, d) && ctx.Err() == nil:
 			return false, "the turn that asked has ended"
 		}
 	}
