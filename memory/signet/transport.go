@@ -1,11 +1,14 @@
 package signet
 
 import (
+	"context"
 	"errors"
 	"net"
 	"net/http"
 	"syscall"
 	"time"
+
+	"github.com/hashicorp/go-retryablehttp"
 )
 
 // newTransport opens a connection for each request. A connection kept from before may have been closed by the daemon,
@@ -25,22 +28,28 @@ func newTransport() *http.Transport {
 // noRedirect follows none: a redirect would take prompts and the token elsewhere.
 func noRedirect(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 
-const retryWait = 25 * time.Millisecond
+// newRetrying is go-retryablehttp without what does not suit us: by default it logs to stderr, waits for seconds, obeys
+// Retry-After, retries refused connections and hides the last answer.
+func newRetrying(hc *http.Client, retries int) *retryablehttp.Client {
+	return &retryablehttp.Client{
+		HTTPClient:   hc,
+		RetryMax:     retries,
+		RetryWaitMin: 25 * time.Millisecond,
+		RetryWaitMax: 100 * time.Millisecond,
+		CheckRetry:   worthAnother,
+		Backoff:      func(least, _ time.Duration, _ int, _ *http.Response) time.Duration { return least },
+		ErrorHandler: retryablehttp.PassthroughErrorHandler,
+	}
+}
 
-// do makes a request. A read that failed is tried once more, after a broken connection or a 5xx, not after a refused
-// connection; nothing else is ever repeated.
-func (c *Client) do(r *http.Request) (*http.Response, error) {
-	res, err := c.http.Do(r)
-	if r.Method != http.MethodGet || err == nil && res.StatusCode < 500 || errors.Is(err, syscall.ECONNREFUSED) {
-		return res, err
+// worthAnother reports whether a request is worth another attempt: after a broken connection or a 5xx, not after a
+// refused connection.
+func worthAnother(ctx context.Context, res *http.Response, err error) (bool, error) {
+	switch {
+	case ctx.Err() != nil:
+		return false, nil
+	case err != nil:
+		return !errors.Is(err, syscall.ECONNREFUSED), nil
 	}
-	select {
-	case <-r.Context().Done():
-		return res, err
-	case <-time.After(retryWait):
-	}
-	if err == nil {
-		res.Body.Close()
-	}
-	return c.http.Do(r)
+	return res.StatusCode >= 500, nil
 }
