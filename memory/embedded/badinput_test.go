@@ -92,8 +92,6 @@ func TestEqualAndContradicting(t *testing.T) {
 	if err != nil || len(c.Items) != 1 {
 		t.Errorf("10,000 equal ones are told as %+v, %v", c.Items, err)
 	}
-	w = newWorld(t)
-	w.add(Memory{Content: "The ferry leaves pier nine at noon."})
 	w.add(Memory{Content: "The ferry leaves pier nine at two from now on, not at noon."})
 	w.now = w.now.Add(-100 * 365 * 24 * time.Hour) // a clock in the past
 	for range 2 {

@@ -82,7 +82,7 @@ func TestCounts(t *testing.T) {
 			t.Fatalf("%d lists, %v", len(lists), err)
 		}
 		for i, want := range [][2]int{want, {6, 6}, {0, 0}} {
-			if n := passageCount(lists[i], most, 3000); n < want[0] || n > want[1] {
+			if n := passageCount(lists[i], most); n < want[0] || n > want[1] {
 				t.Errorf("read up to %d entries: list %d has %d", most, i, n)
 			}
 		}

@@ -36,8 +36,8 @@ type search struct {
 }
 
 const (
-	// maxEntries is how many entries of the index are read to find passages; commoner terms only add to the scores of
-	// what the rarer ones find.
+	// maxEntries is how many entries of the index are read to find passages, the newest; commoner terms only add to the
+	// scores of what the rarer ones find.
 	maxEntries = 8_000
 
 	maxCounted  = 4_000  // entries read to learn how common one term is,
@@ -59,14 +59,13 @@ func (s *Store) candidates(ctx context.Context, q *rank.Query, in search) ([]*ra
 		return nil, err
 	}
 	var passages, terms float64
-	var last int64
-	if err := s.db.QueryRowContext(ctx, `SELECT passages, terms, (SELECT coalesce(max(id), 0) FROM passages)
-		FROM passages_total`).Scan(&passages, &terms, &last); err != nil {
+	if err := s.db.QueryRowContext(ctx, `SELECT passages, terms FROM passages_total`).
+		Scan(&passages, &terms); err != nil {
 		return nil, err
 	}
 	docs := make([]int, len(lists))
 	for i, ids := range lists {
-		docs[i] = passageCount(ids, most, last)
+		docs[i] = min(passageCount(ids, most), int(passages))
 		if len(ids) == most {
 			lists[i] = nil // there may be more: if it is looked for by this term, they are read again
 		}
@@ -82,13 +81,13 @@ func (s *Store) candidates(ctx context.Context, q *rank.Query, in search) ([]*ra
 	return s.rows(ctx, q, ids, max(seeds, 2*in.most), in)
 }
 
-// passageCount returns how many passages have a term. ids are the first of them in ascending order, at most read; where
-// there are so many, the count is estimated by how close together they lie below last, the highest id.
-func passageCount(ids []int64, read int, last int64) int {
+// passageCount returns how many passages have a term. ids are the newest of them, the newest first, at most read; where
+// there are so many, the count is estimated by how close together they lie.
+func passageCount(ids []int64, read int) int {
 	if len(ids) < read {
 		return len(ids)
 	}
-	return int(int64(read) * (last - ids[0]) / (ids[read-1] - ids[0]))
+	return int(int64(read) * ids[0] / (ids[0] - ids[read-1]))
 }
 
 // matchQueries makes an FTS5 query of each term.
@@ -200,8 +199,8 @@ func topScored(scores map[int64]float64, most int) []int64 {
 	return ids
 }
 
-// entries returns the ids of the passages that match each of some FTS5 queries, in the order of the queries, at most
-// most of each. When the deadline passes, those of the last queries are missing.
+// entries returns the ids of the passages that match each of some FTS5 queries, in the order of the queries, the newest
+// first, at most most of each. When the deadline passes, those of the last queries are missing.
 func (s *Store) entries(ctx context.Context, queries []string, most int) ([][]int64, error) {
 	list, err := json.Marshal(queries)
 	if err != nil || len(queries) == 0 {
@@ -216,7 +215,7 @@ func (s *Store) entries(ctx context.Context, queries []string, most int) ([][]in
 		all = append(all, numbers(ids))
 		return none, nil
 	}, `SELECT (SELECT group_concat(rowid)
-			FROM (SELECT rowid FROM passages_fts WHERE passages_fts MATCH j.value LIMIT ?2))
+			FROM (SELECT rowid FROM passages_fts WHERE passages_fts MATCH j.value ORDER BY rowid DESC LIMIT ?2))
 		FROM json_each(?1) j`, string(list), most)
 	if err != nil && (!timedOut(err) || len(all) == 0) {
 		return nil, err
