@@ -267,6 +267,7 @@ func TestLive(t *testing.T) {
 func TestLiveList(t *testing.T) {
 	s := serve(t, viewtest.Sample{Turns: 360})
 	exec(t, s.src.DB, `UPDATE sessions SET agent_id = 'night' WHERE id = 3`)
+	exec(t, s.src.DB, `UPDATE sessions SET last_active = ? - id WHERE id <= 2`, time.Now().UnixMilli()) // within a day
 	exec(t, s.src.DB, `UPDATE turns SET learned = 1 WHERE session >= 10`)
 	exec(t, s.src.DB, `UPDATE turns SET assistant = 'It is a "sloop".' WHERE id = 19`)
 	if err := s.src.Memories.Learn(t.Context()); err != nil {
