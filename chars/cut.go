@@ -19,7 +19,7 @@ func Boundary[T string | []byte](text T, n int) int {
 	return n
 }
 
-// Cut returns text of at most n bytes, cut between characters. What it gives of a longer text is a copy: it keeps
+// Cut returns text of at most n bytes, cut between characters. What it returns of a longer text is a copy: it keeps
 // nothing else of it in memory.
 func Cut(text string, n int) string {
 	if len(text) <= n {

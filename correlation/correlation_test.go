@@ -98,7 +98,7 @@ func (b *bench) register(info ProcessInfo) *Process {
 	return p
 }
 
-// died leaves a process that died without a word, and gives its id.
+// died leaves a process that died without a word, and returns its id.
 func (b *bench) died(info ProcessInfo) string {
 	b.tb.Helper()
 	id := ulid.Make().String()
@@ -180,7 +180,7 @@ func (b *bench) openTurn(session int64, process, user, assistant string) int64 {
 	return b.save(Turn{Session: session, Process: process, User: user, Assistant: assistant})
 }
 
-// save writes a turn, a new one where it has no id, and gives its id.
+// save writes a turn, a new one where it has no id, and returns its id.
 func (b *bench) save(turn Turn) int64 {
 	b.tb.Helper()
 	one := []Turn{turn}

@@ -129,7 +129,7 @@ func (b *bench) start(role string, args ...string) *startedProcess {
 	return p
 }
 
-// kill ends a startedProcess with SIGKILL and gives the numbers that it said after each word.
+// kill ends a startedProcess with SIGKILL and returns the numbers that it said after each word.
 func (p *startedProcess) kill(tb testing.TB) map[string][]int64 {
 	tb.Helper()
 	check(tb, p.cmd.Process.Kill())

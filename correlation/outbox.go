@@ -18,14 +18,14 @@ func (s *Store) Due(ctx context.Context) (next time.Time, open int, err error) {
 }
 
 // Lease leases a delivery that is due to worker, or returns ErrNothingDue. Deliveries that another worker holds are
-// skipped as long as that one lives and renews. A post that a dead worker left without an answer is repeated once; left
-// are the transcript files of those that were repeated and are closed now, for the caller to remove. A hook waits until
-// the daemon's first attempt with the same key is over, and both wait for a process that has said that it ends
-// (Batch.End) and still lives.
-func (s *Store) Lease(ctx context.Context, worker *Process) (leased Delivery, left []string, err error) {
+// skipped as long as that one lives and renews. A post that a dead worker left without an answer is repeated once;
+// closed are the transcript files of those that were repeated and are closed now, for the caller to remove. A hook
+// waits until the daemon's first attempt with the same key is over, and both wait for a process that has said that it
+// ends (Batch.End) and still lives.
+func (s *Store) Lease(ctx context.Context, worker *Process) (leased Delivery, closed []string, err error) {
 	err = s.write(ctx, "leasing a delivery", func(tx *sql.Tx) error {
 		now := s.now()
-		left = nil
+		closed = nil
 		due, err := sqlite.Collect(ctx, tx, scanDelivery, `SELECT `+deliveryColumns+` FROM deliveries d
 			WHERE d.done = 0 AND d.due <= ? ORDER BY d.due, d.id`, sqlite.Stamp(now))
 		if err != nil {
@@ -44,7 +44,7 @@ func (s *Store) Lease(ctx context.Context, worker *Process) (leased Delivery, le
 			}
 			var file string
 			if leased, file, err = s.lease(ctx, tx, worker, d, now); file != "" {
-				left = append(left, file)
+				closed = append(closed, file)
 			}
 			if err != nil || leased.ID != 0 {
 				return err
@@ -58,14 +58,14 @@ func (s *Store) Lease(ctx context.Context, worker *Process) (leased Delivery, le
 	if leased.ID == 0 {
 		err = ErrNothingDue
 	}
-	return leased, left, err
+	return leased, closed, err
 }
 
-// lease leases a delivery that nobody holds; leased is zero if that has to wait, or is closed. left is the file of one
-// that dead workers have posted twice.
+// lease leases a delivery that nobody holds; leased is zero if that has to wait, or is closed. closed is the file of
+// one that dead workers have posted twice.
 func (s *Store) lease(
 	ctx context.Context, tx *sql.Tx, worker *Process, d Delivery, now time.Time,
-) (leased Delivery, left string, err error) {
+) (leased Delivery, closed string, err error) {
 	if waits, err := s.mayStillWrite(ctx, tx, d, now); err != nil || waits {
 		return Delivery{}, "", err
 	}

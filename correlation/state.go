@@ -91,9 +91,9 @@ func (e *StepError) Error() string {
 }
 func (e *StepError) Unwrap() error { return ErrIllegalStep }
 
-// On is the one table of a session's states: it gives the state that e leads to, and what became of the block that was
-// in flight or in doubt. ok is false where e cannot happen in s; the state is then s. An event that means nothing in a
-// state (a compaction of an armed session) leaves it as it is.
+// On is the one table of a session's states: it returns the state that e leads to, and what became of the block that
+// was in flight or in doubt. ok is false where e cannot happen in s; the state is then s. An event that means nothing
+// in a state (a compaction of an armed session) leaves it as it is.
 func (s State) On(e Event) (next State, became Outcome, ok bool) {
 	switch e.Name {
 	case Sent:

@@ -85,7 +85,7 @@ func (l *Ledger) refuse(ctx context.Context, tx *sql.Tx, d *Delegation) error {
 		if err != nil {
 			return fmt.Errorf("the delegation that you work for: %w", err)
 		}
-		if err := l.inherit(d, outer); err != nil {
+		if err := l.nest(d, outer); err != nil {
 			return err
 		}
 		check.Caller = outer.Scope
@@ -93,8 +93,8 @@ func (l *Ledger) refuse(ctx context.Context, tx *sql.Tx, d *Delegation) error {
 	return check.Check()
 }
 
-// inherit limits a delegation inside another to what that one leaves it.
-func (l *Ledger) inherit(d *Delegation, outer Delegation) error {
+// nest limits a delegation inside another to what that one leaves it.
+func (l *Ledger) nest(d *Delegation, outer Delegation) error {
 	d.Root, d.Depth = outer.Root, outer.Depth+1
 	switch {
 	case outer.State != Running || outer.Cancel != "":
@@ -214,8 +214,8 @@ type runProgress struct {
 	Usage                           Usage
 }
 
-// saveProgress saves how far a run is, and gives why it is to end, "" for no reason. ErrTaken: it is not this runner's
-// any more.
+// saveProgress saves how far a run is, and returns why it is to end, "" for no reason. ErrTaken: it is not this
+// runner's any more.
 func (l *Ledger) saveProgress(ctx context.Context, id, runner string, s runProgress) (cancel string, err error) {
 	err = sqlite.Write(ctx, l.db, "noting how a delegation stands", func(tx *sql.Tx) error {
 		before, err := byID(ctx, tx, id)

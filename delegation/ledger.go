@@ -43,14 +43,14 @@ func NewLedger(db *sql.DB, live string) *Ledger {
 		now: time.Now}
 }
 
-// leastID is how many characters of an id name a delegation, at least.
-const leastID = 6
+// minID is how many characters of an id name a delegation, at least.
+const minID = 6
 
 // Get returns a delegation by its id, or by a beginning or an end of it that no other id has: those of the same quarter
 // of an hour begin alike. Errors: ErrNotFound, more than one, the database's.
 func (l *Ledger) Get(ctx context.Context, id string) (Delegation, error) {
-	if len(id) < leastID {
-		return Delegation{}, fmt.Errorf("%w: give at least %d characters of one", ErrNotFound, leastID)
+	if len(id) < minID {
+		return Delegation{}, fmt.Errorf("%w: give at least %d characters of one", ErrNotFound, minID)
 	}
 	found, err := l.query(ctx, `WHERE substr(id, 1, length(?1)) = ?1 OR substr(id, -length(?1)) = ?1
 		ORDER BY id LIMIT 2`, strings.ToUpper(id))

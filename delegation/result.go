@@ -48,7 +48,7 @@ func (s *Service) Diff(ctx context.Context, d Delegation, out io.Writer) error {
 	return r.Diff(ctx, out)
 }
 
-// Apply puts the changes into the caller's folder, all or none, and gives the files that it has written.
+// Apply puts the changes into the caller's folder, all or none, and returns the files that it has written.
 func (s *Service) Apply(ctx context.Context, d Delegation) ([]string, error) {
 	r, err := s.result(ctx, d)
 	if err != nil {

@@ -51,7 +51,7 @@ func (r *run) stopped() (State, string) {
 	return r.end, r.why
 }
 
-// carryOut runs the delegation within its budget, and gives the outcome.
+// carryOut runs the delegation within its budget, and returns the outcome.
 func (r Runner) carryOut(ctx context.Context, d Delegation, by string, told Assignment) Outcome {
 	run := &run{Runner: r, d: d, by: by, told: told}
 	run.child = &child{budget: d.Budget, stop: run.stop, tools: map[string]bool{}, usage: Usage{Turns: 1},
@@ -154,7 +154,7 @@ func (r *run) work() Outcome {
 	measure := func(ctx context.Context) { r.watchDisk(ctx, root, given, diskEvery) }
 	o := r.beside("disk of a delegation", measure, func() Outcome { return r.converse(cwd, readMode, folder == nil) })
 	if r.place != nil && !r.keep { // with the copy of a login, if its relay was killed
-		if err := os.RemoveAll(r.place.Own); err != nil {
+		if err := os.RemoveAll(r.place.State); err != nil {
 			r.Log.Warn().Err(err).Str("delegation", r.d.ID).Msg("removing a child's state")
 		}
 	}
@@ -218,6 +218,6 @@ func (r *run) bound(root, tree string, others []string) error {
 	if !r.Bounded {
 		return nil
 	}
-	r.place = &bounds.Place{Tree: tree, Edit: r.d.Mode == Edit, Reads: others, Own: filepath.Join(root, stateName)}
-	return os.MkdirAll(r.place.Own, 0o700)
+	r.place = &bounds.Place{Tree: tree, Edit: r.d.Mode == Edit, Reads: others, State: filepath.Join(root, stateName)}
+	return os.MkdirAll(r.place.State, 0o700)
 }

@@ -35,8 +35,8 @@ func (s *Service) Agents(ctx context.Context) ([]Agent, error) {
 	return s.Ledger.Agents(ctx, known)
 }
 
-// Delegate starts a delegation, or gives the one that the same request started before; fresh says which. Errors are for
-// the caller to read.
+// Delegate starts a delegation, or returns the one that the same request started before; fresh says which. Errors are
+// for the caller to read.
 func (s *Service) Delegate(ctx context.Context, who Caller, r Request) (d Delegation, fresh bool, err error) {
 	if r.Continues != "" {
 		if err := s.followUp(ctx, &who, &r); err != nil {
@@ -93,7 +93,7 @@ func (s *Service) choose(agents []Agent, r Request, kind, caller string) (string
 	return name, s.refuseUnbounded(agents[i], r.Mode)
 }
 
-// Wait waits until a delegation has ended, at most for limit, and gives it as it stands. progress, if not nil, is
+// Wait waits until a delegation has ended, at most for limit, and returns it as it stands. progress, if not nil, is
 // called when there is something new.
 func (s *Service) Wait(ctx context.Context, id string, limit time.Duration,
 	progress func(Delegation)) (Delegation, error) {

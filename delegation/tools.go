@@ -178,7 +178,7 @@ func (t toolbox) delegate(ctx context.Context, who memory.Session, raw json.RawM
 	return t.result(ctx, service, d.ID, limit)
 }
 
-// result waits for a delegation and gives its row, with what to do next where it has not ended.
+// result waits for a delegation and returns its row, with what to do next where it has not ended.
 func (t toolbox) result(ctx context.Context, service *Service, id string, limit time.Duration) (any, error) {
 	steps := 0.0
 	d, err := service.Wait(ctx, id, limit, func(d Delegation) {
@@ -270,7 +270,7 @@ func (t toolbox) feedback(ctx context.Context, who memory.Session, raw json.RawM
 	return map[string]any{"id": d.ID, "status": "noted"}, service.Judge(ctx, t.caller(who), d.ID, *a.Verdict, a.Note)
 }
 
-// named reads the arguments and gives the delegation that they name.
+// named reads the arguments and returns the delegation that they name.
 func (t toolbox) named(ctx context.Context, who memory.Session, raw json.RawMessage) (
 	*Service, arguments, Delegation, error) {
 	a, err := read(raw)

@@ -269,7 +269,7 @@ func TestRunUntilPaid(t *testing.T) {
 		}
 		return Reply{Note: "skipped", Later: true, After: time.Hour}, nil
 	}
-	for _, want := range []Left{{Failed: 1}, {Waiting: 1}, {Waiting: 1}} {
+	for _, want := range []Remaining{{Failed: 1}, {Waiting: 1}, {Waiting: 1}} {
 		if left, err := newWorker(b.o).Run(t.Context(), UntilSettled); err != nil || left != want {
 			t.Errorf("left %+v, want %+v (%v)", left, want, err)
 		}

@@ -60,7 +60,7 @@ func (s Spawn) Tell(text []byte) error {
 // tellLimit is how long the program may take to read the text; on a busy machine it starts late.
 const tellLimit = 10 * time.Second
 
-// detached starts the program through an intermediate process, and gives the other end of its stdin.
+// detached starts the program through an intermediate process, and returns the other end of its stdin.
 func (s Spawn) detached() (stdin *os.File, first *exec.Cmd, err error) {
 	self, err := os.Executable()
 	if err != nil {

@@ -52,7 +52,7 @@ func (h Hook) limit() time.Duration {
 	return h.Limit
 }
 
-// run runs the command and gives the end of what it printed, which an error includes. renew keeps the lease; if it
+// run runs the command and returns the end of what it printed, which an error includes. renew keeps the lease; if it
 // fails, the command is killed.
 func (h Hook) run(ctx context.Context, in hookInput, renew func() error) (string, error) {
 	limit := h.limit()

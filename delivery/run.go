@@ -32,18 +32,18 @@ func (r Retention) expire(ctx context.Context, store *correlation.Store, log zer
 }
 
 // Run registers this process as a worker and works (worker.Run), then removes turns that were kept for deliveries only.
-// Left is set with UntilSettled.
-func Run(ctx context.Context, o Options, info correlation.ProcessInfo, r Retention, until Until) (Left, error) {
+// Remaining is set with UntilSettled.
+func Run(ctx context.Context, o Options, info correlation.ProcessInfo, r Retention, until Until) (Remaining, error) {
 	info.Kind = correlation.Worker
 	process, err := o.Store.Register(ctx, info)
 	if err != nil {
-		return Left{}, err
+		return Remaining{}, err
 	}
 	o.Process = process
-	left, err := newWorker(o).Run(ctx, until)
+	rest, err := newWorker(o).Run(ctx, until)
 	end, cancel := context.WithTimeout(context.WithoutCancel(ctx), endLimit)
 	defer cancel()
 	err = errors.Join(err, process.End(end, "ended"))
 	r.expire(end, o.Store, o.Log)
-	return left, err
+	return rest, err
 }

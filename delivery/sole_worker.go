@@ -127,7 +127,7 @@ type soleWorker struct {
 	log    zerolog.Logger
 }
 
-// claim makes us the sole worker; it gives nil when another is, and has our credentials.
+// claim makes us the sole worker; it returns nil when another is, and has our credentials.
 func claim(ctx context.Context, dir string, known *Credentials, log zerolog.Logger) (*soleWorker, error) {
 	lock := flock.New(filepath.Join(dir, lockName), flock.SetPermissions(0o600))
 	socket := socketPath(dir)

@@ -35,7 +35,7 @@ func reasonFor(d correlation.Delivery) string {
 // switchedOff is the note of a delivery of a session that a person has switched off at the daemon.
 const switchedOff = "nothing is kept: the session is bypassed at the daemon"
 
-// deliverTurns delivers a session's new turns to the daemon, and gives the outcome for the log.
+// deliverTurns delivers a session's new turns to the daemon, and returns the outcome for the log.
 //
 // Daemons from 0.145 on extract the longest transcript that they have had for a key, so a key is good for one. The
 // session's own goes with all that was said, where that is said and done in one part; it ends the session there. All
@@ -124,7 +124,7 @@ func (a *attempt) switchedOff(ctx context.Context, post correlation.Selection) (
 	return "switched off", a.delivered(ctx, post, switchedOff)
 }
 
-// deliverSummary delivers a compaction's summary to the daemon, and gives the outcome for the log.
+// deliverSummary delivers a compaction's summary to the daemon, and returns the outcome for the log.
 func (a *attempt) deliverSummary(ctx context.Context, to *daemonState) (string, error) {
 	if to.err != nil {
 		return "not reached", a.retry(ctx, to.err.Error(), 0)
@@ -141,7 +141,7 @@ func (a *attempt) deliverSummary(ctx context.Context, to *daemonState) (string, 
 	return "delivered", a.delivered(ctx, correlation.Selection{}, reply.Note)
 }
 
-// deliverMemory delivers what a tool stored, and gives the outcome for the log. A post without an answer can be
+// deliverMemory delivers what a tool stored, and returns the outcome for the log. A post without an answer can be
 // repeated, because Remember checks whether the daemon has the memory.
 func (a *attempt) deliverMemory(ctx context.Context, to *daemonState) (string, error) {
 	if to.err != nil {

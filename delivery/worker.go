@@ -39,14 +39,14 @@ const (
 )
 
 const (
-	quiet     = 30 * time.Second       // UntilQuiet
-	leastWait = 200 * time.Millisecond // between two passes: what another worker has leased looks due all the time
-	maxWait   = 2 * time.Second        // between two looks: another process may leave something at any time
+	quiet   = 30 * time.Second       // UntilQuiet
+	minWait = 200 * time.Millisecond // between two passes: what another worker has leased looks due all the time
+	maxWait = 2 * time.Second        // between two looks: another process may leave something at any time
 )
 
-// Left counts the deliveries that are left after a run: those that wait on purpose, because they are not worth a job
-// yet, and those that failed in it.
-type Left struct{ Waiting, Failed int }
+// Remaining counts the deliveries that are left after a run: those that wait on purpose, because they are not worth a
+// job yet, and those that failed in it.
+type Remaining struct{ Waiting, Failed int }
 
 // A worker makes deliveries, one at a time. It is used by one goroutine.
 type worker struct {
@@ -73,34 +73,34 @@ func newWorker(o Options) *worker {
 }
 
 // Run works until there is no more to do, or until ctx ends, which is no error: what was begun is stored, and the rest
-// is left to the next worker. Left is set only with UntilSettled.
-func (w *worker) Run(ctx context.Context, until Until) (Left, error) {
+// is left to the next worker. Remaining is set only with UntilSettled.
+func (w *worker) Run(ctx context.Context, until Until) (Remaining, error) {
 	if until == UntilSettled {
 		if err := w.o.Store.MakeDue(ctx); err != nil {
-			return Left{}, err
+			return Remaining{}, err
 		}
 	}
 	active, due := w.o.Now(), true
 	for {
 		done, err := w.round(ctx, due)
 		if ctx.Err() != nil {
-			return Left{}, nil
+			return Remaining{}, nil
 		}
 		if err != nil && until == UntilSettled {
 			w.o.Log.Warn().Err(err).Msg("delivering")
 			err = nil
 		}
 		if err != nil || until == OnePass {
-			return Left{}, err
+			return Remaining{}, err
 		}
 		next, open, err := w.o.Store.Due(ctx)
 		if err != nil || open == 0 {
-			return Left{}, err
+			return Remaining{}, err
 		}
 		if until == UntilSettled {
-			left, settled, err := w.left(ctx)
+			rest, settled, err := w.remaining(ctx)
 			if err != nil || settled {
-				return left, err
+				return rest, err
 			}
 		}
 		now := w.o.Now()
@@ -110,14 +110,14 @@ func (w *worker) Run(ctx context.Context, until Until) (Left, error) {
 		wait := next.Sub(now)
 		due = wait <= maxWait
 		if until == UntilQuiet && (wait > quiet || now.Sub(active) > quiet) {
-			return Left{}, nil
+			return Remaining{}, nil
 		}
 		select {
-		case <-time.After(min(max(wait, leastWait), maxWait)):
+		case <-time.After(min(max(wait, minWait), maxWait)):
 		case <-w.o.Wake:
 			active, due = now, true
 		case <-ctx.Done():
-			return Left{}, nil
+			return Remaining{}, nil
 		}
 	}
 }
@@ -133,35 +133,35 @@ func (w *worker) round(ctx context.Context, due bool) (done int, err error) {
 	return done, err
 }
 
-// left counts what is open; settled is false while some of that may still be delivered in this run.
-func (w *worker) left(ctx context.Context) (left Left, settled bool, err error) {
+// remaining counts what is open; settled is false while some of that may still be delivered in this run.
+func (w *worker) remaining(ctx context.Context) (rest Remaining, settled bool, err error) {
 	all, err := w.o.Store.Outstanding(ctx)
 	if err != nil {
-		return Left{}, false, err
+		return Remaining{}, false, err
 	}
 	for _, d := range all {
 		later := d.Due.After(w.o.Now())
 		switch {
 		case !d.Done.IsZero():
 		case w.outcomes[d.ID] == failed:
-			left.Failed++
+			rest.Failed++
 		case w.outcomes[d.ID] == waiting && later, later && d.Error == "" && d.Lease == "":
-			left.Waiting++
+			rest.Waiting++
 		default:
-			return Left{}, false, nil
+			return Remaining{}, false, nil
 		}
 	}
-	return left, true, nil
+	return rest, true, nil
 }
 
-// pass delivers what is due now, and gives how many deliveries that were.
+// pass delivers what is due now, and returns how many deliveries that were.
 func (w *worker) pass(ctx context.Context) (int, error) {
 	w.daemons = make(map[string]*daemonState)
 	w.files.tidy(ctx, w.o.Now().Add(-orphanAge-w.o.Hook.limit()))
 	seen := make(map[int64]bool)
 	for ctx.Err() == nil {
-		d, left, err := w.o.Store.Lease(ctx, w.o.Process)
-		for _, file := range left {
+		d, closed, err := w.o.Store.Lease(ctx, w.o.Process)
+		for _, file := range closed {
 			w.files.remove(file)
 		}
 		if errors.Is(err, correlation.ErrNothingDue) {

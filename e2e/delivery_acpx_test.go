@@ -21,7 +21,7 @@ func (b *box) withDaemon(g daemontest.Generation) *daemontest.Daemon {
 	return d
 }
 
-// queued waits until the daemon has made n jobs, and gives the session-ends that brought a transcript.
+// queued waits until the daemon has made n jobs, and returns the session-ends that brought a transcript.
 func (b *box) queued(d *daemontest.Daemon, n int) []daemontest.End {
 	b.t.Helper()
 	var jobs []daemontest.End

@@ -361,7 +361,7 @@ func (f *faulty) turns() int {
 	return n
 }
 
-// delivered waits until the daemon, which is well again, has what it is owed, and gives that in words.
+// delivered waits until the daemon, which is well again, has what it is owed, and returns that in words.
 func (f *faulty) delivered(tt fault) string {
 	f.t.Helper()
 	deliver := func() {

@@ -104,7 +104,7 @@ func TestAcpxContinues(t *testing.T) {
 	})
 }
 
-// takenUp holds a conversation of some prompts, loses it as acpx does, and gives the first prompt of the session that
+// takenUp holds a conversation of some prompts, loses it as acpx does, and returns the first prompt of the session that
 // takes its place, as the harness was sent it.
 func takenUp(t *testing.T, setting string, said ...string) (prompt string) {
 	b := newBox(t)

@@ -77,7 +77,7 @@ func (b *box) speakAs(transport mcp.Transport, o *mcp.ClientOptions) *mcp.Client
 	return session
 }
 
-// tool calls a tool and gives its text.
+// tool calls a tool and returns its text.
 func (b *box) tool(session *mcp.ClientSession, name string, arguments map[string]any) string {
 	b.t.Helper()
 	r, err := session.CallTool(b.t.Context(), &mcp.CallToolParams{Name: name, Arguments: arguments})

@@ -61,7 +61,7 @@ func (r *reader) script(name, line string) {
 	must(r.box, os.WriteFile(filepath.Join(r.bin, name), []byte("#!/bin/sh\n"+line+"\n"), 0o700))
 }
 
-// shell runs a line and gives all that it prints.
+// shell runs a line and returns all that it prints.
 func (r *reader) shell(line string) string {
 	r.t.Helper()
 	out := r.try(filepath.Join(r.bin, "sh"), "-c", line)
@@ -159,7 +159,7 @@ func (r *reader) command(c typed) {
 	}
 }
 
-// converse has a conversation of one prompt with the agent that a line starts, and gives what that was given.
+// converse has a conversation of one prompt with the agent that a line starts, and returns what that was given.
 func (r *reader) converse(line string) string {
 	r.t.Helper()
 	c, err := r.start(r.t, nil, filepath.Join(r.bin, "sh"), "-c", "exec "+line)
@@ -174,7 +174,7 @@ func (r *reader) converse(line string) string {
 	return given.String()
 }
 
-// converseTwice has two conversations, and gives what the agent was given in the second one, which knows of the first.
+// converseTwice has two conversations, and returns what the agent was given in the second one, which knows of the first.
 func (r *reader) converseTwice() string {
 	r.t.Helper()
 	r.converse("signet-acp-proxy --agent gemini")

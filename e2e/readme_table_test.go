@@ -3,7 +3,7 @@ package e2e
 // An execution says how a command of the pages is run, and what shows that it worked.
 type execution struct {
 	before string                       // what a reader has done before
-	by     func(*reader, string) string // runs it and gives what it prints; nil: a shell does
+	by     func(*reader, string) string // runs it and returns what it prints; nil: a shell does
 	then   string                       // another command, which is asked for what came of it
 	want   string                       // a pattern in what all of them print
 }

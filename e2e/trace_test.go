@@ -141,7 +141,7 @@ func (b *box) replay(t *testing.T, sections []txtar.File) (s *scripted, received
 func ours(line string) bool { return strings.Contains(line, "{{") }
 
 // plainly checks what the client saw of a process: each frame without our block as it was, and nothing of ours in the
-// others, which it gives.
+// others, which it returns.
 func plainly(t *testing.T, sections []txtar.File, sent string) (others string) {
 	t.Helper()
 	var want []string

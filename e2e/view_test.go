@@ -14,7 +14,7 @@ import (
 	"testing"
 )
 
-// openPage serves the page, and gives what serves it, what it says further, and the address.
+// openPage serves the page, and returns what serves it, what it says further, and the address.
 func (b *box) openPage() (cmd *exec.Cmd, lines *bufio.Reader, address string) {
 	b.t.Helper()
 	ctx, cancel := context.WithTimeout(b.t.Context(), patience)

@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// tree makes folders and files ("dir/" or "file") under a temp folder and gives its real path.
+// tree makes folders and files ("dir/" or "file") under a temp folder and returns its real path.
 func tree(t *testing.T, names ...string) string {
 	t.Helper()
 	root, err := filepath.EvalSymlinks(t.TempDir())

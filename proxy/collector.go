@@ -53,7 +53,7 @@ func (w *collector) Begin() {
 	}
 	w.decoder = frame.Decoder{}
 	text := chars.Excerpt{}
-	if room := maxPrompt - w.kept/2; room >= leastRoom {
+	if room := maxPrompt - w.kept/2; room >= minRoom {
 		text.MaxHead, text.MaxTail = room-room/4, room/4
 	}
 	w.texts = append(w.texts, text)
@@ -68,7 +68,7 @@ func (w *collector) End() {
 	w.buffers = nil
 }
 
-const leastRoom = 512 // bytes below which nothing is kept of a text
+const minRoom = 512 // bytes below which nothing is kept of a text
 
 const (
 	lookBlock = 16 << 10      // bytes of a text that are decoded or skipped together

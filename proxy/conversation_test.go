@@ -45,7 +45,7 @@ func (k *conversations) up(i int) *oneProxy {
 	return s
 }
 
-// call sends a request and gives the response, having checked all that came before it.
+// call sends a request and returns the response, having checked all that came before it.
 func (k *conversations) call(s *oneProxy, method, params string) string {
 	k.n++
 	s.c.send(`{"jsonrpc":"2.0","id":%d,"method":%q,"params":%s}`, k.n, method, params)

@@ -36,9 +36,9 @@ func (j *injector) inject(h *heldPrompt) (parts [][]byte, leaves session.Step) {
 			seen = session.PromptWaits{Prompt: h.prompt, GivenUp: !j.wait(ctx, next, news)}
 		case session.LookAgain:
 			j.within(ctx, next, func(ctx context.Context) { j.finder.lookUp(ctx, next.Lookup) })
-		case session.Earlier:
-			found := session.EarlierFound{Prompt: h.prompt}
-			j.within(ctx, next, func(ctx context.Context) { found.Text = j.earlier(ctx, h.session, next.Behind) })
+		case session.Continue:
+			found := session.ContinuedFound{Prompt: h.prompt}
+			j.within(ctx, next, func(ctx context.Context) { found.Text = j.continued(ctx, h.session, next.Behind) })
 			seen = found
 		case session.Compose:
 			seen = session.Composed{Prompt: h.prompt, Injection: j.compose(h, next)}
@@ -79,22 +79,22 @@ func (j *injector) wait(ctx context.Context, next session.Step, news <-chan stru
 	return true
 }
 
-// earlier returns how the conversation ended that a session continues; "" if it continues none, or was told before. If
-// the database does not answer before ctx ends the prompt goes without it.
-func (j *injector) earlier(ctx context.Context, s *session.Session, first []session.Behind) string {
+// continued returns how the conversation ended that a session continues; "" if it continues none, or was told before.
+// If the database does not answer before ctx ends the prompt goes without it.
+func (j *injector) continued(ctx context.Context, s *session.Session, first []session.Behind) string {
 	text := ""
 	err := j.database.ask(ctx, func(ctx context.Context, b *Backend) error {
-		if b.Earlier == nil {
+		if b.Continued == nil {
 			return nil
 		}
 		row, err := j.talk.events.Row(ctx, s.Number)
 		if err == nil {
-			text, err = b.Earlier(ctx, row, j.hello().Name)
+			text, err = b.Continued(ctx, row, j.hello().Name)
 		}
 		return err
 	}, first...)
 	if err != nil {
-		j.o.Log.Info().Err(err).Str("session", s.Label()).Msg("what was said earlier")
+		j.o.Log.Info().Err(err).Str("session", s.Label()).Msg("what the session continues")
 		return ""
 	}
 	return text
@@ -114,7 +114,7 @@ func (j *injector) compose(h *heldPrompt, next session.Step) *session.Injection 
 	if next.Kind == session.KindRecall {
 		style.Kind = memory.KindRecall
 	}
-	start.Continued = next.Earlier
+	start.Continued = next.Continued
 	block, ok := memory.Compose(h.session.ID, start, next.Recall, style)
 	if !ok {
 		return nil

@@ -370,7 +370,7 @@ func (c *connection) read() string {
 	}
 }
 
-// until reads lines until one holds text, and gives them all.
+// until reads lines until one holds text, and returns them all.
 func (c *connection) until(text string) []string {
 	c.t.Helper()
 	var all []string

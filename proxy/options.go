@@ -84,9 +84,9 @@ type Backend struct {
 	TakeIn func(context.Context)
 	// Parent returns the Signet key of the session whose agent has started this process, "" for none. May be nil.
 	Parent func(ctx context.Context, cwd string) string
-	// Earlier returns, in the words of memory.Continued, how the conversation ended that a session continues; "" if it
-	// continues none. The session is named by its row and its agent's own name. May be nil.
-	Earlier func(ctx context.Context, row int64, agent string) (string, error)
+	// Continued returns, in the words of memory.Continued, how the conversation ended that a session continues; "" if
+	// it continues none. The session is named by its row and its agent's own name. May be nil.
+	Continued func(ctx context.Context, row int64, agent string) (string, error)
 	// ClientGone is called once, when the client has gone or we are told to end, to start a worker that delivers what
 	// is owed. It has to be quick, because the process may be killed next. ended: the end of the process is in the
 	// ledger; else it is not there yet, or a turn is under way. May be nil.
@@ -151,7 +151,7 @@ type Options struct {
 	MCPServer func(agent string, who func() memory.Session) (server []byte, release func())
 	Ask       bool // the client is asked what agents may that work for its sessions
 	// Delegation is the one that the harness works for, "" for none: what the client says is then no person's, and Task
-	// gives what is to be kept of it.
+	// returns what is to be kept of it.
 	Delegation string
 	Task       func(prompt string) string
 	Now        func() time.Time

@@ -18,7 +18,7 @@ const (
 	recordEvery = 250 * time.Millisecond
 	// how long the disk is waited for, and a response for the words of its turn to be on it
 	flushLimit = 50 * time.Millisecond
-	leastRest  = 20 * time.Millisecond // pause after recording, so that what comes meanwhile is recorded together
+	minRest    = 20 * time.Millisecond // pause after recording, so that what comes meanwhile is recorded together
 	maxUnsaved = 256 << 10             // bytes that are queued for the file before the disk is waited for
 )
 
@@ -28,7 +28,7 @@ type recorder struct {
 	*env
 	onClosed func() // called when the closing of sessions was recorded
 
-	wake    chan struct{}      // record after leastRest
+	wake    chan struct{}      // record after minRest
 	later   chan struct{}      // record within recordEvery
 	full    chan struct{}      // record at once: much waits
 	flushes chan chan struct{} // record at once, and close the channel
@@ -80,7 +80,7 @@ func (r *recorder) run() {
 		case <-wake:
 			began := time.Now()
 			r.record()
-			wake, rested = nil, time.After(max(leastRest, pace.Rest(time.Since(began))))
+			wake, rested = nil, time.After(max(minRest, pace.Rest(time.Since(began))))
 		case <-r.full:
 			r.record()
 		case <-rested:

@@ -46,7 +46,7 @@ func New(o Options) *Relay {
 	r.recorder.onClosed = r.database.deliverClosed
 	r.talk = newConversation(session.Options{
 		Harness: options.Name, AgentID: options.AgentID, Project: options.Project, Exclude: options.Exclude,
-		Commands: options.SlashPrefix, Reinject: options.Reinject, Traits: options.Traits, Alias: acpxName,
+		Commands: options.SlashPrefix, Reinject: options.Reinject, Traits: options.Traits, Continues: acpxName,
 		Hold: options.HoldLimit, Claim: options.ClaimLimit, PerPrompt: options.PerPrompt, Messages: r.database.messages,
 		Delegation: options.Delegation,
 	}, options.Now)

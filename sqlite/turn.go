@@ -8,7 +8,7 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/guard"
 )
 
-// TakeTurn waits until none of our other processes has the turn that a file stands for, and gives its end. Who waits
+// TakeTurn waits until none of our other processes has the turn that a file stands for, and returns its end. Who waits
 // sleeps, in a queue that the system keeps: a crowd that looked again and again would need more time for that than for
 // its work. The system ends the turn with its process.
 func TakeTurn(ctx context.Context, file string) (end func(), err error) {

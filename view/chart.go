@@ -7,7 +7,7 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/telemetry"
 )
 
-const leastDays, maxDays = 30, 60 // how many days a chart shows
+const minDays, maxDays = 30, 60 // how many days a chart shows
 
 // A Chart is a bar chart with a bar for each day.
 type Chart struct {
@@ -35,7 +35,7 @@ type bar struct {
 // A part of a bar; N is its place among the parts, the lowest first.
 type part struct{ N, Y, Height int }
 
-// chart makes a chart of the values that of gives of each day, one for each entry of legend; words formats a value.
+// chart makes a chart of the values that of returns for each day, one for each entry of legend; words formats a value.
 // Where all are zero it has no bars.
 func chart(title string, legend []string, days []telemetry.Sum, of func(telemetry.Sum) []float64,
 	words func(float64) string) Chart {

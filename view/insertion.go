@@ -36,7 +36,7 @@ type Item struct {
 	Shown    bool // it is among the page's memories
 }
 
-// outcomes gives in words what became of a block.
+// outcomes returns in words what became of a block.
 var outcomes = map[correlation.Outcome]string{
 	correlation.Kept: "the agent has it", correlation.WasRefused: "the agent refused the prompt",
 	correlation.InDoubt: "sent, perhaps lost", correlation.Sending: "on its way",

@@ -46,7 +46,7 @@ func readTimeline(ctx context.Context, src Source) (t Timeline, err error) {
 		return t, err
 	}
 	moments, err := src.Sessions.Moments(ctx, t.To.AddDate(0, 0, -maxDays))
-	days := leastDays
+	days := minDays
 	for _, m := range moments {
 		days = min(max(days, dayNumber(t.To)-dayNumber(m.At)+1), maxDays)
 	}

@@ -96,7 +96,7 @@ func calendar(sums []telemetry.Sum) []telemetry.Sum {
 		return at
 	}
 	last := day(sums[len(sums)-1])
-	n := min(max(int(last.Sub(day(sums[0])).Hours()/24)+2, leastDays), maxDays)
+	n := min(max(int(last.Sub(day(sums[0])).Hours()/24)+2, minDays), maxDays)
 	var days []telemetry.Sum
 	for i := range n {
 		key := last.AddDate(0, 0, i+1-n).Format(time.DateOnly)

@@ -54,11 +54,11 @@ func (d deliverCommand) run(p program) error {
 	token := func(string) string { return config.Token() }
 	known := &delivery.Credentials{}
 	if d.fromRelay {
-		left, err := delivery.AwaitRelay(ctx, p.std.In)
+		credential, err := delivery.AwaitRelay(ctx, p.std.In)
 		if err != nil {
 			return err
 		}
-		known.Add(left)
+		known.Add(credential)
 		token = known.Token
 	}
 	log := runtime.NewLog(c, p.std)
@@ -86,28 +86,28 @@ func (d deliverCommand) run(p program) error {
 		until = delivery.UntilSettled
 	}
 	done := runtime.WatchOwed(ctx, store, term.NewProgress(p.std.Err))
-	left, err := delivery.Run(ctx, o, runtime.WorkerInfo(c), runtime.RetentionOf(c), until)
+	rest, err := delivery.Run(ctx, o, runtime.WorkerInfo(c), runtime.RetentionOf(c), until)
 	done()
 	if err != nil {
 		return err
 	}
-	return d.report(context.WithoutCancel(ctx), store, left, p.std)
+	return d.report(context.WithoutCancel(ctx), store, rest, p.std)
 }
 
 // report says what is still owed.
 func (d deliverCommand) report(
-	ctx context.Context, store *correlation.Store, left delivery.Left, std term.Streams,
+	ctx context.Context, store *correlation.Store, rest delivery.Remaining, std term.Streams,
 ) error {
 	next, open, err := store.Due(ctx)
 	if err != nil || open == 0 {
 		return err
 	}
-	if d.wait && left.Waiting > 0 {
-		std.Say("%s waiting on purpose; the next is due %s", term.Count(left.Waiting, "delivery"), term.Local(next))
+	if d.wait && rest.Waiting > 0 {
+		std.Say("%s waiting on purpose; the next is due %s", term.Count(rest.Waiting, "delivery"), term.Local(next))
 	}
 	switch {
-	case d.wait && left.Failed > 0:
-		return fmt.Errorf("%s failed and pending; see signet-acp-proxy doctor", term.Count(left.Failed, "delivery"))
+	case d.wait && rest.Failed > 0:
+		return fmt.Errorf("%s failed and pending; see signet-acp-proxy doctor", term.Count(rest.Failed, "delivery"))
 	case !d.wait:
 		std.Say("%s still pending; the next attempt is due %s", term.Count(open, "delivery"), term.Local(next))
 	}

@@ -101,7 +101,7 @@ func grammar(std term.Streams) *cobra.Command {
 	return root
 }
 
-// run executes a command line, prints its error and gives the exit code.
+// run executes a command line, prints its error and returns the exit code.
 func run(args []string, std term.Streams) int {
 	if term.IsTerminal(std.In) {
 		args = forLogin(args)

@@ -154,8 +154,8 @@ const gcPercent = 50
 // seconds or more.
 const exitAfter = 1800 * time.Millisecond
 
-// handle passes signals on to the harness until done is closed, and then gives whether we were told to end. A terminal
-// sends SIGINT to everybody, and the client cancels over the protocol, so SIGINT does not end us.
+// handle passes signals on to the harness until done is closed, and then returns whether we were told to end. A
+// terminal sends SIGINT to everybody, and the client cancels over the protocol, so SIGINT does not end us.
 func handle(signals <-chan os.Signal, p *upstream.Process, relay *proxy.Relay, done <-chan struct{}) <-chan bool {
 	told := make(chan bool, 1)
 	guard.Go("signals", func() {

@@ -283,7 +283,7 @@ func TestManySessions(t *testing.T) {
 	for i := range sessions {
 		session := number()
 		l.Append(Opened{Session: session, Open: correlation.OpenSession{Harness: "claude", ACPID: fmt.Sprint("s", i),
-			New: true}}, Left{Session: session, Reason: "session/close"})
+			New: true}}, Closed{Session: session, Reason: "session/close"})
 		if i%200 == 0 {
 			check(t, l.Folded(t.Context()))
 		}

@@ -38,8 +38,8 @@ type (
 		Event   correlation.Event   `json:"event"`
 	}
 
-	// Left: the client has closed or deleted the session. Events that follow are still of the same session.
-	Left struct {
+	// Closed: the client has closed or deleted the session. Events that follow are still of the same session.
+	Closed struct {
 		Session int    `json:"session"`
 		Reason  string `json:"reason"`
 	}
@@ -221,7 +221,7 @@ var kinds = map[string]struct {
 }{
 	"session_opened":         {Opened{}, false},
 	"state_changed":          {Stepped{}, false},
-	"session_left":           {Left{}, false},
+	"session_left":           {Closed{}, false},
 	"rekeyed":                {Rekeyed{}, false},
 	"record_known":           {RecordKnown{}, false},
 	"parent_known":           {ParentKnown{}, false},

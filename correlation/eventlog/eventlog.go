@@ -18,7 +18,7 @@
 //	err = log.AppendWait(ctx, eventlog.TurnEnded{Turn: turn, Stop: "end_turn"}) // before the response leaves
 //	…
 //	log.Append(eventlog.ProcessEnded{Reason: "eof"})
-//	left, err := log.Close(ctx)           // ctx: what the database gets
+//	unfolded, err := log.Close(ctx)       // ctx: what the database gets
 //
 // The log sees only text that is redacted already (memory/privacy): it looks at none, and whatever it is given stands
 // in the file.
@@ -133,10 +133,10 @@ func (l *Log) Refusal() <-chan struct{} { return l.f.refusal() }
 // Hurry has what is written folded in now.
 func (l *Log) Hurry() { l.f.urge() }
 
-// Close writes what is queued, folds in what it can until ctx ends, and releases the file and the process's lock. left:
-// the file is not folded in to its end; it stays for the next Sweep. What could not be written at all is reported to
-// Options.Tell. Only the first call does anything.
-func (l *Log) Close(ctx context.Context) (left bool, err error) {
+// Close writes what is queued, folds in what it can until ctx ends, and releases the file and the process's lock.
+// unfolded: the file is not folded in to its end; it stays for the next Sweep. What could not be written at all is
+// reported to Options.Tell. Only the first call does anything.
+func (l *Log) Close(ctx context.Context) (unfolded bool, err error) {
 	if l.closed.Swap(true) {
 		return false, nil
 	}

@@ -16,7 +16,7 @@ type stepResult struct {
 	ended      bool          // a turn has ended, or has text
 	gone       map[int]bool  // numbers of sessions that the database does not have: they were forgotten
 	opened     map[int]int64 // rows by number of sessions that were opened
-	left       []int         // numbers of sessions that the client has closed
+	closed     []int         // numbers of sessions that the client has closed
 	to         int64         // offset up to which the file is folded in
 	superseded bool          // this file is folded in, and a later one of the process is being
 	atEnd      bool          // there was no whole line to fold in
@@ -109,8 +109,8 @@ func (e Stepped) fold(f *folding) error {
 	return f.inSession(e, e.Session, func(row int64) error { return f.b.Step(row, e.From, e.Event) })
 }
 
-func (e Left) fold(f *folding) error {
-	f.left = append(f.left, e.Session)
+func (e Closed) fold(f *folding) error {
+	f.closed = append(f.closed, e.Session)
 	return f.inSession(e, e.Session, func(row int64) error { return f.b.Leave(row, e.Reason) })
 }
 

@@ -209,7 +209,7 @@ func (f *folder) foldAll(ctx context.Context) error {
 func (f *folder) applied(did stepResult) {
 	f.mu.Lock()
 	maps.Copy(f.rows, did.opened)
-	for _, n := range did.left { // it is looked up in the database if it is asked for again
+	for _, n := range did.closed { // it is looked up in the database if it is asked for again
 		delete(f.rows, n)
 	}
 	var gone []int
@@ -314,33 +314,33 @@ func (f *folder) awaitFolded(ctx context.Context, target place) error {
 }
 
 // close ends the log, as Log.Close says; with discard, as Log.Discard does.
-func (f *folder) close(ctx context.Context, discard bool) (left bool, err error) {
+func (f *folder) close(ctx context.Context, discard bool) (unfolded bool, err error) {
 	limit := time.NewTimer(lastWrite)
 	defer limit.Stop()
 	writing := f.w.close(limit.C)
 	f.stop()
-	left = true
+	unfolded = true
 	if f.store != nil && writing == nil {
 		if err = ctx.Err(); err == nil {
 			err = guard.Try("folder", func() error { return f.foldAll(ctx) })
 			f.report(err)
 		}
-		left = err != nil
+		unfolded = err != nil
 	}
 	if f.r != nil {
 		err = errors.Join(err, f.r.close())
 	}
 	last := fileOf(f.o.Dir, f.o.Process.ID, f.number)
 	switch {
-	case !left:
+	case !unfolded:
 		err = errors.Join(err, removeFile(ctx, f.store, last, true))
 	case f.store == nil && (discard || writing == nil && f.w.empty()):
-		left, err = false, errors.Join(err, os.Remove(last.path))
+		unfolded, err = false, errors.Join(err, os.Remove(last.path))
 	}
 	if ctx.Err() != nil || isTransient(ctx, err) {
 		err = nil // another process folds the rest in
 	}
-	return left, errors.Join(writing, err, f.w.release())
+	return unfolded, errors.Join(writing, err, f.w.release())
 }
 
 // lastWrite is how long the end of a process waits for a disk that hangs.

@@ -111,7 +111,7 @@ func TestKill(t *testing.T) {
 	}
 }
 
-// killed lets a process say some turns, kills it 0 to 30 ms after the last, and gives its id and how many turns it has
+// killed lets a process say some turns, kills it 0 to 30 ms after the last, and returns its id and how many turns it has
 // said.
 func killed(b *bench, turns int) (process string, last int) {
 	cmd, lines := b.child("talk")
@@ -176,7 +176,7 @@ func fill() {
 	fmt.Println("closed:", left, err)
 }
 
-// fills runs a process whose disk is full, for good or for a moment, and gives what it has said.
+// fills runs a process whose disk is full, for good or for a moment, and returns what it has said.
 func (b *bench) fills(long string) (said map[string][]string) {
 	b.tb.Helper()
 	cmd, lines := b.child("fill", fmt.Sprint(20<<10), long)

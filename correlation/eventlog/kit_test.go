@@ -122,7 +122,7 @@ var numbers atomic.Int64
 // number returns the next number for a session or a turn: they grow.
 func number() int { return int(numbers.Add(1)) }
 
-// conversation appends a session with two turns, and gives their numbers.
+// conversation appends a session with two turns, and returns their numbers.
 func conversation(l *Log, acpID string) (session int, turns [2]int) {
 	session = number()
 	l.Append(Opened{Session: session, Open: correlation.OpenSession{Harness: "claude", ACPID: acpID, Cwd: "/home/x",

@@ -164,7 +164,7 @@ func (w *writer) wrote(batch []queued) {
 		switch e := q.event.(type) {
 		case Opened:
 			w.opened[e.Session] = queued{at: q.at, event: e}
-		case Left:
+		case Closed:
 			delete(w.opened, e.Session)
 		}
 		q.tell(nil)

@@ -69,7 +69,7 @@ type Place struct {
 	Tree  string   `json:"tree"`
 	Edit  bool     `json:"edit"`  // it may change the tree
 	Reads []string `json:"reads"` // files beside it, such as the objects that its git borrows
-	Own   string   `json:"own"`   // a folder for its state and its temp files
+	State string   `json:"state"` // a folder for its state and its temp files
 }
 
 const placeVariable = "SIGNET_ACP_BOUNDS"
@@ -90,7 +90,7 @@ func Take() (p Place, ok bool, err error) {
 	if err := os.Unsetenv(placeVariable); err != nil {
 		return p, true, err
 	}
-	if json.Unmarshal([]byte(text), &p) != nil || !filepath.IsAbs(p.Tree) || !filepath.IsAbs(p.Own) {
+	if json.Unmarshal([]byte(text), &p) != nil || !filepath.IsAbs(p.Tree) || !filepath.IsAbs(p.State) {
 		return p, true, fmt.Errorf("%s cannot be read", placeVariable)
 	}
 	return p, true, nil

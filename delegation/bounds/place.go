@@ -13,7 +13,7 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/upstream"
 )
 
-// Prepare makes the place's folders, and gives the rules and the environment of a harness whose program is at path.
+// Prepare makes the place's folders, and returns the rules and the environment of a harness whose program is at path.
 // closed is what it is never to reach, whatever else is on a list.
 //
 // Logins are copied. With the file itself a child could put another's account into it, with which the user would talk
@@ -22,7 +22,7 @@ import (
 // chosen are variables that a person lets it keep; files that their values name may be read.
 func (p Place) Prepare(h upstream.Profile, path string, command, env, chosen, closed []string) (
 	Rules, []string, error) {
-	own, err := filepath.EvalSymlinks(p.Own)
+	own, err := filepath.EvalSymlinks(p.State)
 	if err != nil {
 		return Rules{}, nil, err
 	}
@@ -131,7 +131,7 @@ func copyLogin(inside *os.Root, from, to string) error {
 
 // Forget removes the copies of logins, and what is left of temp files.
 func (p Place) Forget(h upstream.Profile) error {
-	inside, err := os.OpenRoot(p.Own) // the child may have made links that lead out
+	inside, err := os.OpenRoot(p.State) // the child may have made links that lead out
 	if err != nil {
 		return err
 	}

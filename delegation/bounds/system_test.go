@@ -14,7 +14,7 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/upstream"
 )
 
-// files makes files in a new folder, with symbolic links followed, and gives the folder.
+// files makes files in a new folder, with symbolic links followed, and returns the folder.
 func files(t *testing.T, names ...string) string {
 	t.Helper()
 	dir, err := filepath.EvalSymlinks(t.TempDir())
@@ -103,13 +103,13 @@ func TestPrepare(t *testing.T) {
 		"OPENAI_API_KEY=own", "ANTHROPIC_API_KEY=other"}
 	codex, _ := upstream.Lookup("codex")
 	for _, edit := range []bool{false, true} {
-		p := Place{Tree: filepath.Join(dir, "root/tree"), Edit: edit, Own: filepath.Join(dir, "root/own")}
+		p := Place{Tree: filepath.Join(dir, "root/tree"), Edit: edit, State: filepath.Join(dir, "root/own")}
 		r, with, err := p.Prepare(codex, "/usr/bin/env", []string{"env"}, env, []string{"MINE"},
 			[]string{filepath.Join(dir, "signet")})
 		if err != nil {
 			t.Fatal(err)
 		}
-		writes := []string{p.Own}
+		writes := []string{p.State}
 		if edit {
 			writes = append(writes, p.Tree)
 		}
@@ -127,15 +127,15 @@ func TestPrepare(t *testing.T) {
 				t.Errorf("%s can be read: %v", path, r.Read)
 			}
 		}
-		if value(with, "HOME") != p.Own || value(with, "CODEX_HOME") != filepath.Join(p.Own, ".codex") ||
+		if value(with, "HOME") != p.State || value(with, "CODEX_HOME") != filepath.Join(p.State, ".codex") ||
 			value(with, "OPENAI_API_KEY") != "own" || value(with, "ANTHROPIC_API_KEY") != "" {
 			t.Errorf("environment: %q", with)
 		}
-		login := filepath.Join(p.Own, ".codex/auth.json")
+		login := filepath.Join(p.State, ".codex/auth.json")
 		if text, err := os.ReadFile(login); string(text) != "home/.codex/auth.json" {
 			t.Errorf("the login: %q, %v", text, err)
 		}
-		if _, err := os.Stat(filepath.Join(p.Own, ".codex/config.toml")); err == nil {
+		if _, err := os.Stat(filepath.Join(p.State, ".codex/config.toml")); err == nil {
 			t.Error("the user's settings are there, too")
 		}
 		if err := p.Forget(codex); err != nil {
@@ -146,12 +146,12 @@ func TestPrepare(t *testing.T) {
 		}
 	}
 	// a link that the child has made leads to nothing of the user's, when it goes or comes back
-	p := Place{Tree: filepath.Join(dir, "root/tree"), Own: filepath.Join(dir, "root/own")}
+	p := Place{Tree: filepath.Join(dir, "root/tree"), State: filepath.Join(dir, "root/own")}
 	users := filepath.Join(home, ".codex")
-	if err := os.RemoveAll(filepath.Join(p.Own, ".codex")); err != nil {
+	if err := os.RemoveAll(filepath.Join(p.State, ".codex")); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.Symlink(users, filepath.Join(p.Own, ".codex")); err != nil {
+	if err := os.Symlink(users, filepath.Join(p.State, ".codex")); err != nil {
 		t.Fatal(err)
 	}
 	gone := p.Forget(codex)

@@ -11,7 +11,7 @@ import (
 	"strconv"
 )
 
-// put brings the caller's folder from one tree to another, and gives the files that it has changed. New files are
+// put brings the caller's folder from one tree to another, and returns the files that it has changed. New files are
 // prepared beside their places and then moved there, each at once; if one cannot be, all is as before.
 func (r *Result) put(ctx context.Context, g git, from, to string) (changed []string, err error) {
 	removed, fresh, err := difference(ctx, g, from, to)

@@ -115,7 +115,7 @@ func (r *Result) Applied(ctx context.Context) bool {
 	return err == nil
 }
 
-// Apply merges the changes into what stands in the caller's folder now, committed or not, and gives the files that it
+// Apply merges the changes into what stands in the caller's folder now, committed or not, and returns the files that it
 // has written. Index, branch and HEAD there stay as they are. Where it does not fit the error is a Conflict, and
 // nothing is changed; what was applied already changes nothing.
 func (r *Result) Apply(ctx context.Context) ([]string, error) {

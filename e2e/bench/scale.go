@@ -87,7 +87,7 @@ func (g growth) run(ctx context.Context, sessions int) error {
 	}
 }
 
-// beside has so many conversations at once, each in a process of its own, and gives the median of each part.
+// beside has so many conversations at once, each in a process of its own, and returns the median of each part.
 func (g growth) beside(ctx context.Context, processes int) (moment, error) {
 	moments, errs := make([]moment, processes), make([]error, processes)
 	var all sync.WaitGroup

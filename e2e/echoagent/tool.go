@@ -14,7 +14,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// callTool calls the tool and gives what it said.
+// callTool calls the tool and returns what it said.
 func (a *agent) callTool(ctx context.Context) (string, error) {
 	if len(a.servers) == 0 || a.servers[0].Stdio == nil {
 		return "\nI have no tools.\n", nil

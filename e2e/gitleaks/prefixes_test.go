@@ -42,7 +42,7 @@ func TestPrefixes(t *testing.T) {
 				least, most := lengths(a)
 				n := len(h.text)
 				h.text = written(h.text, rule.Regex.String())
-				if !keyed.MatchString(h.text) || least-n < leastTail {
+				if !keyed.MatchString(h.text) || least-n < minTail {
 					continue
 				}
 				row := fmt.Sprintf("%s %s %d %d", kind, h.text, least-n, max(0, most-n))
@@ -77,8 +77,8 @@ func TestPrefixes(t *testing.T) {
 	t.Logf("%d prefixes", len(rows))
 }
 
-// leastTail is how many bytes behind a prefix tell anything at all.
-const leastTail = 7
+// minTail is how many bytes behind a prefix tell anything at all.
+const minTail = 7
 
 // names are those of providers whose rules begin otherwise.
 var names = map[string]string{"gcp": "google", "new": "newrelic", "flyio": "fly"}

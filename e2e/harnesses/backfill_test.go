@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// backfilled runs memory backfill for the harness alone, and gives how many turns of how many sessions were new.
+// backfilled runs memory backfill for the harness alone, and returns how many turns of how many sessions were new.
 func (s stage) backfilled(flags ...string) (sessions, turns int) {
 	s.t.Helper()
 	command := []string{s.proxy, "memory", "backfill", s.name, "--memory", "embedded", "--json"}

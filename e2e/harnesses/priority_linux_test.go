@@ -10,7 +10,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// ahead lets what runs in the sandbox, and this program, run before all else until the function that it gives is
+// ahead lets what runs in the sandbox, and this program, run before all else until the function that it returns is
 // called, where that is allowed: how long an end takes is then the harness's time and ours, not that of whoever keeps
 // the machine busy.
 func (s stage) ahead() (behind func()) {

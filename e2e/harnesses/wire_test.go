@@ -114,7 +114,7 @@ func (w *wire) begin(method string, params map[string]any) (id int) {
 	return w.id
 }
 
-// call sends a request and gives its result; an error fails the test.
+// call sends a request and returns its result; an error fails the test.
 func (w *wire) call(method string, params map[string]any) json.RawMessage {
 	w.t.Helper()
 	return w.await(w.begin(method, params))
@@ -202,7 +202,7 @@ func (w *wire) prompting(session, text string) (id int) {
 		"prompt": []any{map[string]any{"type": "text", "text": text}}})
 }
 
-// prompt has a turn and gives how it ended.
+// prompt has a turn and returns how it ended.
 func (w *wire) prompt(session, text string) (stop string) {
 	w.t.Helper()
 	return stopOf(w.t, w.await(w.prompting(session, text)))

@@ -115,7 +115,7 @@ func newUser(t *testing.T) *user {
 	return &user{t: t, signet: filepath.Join(machine.drive, name), env: []string{`SIGNET_PATH=C:\` + name}}
 }
 
-// run runs the proxy's command and gives what it says.
+// run runs the proxy's command and returns what it says.
 func (u *user) run(args ...string) string {
 	u.t.Helper()
 	ctx, cancel := context.WithTimeout(u.t.Context(), patience)
@@ -176,7 +176,7 @@ func (c *conversation) prompt(text string) {
 	c.must(err)
 }
 
-// end hangs up and gives what was said.
+// end hangs up and returns what was said.
 func (c *conversation) end() string {
 	c.t.Helper()
 	c.in.Close()

@@ -268,7 +268,7 @@ func (s *Store) visible(ctx context.Context, in search, ids []int64, most int) (
 }
 
 // rows reads passages for ranking, the first n of the ids with their neighbours, which are ranked as well. When the
-// deadline passes it gives what it has.
+// deadline passes it returns what it has.
 func (s *Store) rows(ctx context.Context, q *rank.Query, ids []int64, n int, in search) ([]*rank.Passage, error) {
 	list, err := json.Marshal(ids)
 	if err != nil {

@@ -140,8 +140,8 @@ func (m *Memory) prepare(now time.Time) error {
 }
 
 // Add stores a memory: Content, and of the other fields those that are not zero (Importance also where ImportanceSet).
-// If the project has the same text already, that memory is updated instead. It gives the memory as stored, and whether
-// it is new. Errors: ErrEmpty, ErrTooLong, ErrImportance, package sqlite's.
+// If the project has the same text already, that memory is updated instead. It returns the memory as stored, and
+// whether it is new. Errors: ErrEmpty, ErrTooLong, ErrImportance, package sqlite's.
 func (s *Store) Add(ctx context.Context, m Memory) (stored Memory, added bool, err error) {
 	given := m
 	m.ID = ""

@@ -24,7 +24,7 @@ const (
 	sessionsOfOne = 3   // in which a wish is said that is a rule
 	maxRules      = 3   // that a prompt is told
 	turnShare     = .6  // how much counts what else was said in the rule's turn,
-	leastOfRule   = .25 // share of the prompt that a rule holds to be told
+	minOfRule     = .25 // share of the prompt that a rule holds to be told
 	ownPassages   = 4   // of a prompt: what follows is mostly pasted
 )
 
@@ -88,7 +88,7 @@ func (r rule) stands() bool { return r.rows[0].Type != wish || r.sessions() >= s
 
 const wish = string(stated.Wish)
 
-// sessions gives in how many sessions a rule was said.
+// sessions returns in how many sessions a rule was said.
 func (r rule) sessions() int {
 	keys := map[string]bool{}
 	for _, row := range r.rows {
@@ -191,7 +191,7 @@ func (s *Store) recallRules(ctx context.Context, q *rank.Query, ranked []*rank.P
 			around = max(around, q.Held(turns[row.turn]))
 		}
 		held := q.Held(r.terms) + turnShare*around
-		if len(ranked) > 0 && held < leastOfRule && !asksFor(q, r.rows[0].Content) {
+		if len(ranked) > 0 && held < minOfRule && !asksFor(q, r.rows[0].Content) {
 			continue
 		}
 		m := r.shown()
@@ -224,7 +224,7 @@ func (s *Store) rulesFor(ctx context.Context, q *rank.Query, ranked []*rank.Pass
 	var begins []any
 	for _, word := range q.Sought() {
 		runes := []rune(word)
-		begins = append(begins, "%"+string(runes[:min(len(runes), leastBeginning)])+"%")
+		begins = append(begins, "%"+string(runes[:min(len(runes), minBeginning)])+"%")
 		has = append(has, fmt.Sprintf("m.content LIKE ?%d", 5+len(begins)))
 	}
 	if len(has) == 0 {

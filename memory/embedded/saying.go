@@ -11,8 +11,8 @@ import (
 // maxSaying is how many passages that have a word are looked at, the newest.
 const maxSaying = 50_000
 
-// leastBeginning is how many bytes of a word find those that begin with it.
-const leastBeginning = 3
+// minBeginning is how many bytes of a word find those that begin with it.
+const minBeginning = 3
 
 // SessionsSaying returns the sessions in which a word, one of its forms, or a word that begins with it was said, as far
 // as their turns are in the index. asked is false for a word that the index does not hold, such as "the".
@@ -21,7 +21,7 @@ func (s *Store) SessionsSaying(ctx context.Context, word string) (found map[int6
 	for _, t := range language.Ask(word).Terms {
 		switch begins := language.Fold(t.Word); {
 		case t.Part:
-		case t.Pair || len(begins) < leastBeginning:
+		case t.Pair || len(begins) < minBeginning:
 			all = append(all, matchQuery(t.Forms))
 		default:
 			all = append(all, "("+matchQuery(t.Forms)+" OR "+quote(begins)+"*)")

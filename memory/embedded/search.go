@@ -83,7 +83,7 @@ func partOfDeadline(ctx context.Context, part float64) (context.Context, context
 	return context.WithTimeout(ctx, time.Duration(part*float64(time.Until(deadline))))
 }
 
-// rank returns the passages that may answer a text, the best first. When the deadline passes it gives what was found
+// rank returns the passages that may answer a text, the best first. When the deadline passes it returns what was found
 // until then.
 func (s *Store) rank(ctx context.Context, in search) (rank.Query, []*rank.Passage, error) {
 	q := rank.Ask(in.text, s.opts.Now())

@@ -6,10 +6,10 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/sqlite"
 )
 
-// leastID is the shortest abbreviation of an id, in characters.
-const leastID = 8
+// minID is the shortest abbreviation of an id, in characters.
+const minID = 8
 
-// Short returns the shortest beginning of an id that no other id has, at least leastID characters; Get and the others
+// Short returns the shortest beginning of an id that no other id has, at least minID characters; Get and the others
 // take it for the id.
 func (s *Store) Short(ctx context.Context, id string) (string, error) {
 	const beside = `SELECT max(uid) FROM memories WHERE uid < ?1 UNION ALL SELECT max(uid) FROM passages WHERE uid < ?1
@@ -18,7 +18,7 @@ func (s *Store) Short(ctx context.Context, id string) (string, error) {
 	if err != nil {
 		return "", sqlite.While("looking for ids", err)
 	}
-	need := leastID
+	need := minID
 	for _, other := range neighbours {
 		if other == nil {
 			continue

@@ -36,7 +36,7 @@ func TestShort(t *testing.T) {
 		}
 		defer func() {
 			short, err := s.Short(t.Context(), m.ID)
-			if err != nil || len(short) < leastID || len(short) > leastID+2 {
+			if err != nil || len(short) < minID || len(short) > minID+2 {
 				t.Fatalf("%s: %q, %v", m.ID, short, err)
 			}
 			if got, err := s.Get(t.Context(), short); err != nil || got.ID != m.ID {

@@ -67,7 +67,7 @@ func (w *world) size() int64 {
 }
 
 // fill stores so many passages, of the corpus' own words, shuffled by how often they stand in it, so that common
-// words are common. It gives how long their text is.
+// words are common. It returns how long their text is.
 func (w *world) fill(size int) (text int64) {
 	w.t.Helper()
 	random := rand.New(rand.NewPCG(1, 2))

@@ -37,7 +37,7 @@ func newWorld(t testing.TB) *world {
 	return w
 }
 
-// said writes a session of turns (user, assistant, user, …) in a project and has it learned. It gives the session's
+// said writes a session of turns (user, assistant, user, …) in a project and has it learned. It returns the session's
 // key.
 func (w *world) said(project, name string, texts ...string) string {
 	w.t.Helper()

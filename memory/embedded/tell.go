@@ -25,7 +25,7 @@ const (
 	maxExcerpt   = 600 // bytes that are told of a longer memory,
 	workExcerpt  = 350 // of what was said where work was done, with what stands beside it,
 	wordsExcerpt = 300 // and of the user's words there;
-	leastExcerpt = 160 // the least of it that is told where there is little room
+	minExcerpt   = 160 // the least of it that is told where there is little room
 )
 
 // An excerpt is an item that is being made: passages of one conversation that follow each other, or a text.
@@ -107,7 +107,7 @@ func (s *Store) tell(ctx context.Context, q *rank.Query, words, ranked []*rank.P
 // it and say how things are to be done.
 func (t *selection) bears(c *rank.Passage) bool {
 	held := t.q.Held(language.Terms(t.texts[c.ID].Content))
-	return held > leastOfRule || held > 0 && c.Traits.Has(passage.Directs)
+	return held > minOfRule || held > 0 && c.Traits.Has(passage.Directs)
 }
 
 // places has passages by conversation, in order.
@@ -237,7 +237,7 @@ func (t *selection) quote(c *rank.Passage, most int) {
 	for _, s := range list {
 		whole += len(s.text) + 1
 	}
-	if len(list) == 0 || most < leastExcerpt && most < whole {
+	if len(list) == 0 || most < minExcerpt && most < whole {
 		return
 	}
 	p := partAround(list, t.best(list), most-len("… ")-len(" …"), t.said)

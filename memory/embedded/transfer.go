@@ -22,7 +22,7 @@ import (
 // for the rest.
 const longestLine = 6*MaxContent + 64<<10
 
-// Export writes all memories to w as JSON Lines, in the order in which they came, and gives how many. With said it
+// Export writes all memories to w as JSON Lines, in the order in which they came, and returns how many. With said it
 // writes the passages of conversations after them.
 func (s *Store) Export(ctx context.Context, w io.Writer, said bool) (n int, err error) {
 	const doing = "exporting memories"

@@ -12,7 +12,7 @@ import (
 
 const (
 	maxTypos    = 3     // words of a prompt that are taken for mistyped ones
-	leastTypo   = 6     // bytes of such a word; a shorter one has too many neighbours
+	minTypo     = 6     // bytes of such a word; a shorter one has too many neighbours
 	typoStart   = 3     // bytes of its beginning that are taken to be right
 	maxLikeTypo = 1_000 // words with that beginning that are looked at
 )
@@ -22,7 +22,7 @@ const (
 func (s *Store) mendTypos(ctx context.Context, q *rank.Query, lists [][]int64, most int) error {
 	var mended []int
 	for i, t := range q.Terms {
-		if len(lists[i]) > 0 || t.Pair || len(t.Forms[0]) < leastTypo || len(mended) == maxTypos {
+		if len(lists[i]) > 0 || t.Pair || len(t.Forms[0]) < minTypo || len(mended) == maxTypos {
 			continue
 		}
 		word := t.Forms[0]

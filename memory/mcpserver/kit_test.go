@@ -135,7 +135,7 @@ func attach(t *testing.T, transport mcp.Transport) *client {
 	return c
 }
 
-// call calls a tool, and gives the text of its result and whether it is an error.
+// call calls a tool, and returns the text of its result and whether it is an error.
 func (c *client) call(name string, arguments any) (words string, failed bool) {
 	c.t.Helper()
 	r, err := c.CallTool(c.t.Context(), &mcp.CallToolParams{Name: name, Arguments: arguments})

@@ -26,7 +26,7 @@ func newLifetime() *lifetime {
 	return l
 }
 
-// begin counts a task that the end waits for; end must follow. After close it gives false.
+// begin counts a task that the end waits for; end must follow. After close it returns false.
 func (l *lifetime) begin() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -39,7 +39,7 @@ func (l *lifetime) begin() bool {
 
 func (l *lifetime) end() { l.tasks.Done() }
 
-// run runs a task in a goroutine. After close it gives false and runs nothing.
+// run runs a task in a goroutine. After close it returns false and runs nothing.
 func (l *lifetime) run(task func()) bool {
 	if !l.begin() {
 		return false

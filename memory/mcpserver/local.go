@@ -20,7 +20,7 @@ const (
 	localTime = 5 * time.Second // of a call, waiting for other writers of the database included
 	maxShown  = 2000            // bytes of a memory in a list; memory_get gives it whole
 	maxAnswer = 8000            // bytes of the answer in the turn around it
-	leastID   = 6               // characters of an id by which something is forgotten for good
+	minID     = 6               // characters of an id by which something is forgotten for good
 )
 
 // local answers a call from the embedded store. Errors are for the agent to read.
@@ -52,12 +52,12 @@ func (e *endpoint) local(ctx context.Context, who memory.Session, t tool, v valu
 	return nil, err
 }
 
-var errShortID = fmt.Errorf("give at least %d characters of the id: what is forgotten is gone for good", leastID)
+var errShortID = fmt.Errorf("give at least %d characters of the id: what is forgotten is gone for good", minID)
 
 // answerFrom returns the answer of a tool, which is shown as JSON.
 func answerFrom(ctx context.Context, store *embedded.Store, who memory.Session, t tool, v values) (any, error) {
 	type object = map[string]any
-	if t.name == "memory_forget" && len(v.text("id")) < leastID {
+	if t.name == "memory_forget" && len(v.text("id")) < minID {
 		return nil, errShortID
 	}
 	if id := v.text("id"); id != "" { // a session is told of what it may not see that it does not exist

@@ -88,7 +88,7 @@ const maxRated = 50
 // A rowOf asks the daemon for a memory by its id.
 type rowOf func(ctx context.Context, id string) (json.RawMessage, error)
 
-// allowed checks the ids among a call's arguments. It gives the arguments without ratings of memories outside the
+// allowed checks the ids among a call's arguments. It returns the arguments without ratings of memories outside the
 // scope; refused tells the agent why the call is not made.
 func (s scope) allowed(ctx context.Context, row rowOf, raw json.RawMessage,
 	v values) (edited json.RawMessage, refused error) {

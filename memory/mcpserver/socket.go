@@ -127,7 +127,7 @@ func (s *sockets) accept(l net.Listener) {
 	}
 }
 
-// endpointOf reads the session's token, one line, and gives its endpoint. It reads nothing behind that line.
+// endpointOf reads the session's token, one line, and returns its endpoint. It reads nothing behind that line.
 func (s *sockets) endpointOf(conn net.Conn) (*endpoint, error) {
 	defer context.AfterFunc(s.ctx, func() { conn.Close() })()
 	if err := conn.SetReadDeadline(time.Now().Add(tokenLimit)); err != nil {

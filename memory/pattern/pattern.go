@@ -7,7 +7,7 @@ import (
 	"sync"
 )
 
-// A Pattern gives its regular expression, which the first call compiles. It may be called from several goroutines.
+// A Pattern returns its regular expression, which the first call compiles. It may be called from several goroutines.
 type Pattern func() *regexp.Regexp
 
 // New makes the pattern of text, which must be valid: the first use of one that is not panics.

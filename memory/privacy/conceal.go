@@ -8,10 +8,10 @@ import (
 	"unicode/utf8"
 )
 
-// Conceal replaces what text repeats of private passages, as WithoutPrivate gives them, by "[private]": a passage, one
-// of its lines, and those of its words that no dictionary has (digits, inner capitals, signs, great length), whatever
-// their case and white space. growing says that more of the text will come: then an end that may be the beginning of
-// such a passage is left out.
+// Conceal replaces what text repeats of private passages, as WithoutPrivate returns them, by "[private]": a passage,
+// one of its lines, and those of its words that no dictionary has (digits, inner capitals, signs, great length),
+// whatever their case and white space. growing says that more of the text will come: then an end that may be the
+// beginning of such a passage is left out.
 func Conceal(text string, private []string, growing bool) string {
 	var c concealer
 	c.learn(private)
@@ -55,7 +55,7 @@ func (c *concealer) learn(private []string) {
 	}
 }
 
-// add takes the next piece of text and gives what is concealed by now and was not given before. At the end it holds
+// add takes the next piece of text and returns what is concealed by now and was not given before. At the end it holds
 // nothing back.
 func (c *concealer) add(text string, end bool) string {
 	text, c.held = c.held+text, ""

@@ -117,7 +117,7 @@ type recogniser struct {
 	held    string // the end of what came, which may be the beginning of a passage
 }
 
-// add takes the next piece of text and gives what is concealed by now and was not given before. At the end it holds
+// add takes the next piece of text and returns what is concealed by now and was not given before. At the end it holds
 // nothing back.
 func (r *recogniser) add(text string, end bool) string {
 	text, r.held = r.held+text, ""

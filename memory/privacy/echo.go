@@ -8,13 +8,13 @@ import (
 )
 
 // WithoutEcho takes out of text what repeats one of the blocks, quoted or not: lines that follow each other there, too.
-// Less than leastEcho bytes stay: a few short lines may be the assistant's own.
+// Less than minEcho bytes stay: a few short lines may be the assistant's own.
 func WithoutEcho(text string, blocks []string) string {
 	e := newEcho(blocks)
 	return e.add(text, true)
 }
 
-const leastEcho = 24 // bytes of equal lines that are no coincidence
+const minEcho = 24 // bytes of equal lines that are no coincidence
 
 // An echo takes out of text that arrives in pieces what it repeats of blocks.
 type echo struct {
@@ -23,7 +23,7 @@ type echo struct {
 
 	part    string   // of a line whose end has not come, which may be a line of the blocks
 	passing bool     // this line is none of the blocks': the rest of it is passed on as it comes
-	run     []string // lines of a possible echo that are held back, until it has leastEcho bytes
+	run     []string // lines of a possible echo that are held back, until it has minEcho bytes
 	size    int      // bytes of the possible echo, without white space and quotation marks
 	ends    []int    // the places in the blocks where the possible echo may have got to
 }
@@ -47,7 +47,7 @@ func newEcho(blocks []string) *echo {
 	return e
 }
 
-// add takes the next piece of text and gives what is judged by now and was not given before. At the end it holds
+// add takes the next piece of text and returns what is judged by now and was not given before. At the end it holds
 // nothing back.
 func (e *echo) add(text string, end bool) string {
 	if len(e.lines) == 0 {
@@ -106,11 +106,11 @@ func (e *echo) line(line string, kept *strings.Builder) {
 // blank lines; a quotation's empty lines (">") are dropped, too.
 func (e *echo) hold(line string, kept *strings.Builder) {
 	e.run = append(e.run, line)
-	if e.size > 0 && e.size < leastEcho && len(e.run) < 1000 {
+	if e.size > 0 && e.size < minEcho && len(e.run) < 1000 {
 		return
 	}
 	for _, line := range e.run {
-		if e.size < leastEcho || strings.TrimSpace(line) == "" {
+		if e.size < minEcho || strings.TrimSpace(line) == "" {
 			kept.WriteString(line)
 		}
 	}

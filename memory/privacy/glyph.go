@@ -58,7 +58,7 @@ var entities = map[string]rune{
 }
 
 // entity decodes the entity at the start of s, which begins with "&"; its semicolon may be missing. Where there is no
-// entity it gives the ampersand.
+// entity it returns the ampersand.
 func entity(s string) (r rune, size int) {
 	i := 1
 	for {

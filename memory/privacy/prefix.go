@@ -26,8 +26,8 @@ var (
 )
 
 const (
-	leastTail = 10  // bytes behind a prefix that can look random
-	maxTail   = 512 // bytes that are looked at: what goes on for longer begins again and again in a long word
+	minTail = 10  // bytes behind a prefix that can look random
+	maxTail = 512 // bytes that are looked at: what goes on for longer begins again and again in a long word
 )
 
 // prefixes has the longest first.
@@ -35,12 +35,12 @@ var prefixes = sync.OnceValue(func() *index[prefix] {
 	all := readPrefixes(keyTable)
 	for _, p := range readPrefixes(prefixTable) {
 		if p.signed() { // what was cut is half a secret, too
-			p.least = max(min(p.least, leastTail), 3*p.least/4)
+			p.least = max(min(p.least, minTail), 3*p.least/4)
 		}
 		if p.telling() {
 			p.least = min(p.least, 20)
 		}
-		p.least = max(p.least, leastTail)
+		p.least = max(p.least, minTail)
 		all = append(all, p)
 	}
 	slices.SortStableFunc(all, func(a, b prefix) int { return len(b.text) - len(a.text) })
@@ -151,7 +151,7 @@ func behindGlue(text string, i int) bool {
 // key returns where a key begins in text[start:end], which is one word.
 func key(text string, start, end int) (at int, kind string, ok bool) {
 	x := prefixes()
-	for i := start; i+leastWord <= end; i++ {
+	for i := start; i+minWord <= end; i++ {
 		for _, p := range x.at(text[i], text[i+1]) {
 			if strings.HasPrefix(text[i:end], p.text) && p.begins(text, start, i, end) {
 				return i, p.kind, true
@@ -164,7 +164,7 @@ func key(text string, start, end int) (at int, kind string, ok bool) {
 // encodedKey returns the kind of a key in s, which is base64 of a text that holds one.
 func encodedKey(s string) (kind string, ok bool) {
 	s = strings.TrimRight(s, "=")
-	if len(s) < leastEncoded {
+	if len(s) < minEncoded {
 		return "", false
 	}
 	encoding := base64.RawStdEncoding
@@ -187,7 +187,7 @@ func encodedKey(s string) (kind string, ok bool) {
 	return "", false
 }
 
-const leastEncoded = 24 // bytes of base64 of the shortest key
+const minEncoded = 24 // bytes of base64 of the shortest key
 
 func printable(text []byte) bool {
 	return !slices.ContainsFunc(text, func(c byte) bool {

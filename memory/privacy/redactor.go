@@ -5,8 +5,8 @@ import "strings"
 const (
 	// nearEnd is how many bytes at the end of an unfinished line are held back: they may be half a secret.
 	nearEnd = 256
-	// leastBefore is how many bytes before a text are kept, white space not counted, because they decide what it is.
-	leastBefore = 512
+	// minBefore is how many bytes before a text are kept, white space not counted, because they decide what it is.
+	minBefore = 512
 	// maxBefore is how many with white space.
 	maxBefore = 8 << 10
 )
@@ -31,7 +31,7 @@ const (
 	theBlock           // the lines of a PEM block, and its end
 )
 
-// add takes the next piece of text and gives what can be judged by now and was not given before. At the end it holds
+// add takes the next piece of text and returns what can be judged by now and was not given before. At the end it holds
 // nothing back.
 func (r *redactor) add(text string, end bool) string {
 	fresh := len(r.held)
@@ -63,7 +63,7 @@ func (r *redactor) add(text string, end bool) string {
 	return given + "[redacted:" + kind + "]"
 }
 
-// cut takes the last text before a gap. It gives what can be judged, drops the rest, and skips the rest of the word
+// cut takes the last text before a gap. It returns what can be judged, drops the rest, and skips the rest of the word
 // that the gap may end in.
 func (r *redactor) cut(text string) string {
 	given := r.add(text, false)
@@ -115,7 +115,7 @@ func lastWords(text string) string {
 	for i > 0 && len(text)-i < maxBefore {
 		if strings.IndexByte(space, text[i-1]) < 0 {
 			n++
-		} else if n >= leastBefore {
+		} else if n >= minBefore {
 			break
 		}
 		i--

@@ -22,7 +22,7 @@ var seedWords = sync.OnceValue(func() map[string]bool {
 })
 
 const (
-	leastSeed  = 12 // words that a phrase has at least
+	minSeed    = 12 // words that a phrase has at least
 	otherSeeds = 8  // different words among them at least
 	maxSeed    = 48 // words that a phrase has at most; a longer run is a list of words
 	likelySeed = 4  // words at the text's end from which on more text may make a phrase
@@ -72,7 +72,7 @@ func (f *findings) seeds(text string) {
 }
 
 func isSeedPhrase(words []string) bool {
-	if len(words) < leastSeed || len(words) > maxSeed {
+	if len(words) < minSeed || len(words) > maxSeed {
 		return false
 	}
 	slices.Sort(words)

@@ -23,13 +23,13 @@ func TestSeedPhrases(t *testing.T) {
 		for shift := range 96 {
 			before := strings.Repeat("x", shift) + " the " + strings.Join(pick(words, 2), " ") + " of "
 			behind := " and that is " + words[shift]
-			for _, phrase := range [][]string{pick(words, leastSeed+r.IntN(13)), pick(short, leastSeed)} {
+			for _, phrase := range [][]string{pick(words, minSeed+r.IntN(13)), pick(short, minSeed)} {
 				text := before + strings.Join(phrase, between) + behind
 				if got := Redact(text); got != before+"[redacted:seed-phrase]"+behind {
 					t.Fatalf("%d bytes shifted: %q", shift, got)
 				}
 			}
-			few := strings.Join(pick(words, leastSeed-1), between)
+			few := strings.Join(pick(words, minSeed-1), between)
 			if got := Redact(before + few + behind); got != before+few+behind {
 				t.Fatalf("%d bytes shifted, a word less: %q", shift, got)
 			}

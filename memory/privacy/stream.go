@@ -4,7 +4,7 @@ import (
 	"strings"
 )
 
-// A Stream makes text storable while it arrives, as Storable does with a whole text. What it gives may be written to
+// A Stream makes text storable while it arrives, as Storable does with a whole text. What it returns may be written to
 // disk. It holds back what cannot be judged yet: the end of an unfinished line, a span that is still open (a PEM block,
 // <private>, a quote behind a secret's name), the beginning of what the user marked private, and lines that may be an
 // echo. It is not safe for concurrent use.
@@ -40,7 +40,7 @@ func (s *Stream) Ready() string { return s.take(false) }
 // End returns the rest. The stream is not used after it.
 func (s *Stream) End() string { return s.take(true) }
 
-// Skip is for a gap: text that is left out on purpose, or "" where it was lost. It gives what may be written of the
+// Skip is for a gap: text that is left out on purpose, or "" where it was lost. It returns what may be written of the
 // text before the gap; a span that was open there is dropped. text is looked through for <private>. Of what follows the
 // gap, the rest of a word is left out and, where the text was lost, the rest of a private passage that may have begun
 // in it.

@@ -26,20 +26,20 @@ func (f *findings) words(text string) {
 		for i < len(text) && wordBytes[text[i]] {
 			i++
 		}
-		if i-start >= leastWord {
+		if i-start >= minWord {
 			f.word(text, start, i)
 		}
 	}
 }
 
-const leastWord = 17 // bytes of the shortest key, prefix included
+const minWord = 17 // bytes of the shortest key, prefix included
 
 // word looks for a key or a random string in text[start:end], which is one word.
 func (f *findings) word(text string, start, end int) {
 	for end > start && (text[end-1] == '.' || text[end-1] == '/') { // the sentence's full stop
 		end--
 	}
-	if end-start < leastWord {
+	if end-start < minWord {
 		return
 	}
 	if at, kind, ok := key(text, start, end); ok {

@@ -217,8 +217,8 @@ type Compaction struct {
 	Summary               string
 }
 
-// CompactionComplete keeps a summary as a memory and gives that memory's id. It ends with ctx or after 10 s. Errors as
-// of End.
+// CompactionComplete keeps a summary as a memory and returns that memory's id. It ends with ctx or after 10 s. Errors
+// as of End.
 func (c *Client) CompactionComplete(ctx context.Context, s Compaction) (memoryID string, err error) {
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()

@@ -16,8 +16,8 @@ import (
 // The daemon's HTTP API for single memories, as its own MCP tools call it. It stands in for /mcp where that cannot be
 // used: 0.58.1's tools call port 3850 whatever port they are served from, and carry no token.
 //
-// Every method ends with ctx or after 10 s and gives the daemon's reply as it came. Errors: *StatusError for a refusal,
-// memory.ErrUnavailable otherwise.
+// Every method ends with ctx or after 10 s and returns the daemon's reply as it came. Errors: *StatusError for a
+// refusal, memory.ErrUnavailable otherwise.
 
 // A Note is a memory to keep.
 type Note struct {

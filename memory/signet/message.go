@@ -49,7 +49,8 @@ func (c *Client) messages(ctx context.Context, s memory.Session, n notifications
 }
 
 // Send leaves a message from an agent for a session, which finds it in its inbox and in the replies to its hooks (POST
-// /api/cross-agent/messages). It gives the message's id, and ends with ctx or after 10 s. Errors are those of Remember.
+// /api/cross-agent/messages). It returns the message's id, and ends with ctx or after 10 s. Errors are those of
+// Remember.
 func (c *Client) Send(ctx context.Context, from, key, content string) (id string, err error) {
 	raw, err := c.memories(ctx, http.MethodPost, "/api/cross-agent/messages", struct {
 		From    string `json:"fromAgentId,omitempty"`

@@ -28,7 +28,7 @@ type startReply struct {
 	Warnings []json.RawMessage
 }
 
-// A startMemory is one of the memories that a start gives, best first.
+// A startMemory is one of the memories that a start returns, best first.
 type startMemory struct {
 	ID, Content string
 	CreatedAt   string `json:"created_at"`
@@ -39,7 +39,7 @@ type startMemory struct {
 // that the daemon names, not lines of its text, which is long and has them last.
 //
 // While the daemon is left alone it fails at once. Where it is time to probe it, the start goes on in a goroutine, and
-// the key's next Start gives its result.
+// the key's next Start returns its result.
 //
 // Errors: memory.ErrOwned; memory.ErrUnavailable; memory.ErrKeySpent for the stub, and together with ErrUnavailable
 // where the request went out and no readable answer came. After ErrUnavailable alone the key can still be started.

@@ -129,7 +129,7 @@ type part struct {
 	tail []byte // its newest bytes, after those that were kept as its beginning
 }
 
-const leastRoom = 512 // bytes; with less room a string is kept whole, up to limit
+const minRoom = 512 // bytes; with less room a string is kept whole, up to limit
 
 // tailSize is how many bytes of the end of a string are kept: a quarter.
 func (p *part) tailSize() int { return p.room / 4 }
@@ -137,7 +137,7 @@ func (p *part) tailSize() int { return p.room / 4 }
 // takeString takes the next bytes of a string that is kept.
 func (t *Thinner) takeString(b []byte) {
 	p := &t.part
-	if p.room < leastRoom {
+	if p.room < minRoom {
 		t.keep(b)
 		return
 	}

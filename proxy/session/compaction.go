@@ -54,14 +54,14 @@ func (h *history) call(id string, begins, completed bool) (begun, lost bool) {
 	return begun, lost
 }
 
-// leastUsed is how many tokens must have been in use for a fall to mean a compaction. An agent's own instructions are
+// minUsed is how many tokens must have been in use for a fall to mean a compaction. An agent's own instructions are
 // more.
-const leastUsed = 4000
+const minUsed = 4000
 
 // use notes how many tokens of its context window a session uses. A fall to less than half is a compaction that the
 // harness did not report.
 func (h *history) use(tokens int64) (lost bool) {
 	before := h.used
 	h.used = tokens
-	return before >= leastUsed && tokens < before/2 && h.replay.step == replayOver
+	return before >= minUsed && tokens < before/2 && h.replay.step == replayOver
 }

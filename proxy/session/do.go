@@ -159,27 +159,27 @@ type Held struct {
 	rounds    int  // how often another proxy has come first
 	cancelled bool
 
-	from    correlation.State // the session's, once it is decided by
-	fetch   *Fetch            // of what it is to carry; nil: nothing
-	waits   bool              // it may wait for that
-	earlier string            // how the conversation ended that the session continues
-	recall  recall
-	found   memory.Context // what memory has found for its words
-	next    Step           // what is composed
-	last    bool           // if nothing comes of that, there is nothing to tell
-	in      *Injection
+	from      correlation.State // the session's, once it is decided by
+	fetch     *Fetch            // of what it is to carry; nil: nothing
+	waits     bool              // it may wait for that
+	continued string            // how the conversation ended that the session continues
+	recall    recall
+	found     memory.Context // what memory has found for its words
+	next      Step           // what is composed
+	last      bool           // if nothing comes of that, there is nothing to tell
+	in        *Injection
 }
 
 // A heldStep is how far a held prompt is.
 type heldStep uint8
 
 const (
-	toLedger  heldStep = iota // it needs to know what the ledger says
-	toEarlier                 // how the conversation ended that its session continues
-	toContext                 // what it is to carry, and for that the fetch and what was recalled
-	composing                 // its owner composes that
-	claiming                  // its owner asks the ledger whether it may be inserted
-	gone                      // it has left, or leaves
+	toLedger    heldStep = iota // it needs to know what the ledger says
+	toContinued                 // how the conversation ended that its session continues
+	toContext                   // what it is to carry, and for that the fetch and what was recalled
+	composing                   // its owner composes that
+	claiming                    // its owner asks the ledger whether it may be inserted
+	gone                        // it has left, or leaves
 )
 
 // A recall is how far a search of memory for a prompt's words is.
@@ -202,11 +202,11 @@ type Step struct {
 	Local     bool           // Compose: of the local identity files instead of Start
 	Kind      string         // Compose
 	Start     memory.Context // Compose
-	Earlier   string         // Compose
+	Continued string         // Compose
 	Recall    memory.Context // Compose
 	Injection *Injection     // Claim, Leave; nil: it leaves as it came
 	From      correlation.State
-	Behind    []Behind // Earlier, Claim: the ledger has to have these first
+	Behind    []Behind // Continue, Claim: the ledger has to have these first
 	Off       bool     // Leave: nothing is known of it any more
 }
 
@@ -216,7 +216,7 @@ type Need uint8
 const (
 	Wait      Need = iota // until there is news; PromptWaits
 	LookAgain             // ask the ledger again; LookedUp, PromptWaits
-	Earlier               // ask how the earlier conversation ended; EarlierFound
+	Continue              // ask how the conversation ended that the session continues; ContinuedFound
 	Compose               // make a block; Composed
 	Claim                 // ask the ledger whether it may be inserted; Claimed, PromptWaits
 	Leave                 // forward it

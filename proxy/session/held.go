@@ -115,16 +115,16 @@ func (p PromptWaits) on(c *Connection) {
 	c.advance(p.Prompt)
 }
 
-// EarlierFound: how the conversation ended that a held prompt's session continues; "" if it continues none, or nobody
+// ContinuedFound: how the conversation ended that a held prompt's session continues; "" if it continues none, or nobody
 // has said it in time.
-type EarlierFound struct {
+type ContinuedFound struct {
 	Prompt *Held
 	Text   string
 }
 
-func (e EarlierFound) on(c *Connection) {
-	if e.Prompt.step == toEarlier {
-		e.Prompt.earlier, e.Prompt.step = e.Text, toContext
+func (e ContinuedFound) on(c *Connection) {
+	if e.Prompt.step == toContinued {
+		e.Prompt.continued, e.Prompt.step = e.Text, toContext
 	}
 	c.advance(e.Prompt)
 }
@@ -185,8 +185,8 @@ func (c *Connection) advance(p *Held) {
 	switch p.step {
 	case toLedger:
 		c.askLedger(p)
-	case toEarlier:
-		c.do.Prompt = Step{Need: Earlier, Until: c.until(p), Behind: behind(p.turn.Session)}
+	case toContinued:
+		c.do.Prompt = Step{Need: Continue, Until: c.until(p), Behind: behind(p.turn.Session)}
 	case toContext:
 		c.awaitContext(p)
 	case composing:
@@ -240,9 +240,9 @@ func (c *Connection) decide(p *Held) {
 		c.leaves(p, nil)
 		return
 	case x.state == correlation.Armed && x.fetch != nil:
-		p.step, p.waits = toEarlier, true
+		p.step, p.waits = toContinued, true
 	case x.state == correlation.IdentityGiven:
-		p.step, p.waits = toEarlier, retried || x.patient
+		p.step, p.waits = toContinued, retried || x.patient
 		x.patient = false
 	case x.state == correlation.Doubt:
 		p.fetch = nil
@@ -278,7 +278,7 @@ func (c *Connection) awaitContext(p *Held) {
 func (c *Connection) composeFirst(p *Held) {
 	f := p.fetch
 	ended := f != nil && f.ended()
-	next := Step{Need: Compose, Earlier: p.earlier}
+	next := Step{Need: Compose, Continued: p.continued}
 	p.last = ended
 	switch {
 	case ended && errors.Is(f.err, memory.ErrOwned):

@@ -208,7 +208,7 @@ func TestClaims(t *testing.T) {
 }
 
 // A new session continues the one whose load has just failed: its context, unless that was used, with its key.
-func TestAlias(t *testing.T) {
+func TestContinuesFailedLoad(t *testing.T) {
 	for _, tt := range []struct {
 		name      string
 		before    []string // what became of the first session
@@ -317,7 +317,7 @@ func TestRecallBegins(t *testing.T) {
 
 // A later prompt is held only if it may get something, and none is on its way.
 func TestLaterPromptIsHeld(t *testing.T) {
-	mail := func(string) []memory.Item { return []memory.Item{{ID: "m1"}} }
+	messages := func(string) []memory.Item { return []memory.Item{{ID: "m1"}} }
 	for _, tt := range []struct {
 		name string
 		o    Options
@@ -327,9 +327,9 @@ func TestLaterPromptIsHeld(t *testing.T) {
 	}{
 		{"nothing to get", Options{}, nil, nil, false},
 		{"searched for", Options{PerPrompt: true}, nil, nil, true},
-		{"in the middle of a turn", Options{PerPrompt: true, Messages: mail}, []*Turn{{}}, nil, false},
-		{"a message", Options{Messages: mail}, nil, nil, true},
-		{"a message that it has", Options{Messages: mail}, nil, []string{"m1"}, false},
+		{"in the middle of a turn", Options{PerPrompt: true, Messages: messages}, []*Turn{{}}, nil, false},
+		{"a message", Options{Messages: messages}, nil, nil, true},
+		{"a message that it has", Options{Messages: messages}, nil, []string{"m1"}, false},
 	} {
 		c := New(tt.o)
 		s := c.newSession("/w")

@@ -144,14 +144,14 @@ func (h *history) match(text string) int {
 	return 0
 }
 
-// leastSeen is how much of a person's words, in UTF-16 units, a harness must have seen for a title to be about them.
-const leastSeen = 80
+// minSeen is how much of a person's words, in UTF-16 units, a harness must have seen for a title to be about them.
+const minSeen = 80
 
 // titledFrom returns the block from which a harness has made this title, nil if it has seen the person's words too. A
 // harness that makes titles from the first units of a prompt, so many, sees nothing but the block where that is as
 // long; the title that follows such a block is noted with it.
 func (h *history) titledFrom(most int, title string) *Injection {
-	room := most - leastSeen
+	room := most - minSeen
 	if room < 0 || h.named {
 		return nil
 	}

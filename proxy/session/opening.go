@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// aliasWindow is how soon after a failed load a new session continues it.
-const aliasWindow = 5 * time.Second
+// continueWindow is how soon after a failed load a new session continues it.
+const continueWindow = 5 * time.Second
 
 // OpeningAsked: a request that opens a session. Do.Session is the session, and Do.Lookups asks the ledger about it. An
 // early request is noted for the moment when its response comes.
@@ -69,9 +69,9 @@ func (c *Connection) open(o Opening) (s *Session) {
 }
 
 // continues reports whether a new session continues one whose load has just failed: the client has to be known to do so
-// (Options.Alias).
+// (Options.Continues).
 func (c *Connection) continues(f *failedLoad, cwd string) bool {
-	return c.client.Name == c.o.Alias && f.cwd == cwd && f.n == c.requests && c.at.Sub(f.at) <= aliasWindow
+	return c.client.Name == c.o.Continues && f.cwd == cwd && f.n == c.requests && c.at.Sub(f.at) <= continueWindow
 }
 
 // OpeningAnswered: the response to a request that opens a session. Do.Session is the session, unless it was refused.

@@ -127,7 +127,7 @@ func TestClosed(t *testing.T) {
 			steps["load"](p)
 		}
 		ends := p.see(RecordingEnds{})
-		left := slices.ContainsFunc(p.events, func(e eventlog.Event) bool { _, is := e.(eventlog.Left); return is })
+		left := slices.ContainsFunc(p.events, func(e eventlog.Event) bool { _, is := e.(eventlog.Closed); return is })
 		if ends.Left == again || left == again || (len(ends.Release) == 1) == again {
 			t.Errorf("opened again %t: it has left: %t, %t; %d to release", again, ends.Left, left, len(ends.Release))
 		}

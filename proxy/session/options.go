@@ -16,7 +16,7 @@ type Options struct {
 	Commands  []string                  // prefixes of slash commands
 	Reinject  Reinject                  // what goes in again after a compaction or a clear
 	Traits    func(agent string) Traits // what is known of a harness by its agentInfo.name; nil: nothing
-	Alias     string                    // the client that continues a session by a session/new after a failed load
+	Continues string                    // the client that continues a session by a session/new after a failed load
 	Hold      time.Duration             // a prompt waits no longer than this for its context
 	Claim     time.Duration             // and within that no longer than this for the database
 	PerPrompt bool                      // later prompts are searched for, too

@@ -68,7 +68,7 @@ func (RecordingEnds) on(c *Connection) {
 		}
 		c.release(l.session)
 		c.do.Left = true
-		c.record(l.session, eventlog.Left{Session: l.session.Number, Reason: l.reason})
+		c.record(l.session, eventlog.Closed{Session: l.session.Number, Reason: l.reason})
 	}
 	c.do.Release = c.waiting.released
 	c.waiting.closed, c.waiting.released = nil, nil

@@ -87,7 +87,7 @@ func newStage(t *testing.T) *stage {
 	p := &stage{T: t, at: time.Unix(1_800_000_000, 0), got: ofMemory, identity: fromFiles,
 		keys: map[string]bool{}, kept: map[string][]string{}, rows: map[string]*row{}}
 	p.o = Options{
-		Harness: "model", Commands: []string{"/"}, Reinject: ReinjectIdentity, Alias: "acpx",
+		Harness: "model", Commands: []string{"/"}, Reinject: ReinjectIdentity, Continues: "acpx",
 		Hold: 1500 * time.Millisecond, Claim: 100 * time.Millisecond,
 		Project: func(cwd string) string { return cwd },
 		NewKey:  func() string { p.n++; return fmt.Sprintf("key-%d", p.n) },
@@ -418,8 +418,8 @@ func (p *stage) driveTo(s *Session, h *Held, do Do, need Need) Step {
 		case LookAgain:
 			p.lookUp(next.Lookup)
 			do = p.see(PromptWaits{Prompt: h})
-		case Earlier:
-			do = p.see(EarlierFound{Prompt: h})
+		case Continue:
+			do = p.see(ContinuedFound{Prompt: h})
 		case Compose:
 			do = p.see(Composed{Prompt: h, Injection: p.compose(s, next)})
 		case Claim:
@@ -445,7 +445,7 @@ func (p *stage) compose(s *Session, next Step) *Injection {
 	if next.Local {
 		next.Start = p.identity
 	}
-	next.Start.Continued = next.Earlier
+	next.Start.Continued = next.Continued
 	block, ok := memory.Compose(s.ID, next.Start, next.Recall, memory.Style{Kind: memory.KindContext})
 	if !ok {
 		return nil

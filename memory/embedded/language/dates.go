@@ -59,7 +59,7 @@ func languagesToTry(lang set) []set {
 	return list
 }
 
-// explicit reads a date in digits at the start of words, and gives how many words it takes: 2026-03-12, 12.03.2026,
+// explicit reads a date in digits at the start of words, and returns how many words it takes: 2026-03-12, 12.03.2026,
 // 3/12/2026 (month first, unless that cannot be).
 func explicit(words []string, today time.Time) (Range, int, bool) {
 	w := words[0]
@@ -94,7 +94,7 @@ func day(year, month, d int) (Range, int, bool) {
 	return Range{from, from.AddDate(0, 0, 1)}, 1, from.Day() == d && int(from.Month()) == month && year > 1900
 }
 
-// at reads a time at words[i] and gives how many words it takes.
+// at reads a time at words[i] and returns how many words it takes.
 func (t timeTable) at(words []string, i int, today time.Time) (Range, int, bool) {
 	best, n := span{}, 0
 	for _, p := range t.phrases {

@@ -11,12 +11,12 @@ import (
 // says after its last call, which is the result.
 
 const (
-	leastPlan = 300 // bytes of a text before a call that is more than narration: often a plan
+	minPlan = 300 // bytes of a text before a call that is more than narration: often a plan
 
 	// An answer without calls is work as well where it is so much longer than its prompt, and that long: in talk both
 	// sides say as much. Not every harness reports its calls.
 	workShare = 4
-	leastWork = 400 // bytes
+	minWork   = 400 // bytes
 )
 
 // A Part of a turn is what the user said, or what the agent said between two calls. Narration that follows narration is
@@ -32,7 +32,7 @@ func Parts(user, answer string, tools bool) []Part {
 	pieces := strings.Split(answer, chars.ToolMark)
 	user = withoutPastes(user)
 	var of Traits
-	if tools || len(pieces) > 1 || len(answer) > leastWork && len(answer) > workShare*len(user) {
+	if tools || len(pieces) > 1 || len(answer) > minWork && len(answer) > workShare*len(user) {
 		of = Works
 	}
 	parts := []Part{{user, of, true}}
@@ -43,7 +43,7 @@ func Parts(user, answer string, tools bool) []Part {
 		case text == "":
 			continue
 		case i == len(pieces)-1:
-		case len(text) >= leastPlan:
+		case len(text) >= minPlan:
 			part.Traits |= Plans
 		case before.Traits.Has(Narrates):
 			before.Text += "\n" + text

@@ -10,10 +10,10 @@ import (
 // thresholds decide.
 
 const (
-	leastHeld     = .28 // the least share of the prompt that must be held in talk, after deductions
+	minHeld       = .28 // the least share of the prompt that must be held in talk, after deductions
 	againstNew    = .5  // deducted for names that nobody ever said, by their share
 	againstFew    = .3  // deducted, divided by the number of terms: with few terms a match is more likely chance
-	leastAtWork   = .55 // what the share must reach where work was done, with the words that stand together
+	minAtWork     = .55 // what the share must reach where work was done, with the words that stand together
 	againstUnused = .5  // deducted there for words that nobody ever used, by their share
 	forEachWord   = .1  // added there for each different word of the prompt in one passage,
 	maxTogether   = 4   // up to so many
@@ -39,10 +39,10 @@ func (q *Query) WorthTelling(ranked []*Passage) bool {
 		together = max(together, bits.OnesCount32(c.terms))
 	}
 	if !atWork(ranked) {
-		return held-againstNew*q.unknownNames()-againstFew/float64(len(q.asked)) > leastHeld
+		return held-againstNew*q.unknownNames()-againstFew/float64(len(q.asked)) > minHeld
 	}
 	return (held+byUser)/2*q.uncommon()-againstUnused*q.neverUsed()+forEachWord*float64(min(together, maxTogether)) >
-		leastAtWork
+		minAtWork
 }
 
 // uncommon is the share of the prompt that lies in words which say what it is about.

@@ -49,7 +49,7 @@ func (q *Query) best(thread []*Passage, i, back, ahead int, fade *fades) float64
 	return sum
 }
 
-// Rank scores passages and gives those that were found by their own words, the best first. all also holds their
+// Rank scores passages and returns those that were found by their own words, the best first. all also holds their
 // neighbours.
 func (q *Query) Rank(all []*Passage) []*Passage {
 	slices.SortFunc(all, ByPlace)

@@ -61,7 +61,7 @@ func (c *File) place(have []Entry, harness string) (one Outcome) {
 	return one
 }
 
-// TakeOut removes our entries for harnesses, all of them if none is named, and gives their names.
+// TakeOut removes our entries for harnesses, all of them if none is named, and returns their names.
 func (c *File) TakeOut(harnesses []string) ([]string, error) {
 	have, err := c.Entries()
 	if err != nil {

@@ -115,7 +115,7 @@ func (t trial) given(ctx context.Context, id string) (string, error) {
 	return "", nil
 }
 
-// session has one prompt answered in a new session, and gives its id and the answer.
+// session has one prompt answered in a new session, and returns its id and the answer.
 func (t trial) session(ctx context.Context, prompt string) (id, answer string, err error) {
 	ctx, kill := context.WithCancel(ctx)
 	defer kill()

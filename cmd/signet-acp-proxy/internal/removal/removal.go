@@ -165,7 +165,7 @@ func (r Removal) Prune(ctx context.Context, o correlation.PruneOptions) error {
 	return err
 }
 
-// Memory removes a memory, and gives it.
+// Memory removes a memory, and returns it.
 func (r Removal) Memory(ctx context.Context, id string) (embedded.Memory, error) {
 	m, err := r.Data.Memories.Get(ctx, id)
 	if err != nil {

@@ -27,7 +27,7 @@ import (
 const secret = "spokeshave"
 
 // fill leaves a conversation of two sessions and one that was forked from it, with a row in every table that hangs on
-// them, and gives the row of the one that is asked for.
+// them, and returns the row of the one that is asked for.
 func fill(t *testing.T, d *runtime.Data) correlation.Session {
 	t.Helper()
 	ctx := t.Context()

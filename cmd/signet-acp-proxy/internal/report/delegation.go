@@ -138,8 +138,8 @@ func Delegation(d runtime.ShownDelegation, s term.Screen) {
 	}
 }
 
-// Delegated prints the result of the command delegate: on stdout only the child's last message. It gives an error for a
-// delegation that did not end well.
+// Delegated prints the result of the command delegate: on stdout only the child's last message. It returns an error for
+// a delegation that did not end well.
 func Delegated(a runtime.Delegated, std term.Streams) error {
 	if a.Repeated {
 		std.Say("already asked, as %s; give another --key to ask again", a.ID)

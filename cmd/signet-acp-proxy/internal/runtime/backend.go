@@ -219,7 +219,7 @@ func (b *Backend) open(ctx context.Context, name string) (*proxy.Backend, error)
 		}
 	}
 	if !b.sent.child { // what was handed over is for a session of the user's
-		opened.Earlier = func(ctx context.Context, row int64, agent string) (string, error) {
+		opened.Continued = func(ctx context.Context, row int64, agent string) (string, error) {
 			return continuedBy(ctx, b.c, store, row, namesOf(agent, name))
 		}
 	}

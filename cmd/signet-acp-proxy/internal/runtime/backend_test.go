@@ -28,7 +28,7 @@ func TestCancelledWords(t *testing.T) {
 	}
 }
 
-// Two do not catch up at once: one waits for the other, no longer than it wants to, and does it after all if the other
+// Two do not fold at once: one waits for the other, no longer than it wants to, and does it after all if the other
 // came to nothing.
 func TestFoldAllBesideAnother(t *testing.T) {
 	t.Setenv("HOME", t.TempDir())

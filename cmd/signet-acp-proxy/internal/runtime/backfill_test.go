@@ -52,7 +52,7 @@ func (s transcriptWriter) words(n int) string {
 	return b.String()
 }
 
-// conversation writes one of some turns, and gives its size.
+// conversation writes one of some turns, and returns its size.
 func (s transcriptWriter) conversation(n, turns int) (int64, error) {
 	id := fmt.Sprintf("6f0139dd-d549-4c2a-9efc-%012d", n)
 	path := filepath.Join(s.dir, "-home-robin-work", id+".jsonl")

@@ -176,8 +176,8 @@ func (f *follower) note(e eventlog.Event) {
 	case eventlog.Compacting:
 		f.tellLocked(f.sessionLocked(e.Session), "a compaction",
 			func(ctx context.Context, d *signet.Client, who memory.Session) error { return d.Compacting(ctx, who) })
-	case eventlog.Left:
-		f.leftLocked(e.Session)
+	case eventlog.Closed:
+		f.closedLocked(e.Session)
 	case eventlog.TurnEnded:
 		t := f.turns[e.Turn]
 		delete(f.turns, e.Turn)
@@ -192,8 +192,8 @@ func (f *follower) sessionLocked(n int) *followedSession {
 	return f.sessions[n]
 }
 
-// leftLocked drops a session that the client has closed. If it comes back, the daemon is told as by a new process.
-func (f *follower) leftLocked(n int) {
+// closedLocked drops a session that the client has closed. If it comes back, the daemon is told as by a new process.
+func (f *follower) closedLocked(n int) {
 	s := f.sessions[n]
 	if s == nil {
 		return

@@ -179,7 +179,7 @@ func TestFollower(t *testing.T) {
 	})
 
 	f.Append(eventlog.TurnBegan{Session: n, Turn: 200, Key: key},
-		eventlog.Left{Session: n, Reason: "session/close"})
+		eventlog.Closed{Session: n, Reason: "session/close"})
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if len(f.sessions)+len(f.turns)+len(f.warnings) > 0 {

@@ -158,7 +158,7 @@ func shellLine(words []string) string {
 	return strings.Join(quoted, " ")
 }
 
-// HandoffTool is the tool by which an agent hands its own session over to another agent. open gives the database, and
+// HandoffTool is the tool by which an agent hands its own session over to another agent. open returns the database, and
 // may wait until it is current.
 func HandoffTool(c *config.Config, log *Log, open func(context.Context) (*sql.DB, error)) mcpserver.Extra {
 	closed := false

@@ -18,7 +18,7 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/memory/embedded"
 )
 
-// WorkerOptions returns the options of a worker, as configured. token gives the secret for the daemon at a URL.
+// WorkerOptions returns the options of a worker, as configured. token returns the secret for the daemon at a URL.
 func WorkerOptions(c *config.Config, store *correlation.Store, token func(url string) string,
 	log zerolog.Logger) delivery.Options {
 	return delivery.Options{

@@ -20,7 +20,7 @@ func goesOn(w *world, name string) func(*Options) {
 			if err != nil {
 				return nil, err
 			}
-			b.Earlier = func(ctx context.Context, row int64, _ string) (string, error) {
+			b.Continued = func(ctx context.Context, row int64, _ string) (string, error) {
 				before, err := w.store.Continued(ctx, row, []string{name})
 				if err != nil || before.Session == 0 {
 					return "", err
@@ -59,7 +59,7 @@ func refusesLoad(r *modelProcess, code int) agent {
 
 // However a session is lost (docs/facts/acpx.md, "A load that fails"), the one that takes its place is told once what
 // was said, and nothing where nothing was.
-func TestEarlierAfterFailedLoad(t *testing.T) {
+func TestContinuedAfterFailedLoad(t *testing.T) {
 	const load = `{"sessionId":"model-session-0001","cwd":"/tmp/x","mcpServers":[]}`
 	type test struct {
 		name   string
@@ -132,7 +132,7 @@ func TestEarlierAfterFailedLoad(t *testing.T) {
 }
 
 // A prompt that was refused is told it again with the next one, and not a third time.
-func TestEarlierAfterRefusal(t *testing.T) {
+func TestContinuedAfterRefusal(t *testing.T) {
 	p := &scenario{T: t, w: newWorld(t), model: newModel(), mem: newSource()}
 	p.change = goesOn(p.w, "model")
 	p.start()
@@ -153,7 +153,7 @@ func TestEarlierAfterRefusal(t *testing.T) {
 }
 
 // Where there is nothing to go on from, a prompt is what it would be without all this, byte for byte.
-func TestEarlierLeavesOthersAlone(t *testing.T) {
+func TestContinuedLeavesOthersAlone(t *testing.T) {
 	prompts := func(change func(w *world) func(*Options)) []byte {
 		w := newWorld(t)
 		c := w.start(newSource(), echo(), change(w))

@@ -26,7 +26,7 @@ func lost(r *modelProcess, code int) agent {
 
 // A session whose load fails is continued by the new one right behind it, with record, key and the context that was not
 // used. When it is not package session says.
-func TestAlias(t *testing.T) {
+func TestContinuesFailedLoad(t *testing.T) {
 	const load = `{"sessionId":"model-session-0001","cwd":"/tmp/x","mcpServers":[]}`
 	tests := []struct {
 		name      string
