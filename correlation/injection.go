@@ -43,23 +43,16 @@ func insertInjection(ctx context.Context, tx *sql.Tx, inj Injection) (int64, err
 	if inj.Bytes == 0 {
 		inj.Bytes = len(inj.Text)
 	}
-	if inj.Items == nil {
-		inj.Items = []string{}
-	}
-	items, err := json.Marshal(inj.Items)
-	if err != nil {
-		return 0, err
-	}
 	if _, err := tx.ExecContext(ctx, `UPDATE session_keys SET used = ? WHERE key = ? AND used = 0`,
 		sqlite.Stamp(inj.At), inj.Key); err != nil {
 		return 0, err
 	}
 	var id int64
-	err = tx.QueryRowContext(ctx, `INSERT INTO injections (session, key, kind, block_id, source, bytes, fetch_ms,
+	err := tx.QueryRowContext(ctx, `INSERT INTO injections (session, key, kind, block_id, source, bytes, fetch_ms,
 		held_ms, at, outcome, items, text)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING id`,
 		inj.Session, inj.Key, inj.Kind, inj.BlockID, inj.Source, inj.Bytes, inj.FetchMS, inj.HeldMS,
-		sqlite.Stamp(inj.At), inj.Outcome, string(items), inj.Text).Scan(&id)
+		sqlite.Stamp(inj.At), inj.Outcome, sqlite.List(inj.Items), inj.Text).Scan(&id)
 	return id, err
 }
 

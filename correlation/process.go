@@ -3,7 +3,6 @@ package correlation
 import (
 	"context"
 	"database/sql"
-	"encoding/json"
 	"errors"
 	"os"
 	"sync"
@@ -83,11 +82,7 @@ func register(ctx context.Context, tx *sql.Tx, info ProcessInfo, now time.Time) 
 	}
 	command := ""
 	if len(info.HookCommand) > 0 {
-		list, err := json.Marshal(info.HookCommand)
-		if err != nil {
-			return err
-		}
-		command = string(list)
+		command = sqlite.List(info.HookCommand)
 	}
 	_, err := tx.ExecContext(ctx, `INSERT INTO processes (id, kind, harness, version, pid, signet_path, memory, hook,
 		hook_command, hook_limit, url, started)

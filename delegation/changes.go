@@ -273,20 +273,12 @@ type Outcome struct {
 
 // End stores how a run ended. ErrTaken: it is not this runner's any more.
 func (l *Ledger) End(ctx context.Context, id, runner string, o Outcome) error {
-	paths, err := json.Marshal(cleaned(o.Paths))
-	if err != nil {
-		return err
-	}
-	refused, err := json.Marshal(cleaned(o.Refused))
-	if err != nil {
-		return err
-	}
 	return sqlite.Write(ctx, l.db, "ending a delegation", func(tx *sql.Tx) error {
 		err := sqlite.MustHit(ctx, tx, ErrTaken, `UPDATE delegations SET state = ?, stop = ?, reason = ?, answer = ?,
 			branch = ?, folder = ?, tree = ?, paths = ?, refused = ?, turns = ?, tokens = ?, cost = ?, currency = ?,
 			ended = ? WHERE id = ? AND runner = ? AND state = ?`, o.State, o.Stop, clean(o.Reason), clean(o.Answer),
-			o.Branch, o.Folder, o.Tree, string(paths), string(refused), o.Usage.Turns, o.Usage.Tokens, o.Usage.Cost,
-			o.Usage.Currency, sqlite.Stamp(l.now()), id, runner, Running)
+			o.Branch, o.Folder, o.Tree, sqlite.List(cleaned(o.Paths)), sqlite.List(cleaned(o.Refused)), o.Usage.Turns,
+			o.Usage.Tokens, o.Usage.Cost, o.Usage.Currency, sqlite.Stamp(l.now()), id, runner, Running)
 		if err != nil {
 			return err
 		}

@@ -175,12 +175,8 @@ func (l *Ledger) Linked(ctx context.Context, session int64) (asked, works []Dele
 	for _, k := range keys {
 		had[k.Key] = true
 	}
-	names, err := json.Marshal(slices.Collect(maps.Keys(had)))
-	if err != nil {
-		return nil, nil, err
-	}
 	all, err := l.query(ctx, `WHERE caller IN (SELECT value FROM json_each(?1)) OR acp_id = ?2 AND acp_id <> ''
-		ORDER BY id`, string(names), s.ACPID)
+		ORDER BY id`, sqlite.List(slices.Collect(maps.Keys(had))), s.ACPID)
 	for _, d := range all {
 		if had[d.Key] {
 			asked = append(asked, d)

@@ -70,12 +70,8 @@ func (l *Ledger) Send(ctx context.Context, m Message) (Message, error) {
 
 // Inbox returns the messages for an agent, by any of its names, that no session was told yet; the oldest first.
 func (l *Ledger) Inbox(ctx context.Context, names []string, project string) ([]Message, error) {
-	list, err := json.Marshal(list(names))
-	if err != nil {
-		return nil, err
-	}
 	return l.unread(ctx, maxUnread, `AND agent IN (SELECT value FROM json_each(?1)) AND project = ?2`,
-		string(list), project)
+		sqlite.List(names), project)
 }
 
 // unread reads at most so many messages that no session was told yet, the oldest first.

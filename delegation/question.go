@@ -99,12 +99,8 @@ func (l *Ledger) setQuestion(ctx context.Context, id, text string) error {
 
 // Questions returns what wants an answer of the clients of sessions, by their keys.
 func (l *Ledger) Questions(ctx context.Context, keys []string) ([]Question, error) {
-	list, err := json.Marshal(list(keys))
-	if err != nil {
-		return nil, err
-	}
 	asking := map[string]Question{}
-	_, err = sqlite.Collect(ctx, l.db, func(row sqlite.Row) (_ struct{}, err error) {
+	_, err := sqlite.Collect(ctx, l.db, func(row sqlite.Row) (_ struct{}, err error) {
 		var id, text string
 		var q Question
 		if err = row.Scan(&id, &q.Key, &text); err == nil && json.Unmarshal([]byte(text), &q) == nil {
@@ -112,7 +108,7 @@ func (l *Ledger) Questions(ctx context.Context, keys []string) ([]Question, erro
 		}
 		return struct{}{}, err
 	}, `SELECT id, caller, question FROM delegations WHERE ended = 0 AND state = ? AND question <> ''
-		AND permitted IS NULL AND caller IN (SELECT value FROM json_each(?))`, Running, string(list))
+		AND permitted IS NULL AND caller IN (SELECT value FROM json_each(?))`, Running, sqlite.List(keys))
 	if err != nil {
 		return nil, sqlite.While("looking for requests for permission", err)
 	}

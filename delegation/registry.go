@@ -43,16 +43,12 @@ type KnownAgent struct {
 
 // noteAgent stores what an agent says of itself.
 func (l *Ledger) noteAgent(ctx context.Context, agent string, a acpclient.Agent, commands []string) error {
-	names, err := json.Marshal(list(commands))
-	if err != nil {
-		return err
-	}
-	_, err = l.db.ExecContext(ctx, `INSERT INTO agents_seen (agent, title, version, commands, at, reopens)
+	_, err := l.db.ExecContext(ctx, `INSERT INTO agents_seen (agent, title, version, commands, at, reopens)
 		VALUES (?, ?, ?, ?, ?, ?)
 		ON CONFLICT (agent) DO UPDATE SET title = excluded.title, version = excluded.version, at = excluded.at,
 			reopens = excluded.reopens,
 			commands = iif(excluded.commands = '[]', commands, excluded.commands)`, agent,
-		clean(cmp.Or(a.Info.Title, a.Info.Name)), clean(a.Info.Version), string(names), sqlite.Stamp(l.now()),
+		clean(cmp.Or(a.Info.Title, a.Info.Name)), clean(a.Info.Version), sqlite.List(commands), sqlite.Stamp(l.now()),
 		a.Reopens())
 	return sqlite.While("noting what an agent says of itself", err)
 }

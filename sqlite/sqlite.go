@@ -105,8 +105,11 @@ func Optional[T any](row Row) (v T, err error) {
 	return v, err
 }
 
-// List returns values as the JSON array that json_each takes.
+// List returns values as the JSON array that json_each takes; of none "[]".
 func List[T int64 | string](values []T) string {
+	if len(values) == 0 {
+		return "[]"
+	}
 	list, _ := json.Marshal(values) // numbers and texts
 	return string(list)
 }

@@ -3,7 +3,6 @@ package embedded
 import (
 	"context"
 	"database/sql"
-	"encoding/json"
 	"maps"
 	"regexp"
 	"slices"
@@ -261,13 +260,10 @@ func cutPassages(text string, passages []*regexp.Regexp) string {
 
 // Unlearn removes what was learned from turns, in the transaction that deletes them. It is a correlation.Unlearn.
 func (s *Store) Unlearn(ctx context.Context, tx *sql.Tx, turns []int64) error {
-	list, err := json.Marshal(turns)
-	if err != nil {
-		return err
-	}
+	list := sqlite.List(turns)
 	for _, table := range []string{"memories", "passages"} {
 		if _, err := tx.ExecContext(ctx, `DELETE FROM `+table+` WHERE turn IN (SELECT value FROM json_each(?))`,
-			string(list)); err != nil {
+			list); err != nil {
 			return err
 		}
 	}
@@ -279,13 +275,9 @@ type Learned struct{ Passages, Memories int }
 
 // LearnedFrom counts what was learned from sessions (ids of their rows), and so goes when they go.
 func (s *Store) LearnedFrom(ctx context.Context, sessions []int64) (l Learned, err error) {
-	list, err := json.Marshal(sessions)
-	if err != nil {
-		return l, err
-	}
 	err = s.db.QueryRowContext(ctx, `SELECT (SELECT count(*) FROM passages WHERE turn IS NOT NULL
 		AND thread IN (SELECT value FROM json_each(?1))),
 		(SELECT count(*) FROM memories WHERE turn IS NOT NULL AND session IN (SELECT value
-		FROM json_each(?1)))`, string(list)).Scan(&l.Passages, &l.Memories)
+		FROM json_each(?1)))`, sqlite.List(sessions)).Scan(&l.Passages, &l.Memories)
 	return l, sqlite.While("counting what was learned", err)
 }

@@ -3,7 +3,6 @@ package embedded
 import (
 	"context"
 	"database/sql"
-	"encoding/json"
 	"math"
 	"slices"
 	"strings"
@@ -296,11 +295,7 @@ func learnNotes(ctx context.Context, tx *sql.Tx, t correlation.Said, notes []sta
 		}
 		has[d] = true
 	}
-	list, err := json.Marshal(now)
-	if err != nil {
-		return err
-	}
-	_, err = tx.ExecContext(ctx, `DELETE FROM memories WHERE turn = ? AND source = '`+sourceTurn+`'
-		AND digest NOT IN (SELECT value FROM json_each(?))`, t.Turn, string(list))
+	_, err := tx.ExecContext(ctx, `DELETE FROM memories WHERE turn = ? AND source = '`+sourceTurn+`'
+		AND digest NOT IN (SELECT value FROM json_each(?))`, t.Turn, sqlite.List(now))
 	return err
 }

@@ -3,7 +3,6 @@ package embedded
 import (
 	"context"
 	"database/sql"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
@@ -202,12 +201,11 @@ func topScored(scores map[int64]float64, most int) []int64 {
 // entries returns the ids of the passages that match each of some FTS5 queries, in the order of the queries, the newest
 // first, at most most of each. When the deadline passes, those of the last queries are missing.
 func (s *Store) entries(ctx context.Context, queries []string, most int) ([][]int64, error) {
-	list, err := json.Marshal(queries)
-	if err != nil || len(queries) == 0 {
-		return nil, err
+	if len(queries) == 0 {
+		return nil, nil
 	}
 	all := make([][]int64, 0, len(queries))
-	_, err = sqlite.Collect(ctx, s.db, func(row sqlite.Row) (none struct{}, err error) {
+	_, err := sqlite.Collect(ctx, s.db, func(row sqlite.Row) (none struct{}, err error) {
 		var ids sql.RawBytes
 		if err := row.Scan(&ids); err != nil {
 			return none, err
@@ -216,7 +214,7 @@ func (s *Store) entries(ctx context.Context, queries []string, most int) ([][]in
 		return none, nil
 	}, `SELECT (SELECT group_concat(rowid)
 			FROM (SELECT rowid FROM passages_fts WHERE passages_fts MATCH j.value ORDER BY rowid DESC LIMIT ?2))
-		FROM json_each(?1) j`, string(list), most)
+		FROM json_each(?1) j`, sqlite.List(queries), most)
 	if err != nil && (!timedOut(err) || len(all) == 0) {
 		return nil, err
 	}
@@ -257,23 +255,15 @@ func (s *Store) sessionsOf(ctx context.Context, keys [2]string) ([2]int64, error
 
 // visible keeps of some ids, in their order, those that a search may see, at most most.
 func (s *Store) visible(ctx context.Context, in search, ids []int64, most int) ([]int64, error) {
-	list, err := json.Marshal(ids)
-	if err != nil {
-		return nil, err
-	}
 	return sqlite.Collect(ctx, s.db, sqlite.One[int64], `SELECT p.id FROM json_each(?9) j
 		CROSS JOIN passages p ON p.id = j.value LEFT JOIN memories m ON m.id = p.memory WHERE true`+
 		s.across(scope)+`
-		LIMIT ?1`, append(in.scope(most), string(list))...)
+		LIMIT ?1`, append(in.scope(most), sqlite.List(ids))...)
 }
 
 // rows reads passages for ranking, the first n of the ids with their neighbours, which are ranked as well. When the
 // deadline passes it returns what it has.
 func (s *Store) rows(ctx context.Context, q *rank.Query, ids []int64, n int, in search) ([]*rank.Passage, error) {
-	list, err := json.Marshal(ids)
-	if err != nil {
-		return nil, err
-	}
 	rows, err := s.db.QueryContext(ctx, `WITH hit AS MATERIALIZED (SELECT value AS id, key AS n FROM json_each(?1)),
 		seed AS MATERIALIZED (SELECT p.thread, p.position, n FROM hit JOIN passages p ON p.id = hit.id
 			WHERE n < ?2 AND p.thread <> 0),
@@ -284,7 +274,7 @@ func (s *Store) rows(ctx context.Context, q *rank.Query, ids []int64, n int, in 
 			octet_length(p.content), p.length,
 			iif(p.project = '', 1, iif(p.project = ?3, 0, 2)), p.rating, c.c0, c.c1
 		FROM every CROSS JOIN passages p ON p.id = every.id CROSS JOIN passages_fts_content c ON c.id = p.id`,
-		string(list), n, in.project)
+		sqlite.List(ids), n, in.project)
 	if err != nil {
 		return nil, err
 	}

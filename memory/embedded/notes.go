@@ -2,7 +2,6 @@ package embedded
 
 import (
 	"context"
-	"encoding/json"
 	"slices"
 
 	"github.com/Signet-AI/signet-acp-proxy/memory"
@@ -14,20 +13,19 @@ func NoteSession(agent string) string { return "agent:" + agent }
 
 // WithoutOwnNotes leaves out items that were imported from the notes of this harness, which reads them by itself.
 func (s *Store) WithoutOwnNotes(ctx context.Context, harness string, items []memory.Item) ([]memory.Item, error) {
-	ids, own := []string{}, []string{}
+	if len(items) == 0 {
+		return items, nil
+	}
+	var ids, own []string
 	for _, it := range items {
 		ids = append(ids, it.ID)
 	}
 	for _, name := range namesOf(harness) {
 		own = append(own, NoteSession(name))
 	}
-	list, err := json.Marshal([][]string{ids, own})
-	if err != nil || len(ids) == 0 {
-		return items, err
-	}
 	known, err := sqlite.Collect(ctx, s.db, sqlite.One[string], `SELECT uid FROM memories
-		WHERE uid IN (SELECT value FROM json_each(?1, '$[0]')) AND key IN (SELECT value FROM json_each(?1, '$[1]'))`,
-		string(list))
+		WHERE uid IN (SELECT value FROM json_each(?)) AND key IN (SELECT value FROM json_each(?))`,
+		sqlite.List(ids), sqlite.List(own))
 	if err != nil {
 		return nil, sqlite.While("leaving out what the agent has", err)
 	}

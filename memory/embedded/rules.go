@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"database/sql"
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -214,11 +213,7 @@ func (s *Store) recallRules(ctx context.Context, q *rank.Query, ranked []*rank.P
 // those for the work that it asks for.
 func (s *Store) rulesFor(ctx context.Context, q *rank.Query, ranked []*rank.Passage, in search) ([]ruleRow, error) {
 	if len(ranked) > 0 {
-		turns, err := json.Marshal(turnsOf(ranked))
-		if err != nil {
-			return nil, err
-		}
-		return s.ruleRows(ctx, s.db, in, ofTurns, string(turns))
+		return s.ruleRows(ctx, s.db, in, ofTurns, sqlite.List(turnsOf(ranked)))
 	}
 	var has []string // the beginning of one of the prompt's words
 	var begins []any
@@ -247,12 +242,8 @@ func (s *Store) userTerms(ctx context.Context, list []rule) (map[int64][]string,
 			turns = append(turns, row.turn)
 		}
 	}
-	ids, err := json.Marshal(turns)
-	if err != nil {
-		return nil, err
-	}
 	terms := map[int64][]string{}
-	_, err = sqlite.Collect(ctx, s.db, func(row sqlite.Row) (none struct{}, err error) {
+	_, err := sqlite.Collect(ctx, s.db, func(row sqlite.Row) (none struct{}, err error) {
 		var turn int64
 		var content string
 		err = row.Scan(&turn, &content)
@@ -260,6 +251,6 @@ func (s *Store) userTerms(ctx context.Context, list []rule) (map[int64][]string,
 		return none, err
 	}, `SELECT p.turn, c.c0 FROM json_each(?) j JOIN passages p ON p.turn = j.value
 		JOIN passages_fts_content c ON c.id = p.id
-		WHERE p.origin = 'user' AND p.position < p.turn * ?2 + ?3`, string(ids), positionsOfTurn, ownPassages)
+		WHERE p.origin = 'user' AND p.position < p.turn * ?2 + ?3`, sqlite.List(turns), positionsOfTurn, ownPassages)
 	return terms, err
 }

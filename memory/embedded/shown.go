@@ -2,7 +2,6 @@ package embedded
 
 import (
 	"context"
-	"encoding/json"
 
 	"github.com/Signet-AI/signet-acp-proxy/sqlite"
 )
@@ -12,12 +11,8 @@ import (
 // Beginnings returns the beginnings of memories, and of passages that sessions were told, by id, as far as they are
 // still known.
 func (s *Store) Beginnings(ctx context.Context, ids []string, characters int) (map[string]string, error) {
-	list, err := json.Marshal(ids)
-	if err != nil {
-		return nil, err
-	}
 	texts := map[string]string{}
-	_, err = sqlite.Collect(ctx, s.db, func(row sqlite.Row) (_ struct{}, err error) {
+	_, err := sqlite.Collect(ctx, s.db, func(row sqlite.Row) (_ struct{}, err error) {
 		var id, text string
 		err = row.Scan(&id, &text)
 		texts[id] = text
@@ -26,20 +21,16 @@ func (s *Store) Beginnings(ctx context.Context, ids []string, characters int) (m
 		SELECT uid, substr(content, 1, ?2) FROM items JOIN memories ON uid = value UNION ALL
 		SELECT uid, substr(content, 1, ?2) FROM items CROSS JOIN passages
 			ON uid = value AND uid IS NOT NULL WHERE memory IS NULL`,
-		string(list), characters)
+		sqlite.List(ids), characters)
 	return texts, sqlite.While("reading memories", err)
 }
 
 // ToldPassages returns those passages of conversations that have one of some ids, the newest first, at most most.
 func (s *Store) ToldPassages(ctx context.Context, ids []string, most int) ([]Memory, error) {
-	list, err := json.Marshal(ids)
-	if err != nil {
-		return nil, err
-	}
 	all, err := sqlite.Collect(ctx, s.db, scanMemory, `SELECT `+passageColumns+` FROM passages p `+passageJoins+`
 		WHERE p.uid IN (SELECT value FROM json_each(?)) AND p.memory IS NULL ORDER BY p.created DESC, `+
 		`p.id DESC LIMIT ?`,
-		string(list), most)
+		sqlite.List(ids), most)
 	return all, sqlite.While("listing what was told", err)
 }
 

@@ -2,7 +2,6 @@ package embedded
 
 import (
 	"context"
-	"encoding/json"
 	"time"
 
 	"github.com/Signet-AI/signet-acp-proxy/memory/embedded/rank"
@@ -11,10 +10,6 @@ import (
 
 // texts returns passages as memories, by their ids.
 func (s *Store) texts(ctx context.Context, passages []*rank.Passage) (map[int64]Memory, error) {
-	list, err := json.Marshal(idsOf(passages))
-	if err != nil {
-		return nil, err
-	}
 	type row struct {
 		id int64
 		Memory
@@ -23,7 +18,7 @@ func (s *Store) texts(ctx context.Context, passages []*rank.Passage) (map[int64]
 		r.Memory, err = scanMemory(leadingColumns{from, []any{&r.id}})
 		return r, err
 	}, `SELECT p.id, `+passageColumns+` FROM json_each(?) j CROSS JOIN passages p ON p.id = j.value `+passageJoins,
-		string(list))
+		sqlite.List(idsOf(passages)))
 	if err != nil {
 		return nil, err
 	}
@@ -44,12 +39,8 @@ func idsOf(passages []*rank.Passage) []int64 {
 
 // pieces reads passages with the fields that are told of them, by their ids: fewer than texts, and faster.
 func (s *Store) pieces(ctx context.Context, ids []int64) (map[int64]Memory, error) {
-	list, err := json.Marshal(ids)
-	if err != nil {
-		return nil, err
-	}
 	texts := make(map[int64]Memory, len(ids))
-	_, err = sqlite.Collect(ctx, s.db, func(row sqlite.Row) (none struct{}, err error) {
+	_, err := sqlite.Collect(ctx, s.db, func(row sqlite.Row) (none struct{}, err error) {
 		var id, created int64
 		var m Memory
 		err = row.Scan(&id, &m.ID, &m.Content, &m.Origin, &m.Project, &created)
@@ -58,7 +49,7 @@ func (s *Store) pieces(ctx context.Context, ids []int64) (map[int64]Memory, erro
 		return none, err
 	}, `SELECT p.id, coalesce(m.uid, p.uid), coalesce(m.content, p.content), p.origin, p.project, p.created
 		FROM json_each(?) j CROSS JOIN passages p ON p.id = j.value LEFT JOIN memories m ON m.id = p.memory`,
-		string(list))
+		sqlite.List(ids))
 	return texts, err
 }
 
