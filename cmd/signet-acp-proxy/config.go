@@ -3,7 +3,6 @@ package main
 import (
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -15,6 +14,7 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/report"
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/runtime"
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/term"
+	"github.com/Signet-AI/signet-acp-proxy/files"
 )
 
 func newConfig(p program) *cobra.Command {
@@ -91,15 +91,11 @@ func (p program) setConfig(key, value string) error {
 	if errors.Is(err, config.ErrNoFolder) {
 		return err
 	}
-	file := filepath.Join(c.SignetPath, "agent.yaml") // with mistakes in it, too: this may mend them
-	if real, err := filepath.EvalSymlinks(file); err == nil {
-		file = real // what a link names is written, not the link
+	path := filepath.Join(c.SignetPath, "agent.yaml") // with mistakes in it, too: this may mend them
+	if real, err := filepath.EvalSymlinks(path); err == nil {
+		path = real // what a link names is written, not the link
 	}
-	mode := fs.FileMode(0o600)
-	if info, err := os.Stat(file); err == nil {
-		mode = info.Mode().Perm()
-	}
-	text, err := os.ReadFile(file)
+	text, err := os.ReadFile(path)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
@@ -108,16 +104,15 @@ func (p program) setConfig(key, value string) error {
 	}
 	edited, err := config.Set(text, key, value)
 	if err != nil {
-		return fmt.Errorf("%s is left alone: %w", runtime.HomeShort(file), err)
+		return fmt.Errorf("%s is left alone: %w", runtime.HomeShort(path), err)
 	}
-	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return err
 	}
-	err = runtime.WriteFile(file, func(w io.Writer) error { _, err := w.Write(edited); return err })
-	if err = errors.Join(err, os.Chmod(file, mode)); err != nil {
+	if err := files.ReplaceText(path, files.Mode(path), edited); err != nil {
 		return err
 	}
-	p.std.Say("written: %s", runtime.HomeShort(file))
+	p.std.Say("written: %s", runtime.HomeShort(path))
 	if s, ok := config.Named(key); ok && os.Getenv(s.Env) != "" {
 		p.std.Say("%s is set in this environment and takes precedence", s.Env)
 	}

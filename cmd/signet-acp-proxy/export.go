@@ -9,6 +9,7 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/cli"
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/runtime"
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/term"
+	"github.com/Signet-AI/signet-acp-proxy/files"
 	"github.com/Signet-AI/signet-acp-proxy/telemetry"
 )
 
@@ -33,7 +34,7 @@ func newExport(p program) *cobra.Command {
 			case endpoint != "":
 				turns, err = o.Post(ctx, d.Sessions, endpoint)
 			case out != "":
-				err = runtime.WriteFile(out, func(w io.Writer) (err error) {
+				err = files.Replace(out, 0o600, func(w io.Writer) (err error) {
 					turns, err = o.Write(ctx, d.Sessions, w)
 					return err
 				})

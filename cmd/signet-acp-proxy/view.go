@@ -12,6 +12,7 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/removal"
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/runtime"
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/term"
+	"github.com/Signet-AI/signet-acp-proxy/files"
 	"github.com/Signet-AI/signet-acp-proxy/view"
 )
 
@@ -53,7 +54,7 @@ func newView(p program) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if err := runtime.WriteFile(file, page.Write); err != nil {
+			if err := files.Replace(file, 0o600, page.Write); err != nil {
 				return err
 			}
 			return show(file)

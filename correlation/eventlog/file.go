@@ -17,6 +17,7 @@ import (
 	"syscall"
 
 	"github.com/Signet-AI/signet-acp-proxy/correlation"
+	"github.com/Signet-AI/signet-acp-proxy/files"
 )
 
 // version is the format's: a header and lines of events. It does not change when kinds or fields are added.
@@ -85,7 +86,7 @@ func (f file) open(write bool) (*os.File, header, int64, error) {
 	if write {
 		mode = os.O_RDWR
 	}
-	r, err := os.OpenFile(f.path, mode|noFollow, 0)
+	r, err := os.OpenFile(f.path, mode|files.NoFollow, 0)
 	if err != nil {
 		return nil, header{}, 0, err
 	}
@@ -104,7 +105,7 @@ func readHeader(r *os.File) (h header, size int64, err error) {
 	if !info.Mode().IsRegular() {
 		return h, 0, errNoHeader
 	}
-	if !ownedByUs(info) {
+	if !files.Ours(info) {
 		return h, 0, errForeign
 	}
 	first, err := bufio.NewReader(io.LimitReader(r, maxHeader)).ReadBytes('\n')
@@ -134,7 +135,7 @@ func (f file) create(h header) (*os.File, int64, error) {
 	if err != nil {
 		return nil, 0, err
 	}
-	w, err := os.OpenFile(f.path, os.O_CREATE|os.O_EXCL|os.O_RDWR|os.O_APPEND|noFollow, 0o600)
+	w, err := os.OpenFile(f.path, os.O_CREATE|os.O_EXCL|os.O_RDWR|os.O_APPEND|files.NoFollow, 0o600)
 	if err != nil {
 		return nil, 0, err
 	}

@@ -16,6 +16,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/Signet-AI/signet-acp-proxy/files"
 )
 
 // A Skip is a file that was not read, or not to its end.
@@ -142,7 +144,7 @@ func (f format) visitFile(ctx context.Context, p Place, path string, visit Visit
 	}
 	visit.File()
 	info, err := os.Lstat(path)
-	if err == nil && !belongsToUser(info) {
+	if err == nil && !files.Ours(info) {
 		visit.Skip(Skip{path, "it belongs to another user"})
 		return nil
 	}

@@ -15,6 +15,7 @@ import (
 	"time"
 	"unicode"
 
+	"github.com/Signet-AI/signet-acp-proxy/files"
 	"github.com/Signet-AI/signet-acp-proxy/memory/pattern"
 	"github.com/Signet-AI/signet-acp-proxy/memory/privacy"
 )
@@ -97,7 +98,7 @@ func notesIn(name string, byAgent bool) ([]Note, error) {
 		return nil, err
 	case !info.Mode().IsRegular():
 		return nil, errors.New("it is no file")
-	case !belongsToUser(info):
+	case !files.Ours(info):
 		return nil, errors.New("it belongs to another user")
 	}
 	f, err := os.Open(name)

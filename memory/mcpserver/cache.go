@@ -3,12 +3,12 @@ package mcpserver
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"os"
-	"path/filepath"
 	"reflect"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/Signet-AI/signet-acp-proxy/files"
 )
 
 // toolCache is the path of a file with the tools that daemons had, by their URL; with "" nothing is kept. Several
@@ -67,18 +67,7 @@ func (r toolCache) write(url, version string, tools []*mcp.Tool) (err error) {
 		json.Unmarshal(text, &now) == nil && reflect.DeepEqual(before, now) {
 		return nil
 	}
-	f, err := os.CreateTemp(filepath.Dir(string(r)), filepath.Base(string(r))+"-")
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(text)
-	if err = errors.Join(err, f.Close()); err == nil {
-		err = os.Rename(f.Name(), string(r))
-	}
-	if err != nil {
-		os.Remove(f.Name())
-	}
-	return err
+	return files.ReplaceText(string(r), 0o600, text)
 }
 
 // showable reports whether the SDK accepts a tool: it panics about one that it does not.

@@ -1,15 +1,14 @@
 package signet
 
 import (
-	"bytes"
-	"encoding/binary"
 	"errors"
-	"io/fs"
 	"net"
 	"net/url"
 	"os"
 	"strconv"
 	"strings"
+
+	"github.com/Signet-AI/signet-acp-proxy/socket"
 )
 
 // Any user of this machine can listen on the daemon's port and claim to serve our folder. Only the system knows who
@@ -35,7 +34,7 @@ func ownerOf(base *url.URL) owner {
 	if err != nil || !loopback(base.Hostname()) {
 		return ownerUnknown
 	}
-	uids, err := listeners(port)
+	uids, err := socket.Listeners(port)
 	if err != nil {
 		return ownerUnknown
 	}
@@ -52,57 +51,4 @@ func ownerOf(base *url.URL) owner {
 func loopback(host string) bool {
 	ip := net.ParseIP(host)
 	return strings.EqualFold(host, "localhost") || ip != nil && ip.IsLoopback()
-}
-
-// listeners returns the users that listen on a port of this machine, where the system is Linux.
-func listeners(port int) (uids []int, err error) {
-	for _, table := range []string{"/proc/net/tcp", "/proc/net/tcp6"} {
-		text, err := os.ReadFile(table)
-		if errors.Is(err, fs.ErrNotExist) && table == "/proc/net/tcp6" { // a kernel without it
-			continue
-		}
-		if err != nil {
-			return nil, err
-		}
-		uids = append(uids, parseListeners(text, port)...)
-	}
-	return uids, nil
-}
-
-// parseListeners returns the users that listen on a port at an address that loopback reaches, from a table as the
-// kernel writes it (proc_pid_net(5), "tcp").
-func parseListeners(table []byte, port int) (uids []int) {
-	const local, state, user, listening = 1, 3, 7, "0A"
-	for line := range bytes.Lines(table) {
-		fields := strings.Fields(string(line))
-		if len(fields) <= user || fields[state] != listening {
-			continue
-		}
-		address, hexPort, ok := strings.Cut(fields[local], ":")
-		n, err := strconv.ParseUint(hexPort, 16, 16)
-		if !ok || err != nil || int(n) != port || !reachedByLoopback(address) {
-			continue
-		}
-		if uid, err := strconv.Atoi(fields[user]); err == nil {
-			uids = append(uids, uid)
-		}
-	}
-	return uids
-}
-
-// reachedByLoopback reports whether an address, in 32-bit words of the machine's order, is a loopback one or the one
-// that stands for all.
-func reachedByLoopback(address string) bool {
-	if strings.Trim(address, "0") == "" {
-		return true
-	}
-	ip := make(net.IP, 0, net.IPv6len)
-	for at := 0; at+8 <= len(address); at += 8 {
-		word, err := strconv.ParseUint(address[at:at+8], 16, 32)
-		if err != nil {
-			return false
-		}
-		ip = binary.NativeEndian.AppendUint32(ip, uint32(word))
-	}
-	return ip.IsLoopback()
 }

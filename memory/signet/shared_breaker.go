@@ -4,10 +4,11 @@ import (
 	"encoding/json"
 	"errors"
 	"os"
-	"path/filepath"
 	"time"
 
 	"github.com/gofrs/flock"
+
+	"github.com/Signet-AI/signet-acp-proxy/files"
 )
 
 // A sharedBreaker keeps processes from paying, one after another, for a daemon that takes calls and does not answer.
@@ -133,17 +134,7 @@ func (r sharedBreaker) change(edit func(*stamp) bool) {
 	if err != nil {
 		return
 	}
-	f, err := os.CreateTemp(filepath.Dir(r.file), filepath.Base(r.file)+"-")
-	if err != nil {
-		return
-	}
-	_, err = f.Write(text)
-	if err = errors.Join(err, f.Close()); err == nil {
-		err = os.Rename(f.Name(), r.file)
-	}
-	if err != nil {
-		os.Remove(f.Name())
-	}
+	_ = files.ReplaceText(r.file, 0o600, text)
 }
 
 var errOpen = errors.New("not asked: it did not answer within the last moments")

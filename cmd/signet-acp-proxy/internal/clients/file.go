@@ -14,6 +14,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/diff"
 
+	"github.com/Signet-AI/signet-acp-proxy/files"
 	"github.com/Signet-AI/signet-acp-proxy/memory"
 )
 
@@ -178,29 +179,7 @@ func (c *File) replace(path string) error {
 	case err == nil && bytes.Equal(before, c.text()):
 		defer os.Remove(path + backup)
 	}
-	return errors.Join(err, replaceFile(path, c.text()))
-}
-
-// replaceFile replaces a file atomically, with the same permissions.
-func replaceFile(path string, text []byte) (err error) {
-	mode := fs.FileMode(0o600)
-	if info, err := os.Stat(path); err == nil {
-		mode = info.Mode().Perm()
-	}
-	f, err := os.CreateTemp(filepath.Dir(path), ".signet-acp-proxy-*")
-	if err != nil {
-		return err
-	}
-	defer func() {
-		if err != nil {
-			_ = os.Remove(f.Name())
-		}
-	}()
-	_, err = f.Write(text)
-	if err = errors.Join(err, f.Chmod(mode), f.Sync(), f.Close()); err != nil {
-		return err
-	}
-	return os.Rename(f.Name(), path)
+	return errors.Join(err, files.ReplaceText(path, files.Mode(path), c.text()))
 }
 
 // Diff is the change as a unified diff, "" where there is none.

@@ -17,6 +17,7 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/correlation"
 	"github.com/Signet-AI/signet-acp-proxy/correlation/eventlog"
 	"github.com/Signet-AI/signet-acp-proxy/delegation"
+	"github.com/Signet-AI/signet-acp-proxy/files"
 	"github.com/Signet-AI/signet-acp-proxy/memory/embedded"
 	"github.com/Signet-AI/signet-acp-proxy/sqlite"
 )
@@ -212,7 +213,7 @@ func (r Removal) sessions(ctx context.Context, what string, work func() error,
 	trees := delegation.NewLedger(r.Data.DB, r.Data.Config.LiveDir()).RemoveTrees(ctx,
 		runtime.DelegationFolders(r.Data.Config), delegation.MaxTrees)
 	return errors.Join(err, trees, r.Data.Sessions.Checkpoint(ctx), eraser.Erase(ctx, gone.Sessions),
-		runtime.RemoveFiles("a transcript", gone.Files...), runtime.RemovePage(r.Data.Config))
+		files.Remove("a transcript", gone.Files...), runtime.RemovePage(r.Data.Config))
 }
 
 // keep runs work, which removes something, and keeps for an hour what is needed to undo it, in a file that nobody else

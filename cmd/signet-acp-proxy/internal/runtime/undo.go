@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/config"
+	"github.com/Signet-AI/signet-acp-proxy/files"
 )
 
 // UndoTime is how long the last removal can be undone.
@@ -29,5 +30,5 @@ func DropUndo(c *config.Config, log *Log) {
 
 // RemoveUndo removes an undo file, and the journal that SQLite leaves if it is killed.
 func RemoveUndo(path string) error {
-	return RemoveFiles("what was kept of a removal", path, path+"-journal")
+	return files.Remove("what was kept of a removal", path, path+"-journal")
 }

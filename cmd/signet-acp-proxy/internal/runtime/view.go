@@ -12,6 +12,7 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/chars"
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/config"
 	"github.com/Signet-AI/signet-acp-proxy/delegation"
+	"github.com/Signet-AI/signet-acp-proxy/files"
 	"github.com/Signet-AI/signet-acp-proxy/view"
 )
 
@@ -38,7 +39,7 @@ func PageFile(c *config.Config) string { return filepath.Join(c.SignetPath, "acp
 
 // RemovePage removes that page, which may show what was forgotten since. A page that a person had written elsewhere
 // stays.
-func RemovePage(c *config.Config) error { return RemoveFiles("the page that view wrote", PageFile(c)) }
+func RemovePage(c *config.Config) error { return files.Remove("the page that view wrote", PageFile(c)) }
 
 // kept says in words how long turns are kept.
 func kept(d time.Duration) string {

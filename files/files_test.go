@@ -1,4 +1,4 @@
-package runtime
+package files
 
 import (
 	"errors"
@@ -9,7 +9,7 @@ import (
 )
 
 // The file is its owner's, whatever was there before, and nothing is left of one that could not be written.
-func TestWriteFile(t *testing.T) {
+func TestReplace(t *testing.T) {
 	dir := t.TempDir()
 	name := filepath.Join(dir, "page.html")
 	if err := os.WriteFile(name, []byte("before"), 0o644); err != nil {
@@ -26,14 +26,14 @@ func TestWriteFile(t *testing.T) {
 		write      func(io.Writer) error
 	}{{"half a page", name, broken}, {"no folder", filepath.Join(dir, "none", "page"), page},
 		{"a folder", folder, page}} {
-		if err := WriteFile(c.file, c.write); err == nil {
+		if err := Replace(c.file, 0o600, c.write); err == nil {
 			t.Errorf("%s: written", c.name)
 		}
 	}
 	if text, _ := os.ReadFile(name); string(text) != "before" {
 		t.Errorf("half a page took the place of a whole one: %s", text)
 	}
-	if err := WriteFile(name, page); err != nil {
+	if err := Replace(name, 0o600, page); err != nil {
 		t.Fatal(err)
 	}
 	info, err := os.Stat(name)
