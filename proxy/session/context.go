@@ -57,7 +57,14 @@ func (x *context) retry() bool {
 // late reports whether the memories of a session that has its identity are not there, and the next prompt will not wait
 // for them.
 func (x *context) late() bool {
-	return x.fetch == nil || x.fetch.missed || !x.patient && !x.fetch.ended()
+	f := x.fetch
+	switch {
+	case f == nil:
+		return true
+	case f.ended():
+		return f.missed && f.err != nil
+	}
+	return f.missed || !x.patient
 }
 
 // forget makes the next prompt carry context again.

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/Signet-AI/signet-acp-proxy/correlation"
+	"github.com/Signet-AI/signet-acp-proxy/memory"
 )
 
 // A prompt of a session that has its identity waits for memories that may still come, but only once it is patient.
@@ -12,13 +13,15 @@ func TestLate(t *testing.T) {
 		x    context
 		want bool
 	}{
-		"none was begun":   {context{patient: true}, true},
-		"missed":           {context{fetch: &Fetch{step: fetched, missed: true}, patient: true}, true},
-		"on its way":       {context{fetch: &Fetch{}}, true},
-		"waited for":       {context{fetch: &Fetch{}, patient: true}, false},
-		"there":            {context{fetch: &Fetch{step: fetched}}, false},
-		"there, and used":  {context{fetch: &Fetch{step: used}}, false},
-		"there, patiently": {context{fetch: &Fetch{step: fetched}, patient: true}, false},
+		"none was begun":     {context{patient: true}, true},
+		"missed":             {context{fetch: &Fetch{missed: true}, patient: true}, true},
+		"missed, and failed": {context{fetch: &Fetch{step: fetched, missed: true, err: memory.ErrUnavailable}, patient: true}, true},
+		"missed, and there":  {context{fetch: &Fetch{step: fetched, missed: true}}, false},
+		"on its way":         {context{fetch: &Fetch{}}, true},
+		"waited for":         {context{fetch: &Fetch{}, patient: true}, false},
+		"there":              {context{fetch: &Fetch{step: fetched}}, false},
+		"there, and used":    {context{fetch: &Fetch{step: used}}, false},
+		"there, patiently":   {context{fetch: &Fetch{step: fetched}, patient: true}, false},
 	} {
 		if got := tt.x.late(); got != tt.want {
 			t.Errorf("%s: %v", name, got)

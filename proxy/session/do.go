@@ -159,15 +159,16 @@ type Held struct {
 	rounds    int  // how often another proxy has come first
 	cancelled bool
 
-	from      correlation.State // the session's, once it is decided by
-	fetch     *Fetch            // of what it is to carry; nil: nothing
-	waits     bool              // it may wait for that
-	continued string            // how the conversation ended that the session continues
-	recall    recall
-	found     memory.Context // what memory has found for its words
-	next      Step           // what is composed
-	last      bool           // if nothing comes of that, there is nothing to tell
-	in        *Injection
+	from        correlation.State // the session's, once it is decided by
+	fetch       *Fetch            // of what it is to carry; nil: nothing
+	waits       bool              // it may wait for that
+	continued   string            // how the conversation ended that the session continues
+	recall      recall
+	recallUntil time.Time      // it waits no longer for that
+	found       memory.Context // what memory has found for its words
+	next        Step           // what is composed
+	last        bool           // if nothing comes of that, there is nothing to tell
+	in          *Injection
 }
 
 // A heldStep is how far a held prompt is.

@@ -49,14 +49,16 @@ func (c *Connection) hold(p *Held, words string) {
 			wanted = c.o.PerPrompt && utf8.RuneCountInString(words) >= minRecallSize
 			limit = min(limit, recallLimit)
 		case correlation.IdentityGiven:
-			wanted = !s.context.late()
+			if wanted = !s.context.late(); wanted && s.context.fetch.missed { // a prompt has waited for them before
+				limit = min(limit, recallLimit)
+			}
 		case correlation.Doubt:
 			wanted = false
 		}
 	}
 	if wanted {
-		p.recall = seeking
-		c.do.Recall = &RecallJob{Prompt: p, Until: p.read.Add(limit)}
+		p.recall, p.recallUntil = seeking, p.read.Add(limit)
+		c.do.Recall = &RecallJob{Prompt: p, Until: p.recallUntil}
 	}
 }
 
@@ -265,9 +267,14 @@ func (c *Connection) awaitContext(p *Held) {
 		return
 	}
 	f := p.fetch
-	fetches := f != nil && !f.ended() && p.waits
-	recalls := f != nil && f.ended() && f.err == nil && p.recall == seeking
-	if until := c.until(p); (fetches || recalls) && c.at.Before(until) {
+	until := time.Time{}
+	switch {
+	case f != nil && !f.ended() && p.waits:
+		until = c.until(p)
+	case f != nil && f.ended() && f.err == nil && p.recall == seeking:
+		until = p.recallUntil
+	}
+	if c.at.Before(until) {
 		c.do.Prompt = Step{Need: Wait, Until: until}
 		return
 	}

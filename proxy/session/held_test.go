@@ -112,6 +112,8 @@ func TestHeldWaits(t *testing.T) {
 		}, whole + "+recall"},
 		{"a later recall, in vain", []string{"prompt"}, func(p *stage) { p.slow, p.o.PerPrompt = true, true }, Wait,
 			300 * time.Millisecond, nil, ""},
+		{"a recall behind what came late, in vain", []string{"prompt", "memories come"},
+			func(p *stage) { p.late, p.slow = true, true }, Wait, 300 * time.Millisecond, nil, "memories"},
 		{"a cancel", nil, late, Wait, hold - claim,
 			func(p *stage, _ *Held) { p.see(CancelAsked{ID: []byte(p.id)}) }, ""},
 		{"a cancelled request", nil, late, Wait, hold - claim,
