@@ -172,7 +172,7 @@ const backup = ".before-signet"
 func (c *File) replace(path string) error {
 	before, err := os.ReadFile(path + backup)
 	switch {
-	case errors.Is(err, fs.ErrNotExist) && c.Exists:
+	case errors.Is(err, fs.ErrNotExist) && c.original():
 		err = os.WriteFile(path+backup, c.read, 0o600)
 	case errors.Is(err, fs.ErrNotExist):
 		err = nil
@@ -180,6 +180,15 @@ func (c *File) replace(path string) error {
 		defer os.Remove(path + backup)
 	}
 	return errors.Join(err, files.ReplaceText(path, files.Mode(path), c.text()))
+}
+
+// original reports whether the file had nothing of ours when it was read.
+func (c *File) original() bool {
+	was := &File{Client: c.Client}
+	was.file.comments = c.file.comments
+	was.take(c.read)
+	entries, err := was.Entries()
+	return c.Exists && err == nil && !slices.ContainsFunc(entries, Entry.Ours)
 }
 
 // Diff is the change as a unified diff, "" where there is none.

@@ -108,6 +108,9 @@ func TestAgentWays(t *testing.T) {
 	if got := c.Agent("mine").Capabilities; !slices.Equal(got, []string{"go", "sql"}) {
 		t.Errorf("capabilities %q", got)
 	}
+	if got := c.Agent("wrapped").Capabilities; len(got) > 0 {
+		t.Errorf("capabilities %q where none are set", got)
+	}
 	for _, tt := range []struct {
 		agent, name string // agentInfo.name, and what it was started as
 		grace       time.Duration

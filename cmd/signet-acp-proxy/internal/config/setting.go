@@ -79,7 +79,11 @@ func (s Setting) set(text string) error {
 	case string:
 		value = text
 	case []string:
-		value = strings.Split(text, ",")
+		var list []string // nil, not a list of one empty text
+		if text != "" {
+			list = strings.Split(text, ",")
+		}
+		value = list
 	case bool:
 		kind = "true or false"
 		value, err = parseBool(text)
