@@ -34,22 +34,21 @@ const maxShown = 20
 func newMemoryBackfill(f *config.Flags, std term.Streams) *cobra.Command {
 	var b memoryBackfill
 	cmd := &cobra.Command{
-		Use: "backfill [AGENT…]", Short: "Take in the conversations that agents have written down themselves.",
-		Long: "Take in the conversations that agents have written down themselves: " +
+		Use: "backfill [AGENT…]", Short: "Import the conversations that agents have written down themselves.",
+		Long: "Import the conversations that agents have written down themselves: " +
 			strings.Join(backfill.Agents(), ", ") +
-			"; all of them unless some are named, those that write into projects (aider, specstory) only if they are " +
-			"named or --project is. Their files are only read. " +
-			"What is on record already is not taken twice, what was " +
-			"forgotten does not come back, and forget --source backfill:AGENT undoes it.",
+			"; all of them unless some are named, those that write into projects (aider, specstory) only if you " +
+			"name them or --project. Their files are only read. " +
+			"Nothing is imported twice, what was forgotten does not come back, and forget --source backfill:AGENT undoes it.",
 		Args: cobra.ArbitraryArgs, ValidArgs: backfill.Agents(),
 		RunE: func(_ *cobra.Command, args []string) error { return b.run(args, f, std) },
 	}
 	flags := cmd.Flags()
-	flags.BoolVar(&b.dryRun, "dry-run", false, "Only say what there is.")
+	flags.BoolVar(&b.dryRun, "dry-run", false, "Only count what there is.")
 	cli.Since(cmd, &b.since, "Only what went on since `WHEN`: a date, a time or an age (7d, 12h).")
 	flags.StringVar(&b.project, "project", "", "Only of the project of this `DIR`.")
-	flags.BoolVar(&b.deliver, "deliver", false, "Hand it to the Signet daemon, too.")
-	flags.BoolVar(&b.watch, "watch", false, "Go on: take in what agents write, until you interrupt it.")
+	flags.BoolVar(&b.deliver, "deliver", false, "Deliver it to the Signet daemon, too.")
+	flags.BoolVar(&b.watch, "watch", false, "Keep importing what agents write, until you interrupt it.")
 	flags.BoolVar(&b.fromRelay, runtime.SweepWord, false, "")
 	flags.Lookup(runtime.SweepWord).Hidden = true
 	cmd.MarkFlagsMutuallyExclusive("watch", "dry-run")
@@ -61,8 +60,8 @@ func newMemoryBackfill(f *config.Flags, std term.Streams) *cobra.Command {
 func (cmd *memoryBackfill) run(agents []string, f *config.Flags, std term.Streams) error {
 	for _, agent := range agents {
 		if !slices.Contains(backfill.Agents(), agent) {
-			return cli.Misuse("%q writes nothing that is understood here: name some of %s",
-				agent, strings.Join(backfill.Agents(), ", "))
+			return cli.Misuse("no conversations of %q can be read%s; name some of %s",
+				agent, config.DidYouMean(agent, backfill.Agents()), strings.Join(backfill.Agents(), ", "))
 		}
 	}
 	named := len(agents) > 0
@@ -115,7 +114,7 @@ func (cmd *memoryBackfill) print(std term.Streams, all []runtime.Backfilled, nam
 		}
 	}
 	if len(without) > 0 && (named || cmd.dryRun) {
-		fmt.Fprintf(std.Out, "nothing is there of %s\n", strings.Join(without, ", "))
+		fmt.Fprintf(std.Out, "no conversations of %s\n", strings.Join(without, ", "))
 	}
 	return nil
 }

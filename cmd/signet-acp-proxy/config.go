@@ -41,8 +41,8 @@ func newConfigShow(p program) *cobra.Command {
 
 func newConfigGet(p program) *cobra.Command {
 	return &cobra.Command{
-		Use: "get KEY", Short: "Print the value of a setting that counts here.", Args: cli.Arguments,
-		Long:              "Print the value of a setting that counts here. KEY is its name, or agents.NAME.FIELD.",
+		Use: "get KEY", Short: "Print a setting's value.", Args: cli.Arguments,
+		Long:              "Print a setting's value. KEY is its name, or agents.NAME.FIELD.",
 		ValidArgsFunction: settingKeys,
 		RunE: func(_ *cobra.Command, args []string) error {
 			c, err := config.Load(*p.flags)
@@ -66,9 +66,9 @@ func newConfigGet(p program) *cobra.Command {
 
 func newConfigSet(p program) *cobra.Command {
 	return &cobra.Command{
-		Use: "set KEY VALUE", Short: "Set a setting in agent.yaml, and leave all else there as it is.",
-		Long: "Set a setting in the acp: section of agent.yaml, and leave all else there as it is, comments " +
-			"included. KEY is its name, or agents.NAME.FIELD; a list is written with commas.",
+		Use: "set KEY VALUE", Short: "Change a setting in agent.yaml, and nothing else there.",
+		Long: "Change a setting in the acp: section of agent.yaml, and nothing else there. " +
+			"KEY is its name, or agents.NAME.FIELD; a list is written with commas.",
 		Args: cli.Arguments, ValidArgsFunction: settingKeys,
 		RunE: func(_ *cobra.Command, args []string) error { return p.setConfig(args[0], args[1]) },
 	}

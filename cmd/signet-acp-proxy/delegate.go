@@ -46,16 +46,16 @@ func newDelegate(p program) *cobra.Command {
 	}
 	flags := cmd.Flags()
 	flags.StringVar(&r.Scope, "scope", "", "What the agent answers for: `TEXT`, items between semicolons.")
-	flags.StringVar(&r.Kept, "keep", "", "What stays with you: `TEXT`, the same way.")
-	flags.StringVar(&r.Agent, "to", "", "The agent by its `NAME`; else the best for it.")
+	flags.StringVar(&r.Kept, "keep", "", "What stays with you: `TEXT`, items between semicolons.")
+	flags.StringVar(&r.Agent, "to", "", "The agent by `NAME`; else the best for it.")
 	flags.StringVar((*string)(&r.Mode), "mode", "",
-		"read, or edit: its changes are handed back as a branch (`MODE`); else read.")
+		"The `MODE`: read (the default), or edit, which returns its changes as a branch.")
 	flags.StringVar(&r.Model, "model", "", "Have it use this model of its own, by `NAME`.")
 	flags.StringVar(&r.SessionMode, "session-mode", "", "Put its session into this `MODE` of its own.")
-	flags.StringVar(&r.Continues, "continues", "", "Go on in the session and files of `ID`.")
+	flags.StringVar(&r.Continues, "continues", "", "Continue in the session and files of `ID`.")
 	flags.DurationVar(&timeout, "timeout", delegation.DefaultTime, "End it after this `DURATION`.")
-	flags.StringVar(&r.Key, "key", "", "What was asked by this `KEY` before is not asked again; else scope and task.")
-	flags.BoolVar(&r.Detach, "detach", false, "Print its id and let it go on.")
+	flags.StringVar(&r.Key, "key", "", "Ask once for each `KEY`; without it, once for each scope and task.")
+	flags.BoolVar(&r.Detach, "detach", false, "Print its id, and do not wait.")
 	flags.StringVar(&id, strings.TrimPrefix(runtime.RunFlag, "--"), "", "")
 	flags.Lookup("run").Hidden = true
 	cli.Complete(cmd, "to", cli.AgentNames(p.flags))
@@ -76,7 +76,7 @@ func (p program) runDelegation(id string) error {
 func newAgents(p program) *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
-		Use: "agents", Short: "List the agents that can be asked, and how their work went.", Args: cli.Arguments,
+		Use: "agents", Short: "List the agents that can be asked, and how past work went.", Args: cli.Arguments,
 		RunE: p.onData(func(ctx context.Context, d *runtime.Data, _ []string) error {
 			all, err := d.Agents(ctx)
 			if err != nil {

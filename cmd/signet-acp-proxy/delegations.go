@@ -111,8 +111,8 @@ func newDelegations(p program) *cobra.Command {
 	waiting := p.aboutDelegation("wait ID", "Wait until it has ended, and print the last message.", wait)
 	waiting.Flags().DurationVar(&timeout, "timeout", 24*time.Hour, "Wait no longer than this `DURATION`.")
 	logging := p.aboutDelegation("log ID", "Print the conversation in which it was worked on.", log)
-	logging.Flags().BoolVar(&follow, "follow", false, "Go on with what is said and done, until it has ended.")
-	cmd.Flags().BoolVar(&follow, "follow", false, "Go on with what each of them does, until it is interrupted.")
+	logging.Flags().BoolVar(&follow, "follow", false, "Keep printing what is said and done, until it has ended.")
+	cmd.Flags().BoolVar(&follow, "follow", false, "Keep printing what each of them does, until you interrupt it.")
 	forScripts := []*cobra.Command{
 		p.aboutDelegation("show ID", "Show what was asked, refused and changed, and the last message.", show),
 		p.aboutDelegation("apply ID", "Put what it has changed into the caller's folder, all of it or nothing.", apply),
@@ -148,7 +148,8 @@ func (p program) withDelegation(work onDelegation) func(*cobra.Command, []string
 func (p program) aboutDelegation(use, short string, work onDelegation) *cobra.Command {
 	return &cobra.Command{
 		Use: use, Short: short, Args: cli.Arguments,
-		Long: short + " ID is that of a delegation, or at least six characters that only one begins or ends with.",
+		Long: short + " ID is that of a delegation, or six or more characters " +
+			"of its beginning or end that no other id shares.",
 
 		ValidArgsFunction: cli.DelegationIDs(p.flags),
 		RunE:              p.withDelegation(work),

@@ -35,7 +35,7 @@ func newDeliver(p program) *cobra.Command {
 	flags := cmd.Flags()
 	flags.BoolVar(&d.once, "once", false, "One pass over what is due.")
 	flags.BoolVar(&d.wait, "wait", false,
-		"Go on until nothing is owed but what waits on purpose, or all that is left has failed.")
+		"Continue until all is delivered, waits on purpose or has failed.")
 	flags.BoolVar(&d.fromRelay, "parted", false, "")
 	flags.Lookup("parted").Hidden = true
 	return cmd

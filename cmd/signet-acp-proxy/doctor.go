@@ -39,7 +39,7 @@ func newDoctor(p program) *cobra.Command {
 			return nil
 		},
 	}
-	cmd.Flags().StringSliceVar(&agents, "agent", nil, "Look at these harnesses too: `NAME,NAME`.")
+	cmd.Flags().StringSliceVar(&agents, "agent", nil, "Check these agents too: `NAME,NAME`.")
 	cli.Complete(cmd, "agent", cli.AgentNames(p.flags))
 	cli.ForScripts(cmd, &asJSON)
 	return cmd

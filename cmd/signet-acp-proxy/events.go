@@ -48,7 +48,7 @@ func newEvents(p program) *cobra.Command {
 			}
 		}),
 	}
-	cmd.Flags().BoolVar(&follow, "follow", false, "Go on with what happens, until it is interrupted.")
+	cmd.Flags().BoolVar(&follow, "follow", false, "Keep printing what happens, until you interrupt it.")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "Print JSON Lines for scripts.")
 	return cmd
 }

@@ -20,7 +20,7 @@ func newExport(p program) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "otlp", Short: "Spans and metrics of sessions as OTLP JSON.", Args: cli.Arguments,
 		Long: "Spans and metrics of sessions as OTLP JSON, with gen_ai's names: on stdout, in a file, or to an " +
-			"endpoint. What was said and inserted is left out unless it is asked for.",
+			"endpoint; what was said and inserted only if you ask for it.",
 		PreRunE: func(*cobra.Command, []string) error {
 			if out != "" && endpoint != "" {
 				return cli.Misuse("--out or --endpoint, not both")
@@ -51,7 +51,7 @@ func newExport(p program) *cobra.Command {
 	flags := cmd.Flags()
 	flags.StringVar(&out, "out", "", "Write to this `FILE`.")
 	flags.StringVar(&endpoint, "endpoint", "", "Send to this `URL`, such as http://127.0.0.1:4318.")
-	flags.BoolVar(&o.WithText, "with-text", false, "With what was said and inserted.")
+	flags.BoolVar(&o.WithText, "with-text", false, "Include what was said and inserted.")
 	cli.Since(cmd, &o.Since, cli.OnlySince)
 	cli.Complete(cmd, "out", cli.Paths)
 	return cli.Group("export", "Export what was recorded for other programs.", cmd)

@@ -17,7 +17,7 @@ func newHandoff(p program) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "handoff SESSION", Short: "Continue a conversation with another agent.", Args: cli.Arguments,
 		Long: "Continue a conversation with another agent: the next session of that agent in the same project, " +
-			"within an hour, is told how this one ended, once. Prints the command that begins it. SESSION " +
+			"within an hour, is told how this one ended, once. Prints the command that starts it. SESSION " +
 			namesSession,
 		ValidArgsFunction: cli.SessionIDs(p.flags),
 		PreRunE: func(*cobra.Command, []string) error {
@@ -30,8 +30,8 @@ func newHandoff(p program) *cobra.Command {
 			return p.handOff(ctx, d, args[0], to, run)
 		}),
 	}
-	cmd.Flags().StringVar(&to, "to", "", "The `AGENT` that goes on, by any name that --agent takes.")
-	cmd.Flags().BoolVar(&run, "run", false, "Begin it, through acpx, in place of printing the command.")
+	cmd.Flags().StringVar(&to, "to", "", "The `AGENT` that continues: any name that --agent takes.")
+	cmd.Flags().BoolVar(&run, "run", false, "Start it through acpx instead of printing the command.")
 	cli.Complete(cmd, "to", cli.AgentNames(p.flags))
 	return cmd
 }

@@ -16,8 +16,8 @@ func newInit(p program) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "init", Args: cli.Arguments,
 		Short: "Set up the Signet folder and your clients, and show that it works.",
-		Long: "Make the Signet folder with short template files, set up the clients that are found after a question, " +
-			"say which conversations agents have had already, and show that it remembers. What is there stays as it is.",
+		Long: "Make the Signet folder with short template files, set up the clients that are found (it asks first), " +
+			"count the conversations that agents have had, and show that memory works. Files in the folder stay as they are.",
 		RunE: func(*cobra.Command, []string) error {
 			c, err := config.Load(*p.flags)
 			if err != nil {

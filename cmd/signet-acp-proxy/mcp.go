@@ -28,7 +28,7 @@ func newMCP(p program) *cobra.Command {
 		Args: cli.Arguments,
 		RunE: func(*cobra.Command, []string) error { return p.serveMCP(connect) },
 	}
-	cmd.Flags().StringVar(&connect, "connect", "", "Only carry stdin and stdout to this `SOCKET` of a relay.")
+	cmd.Flags().StringVar(&connect, "connect", "", "Only connect stdin and stdout to this `SOCKET` of a relay.")
 	cli.Complete(cmd, "connect", cli.Paths)
 	return cmd
 }

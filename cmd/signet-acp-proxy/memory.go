@@ -28,7 +28,7 @@ func newMemory(p program) *cobra.Command {
 
 const (
 	onlyHere = "Only what belongs to this folder's project or to no other."
-	saidToo  = "With the passages of conversations, which go when these go."
+	saidToo  = "Passages of conversations, too; each lasts as long as its conversation."
 )
 
 // projectOf returns the project of a folder that a person names, "" for none.
@@ -109,7 +109,7 @@ func newMemoryAdd(p program) *cobra.Command {
 	}
 	flags := cmd.Flags()
 	flags.StringVar(&dir, "project", ".", "The project that it belongs to, by its `DIR`; none with an empty text.")
-	flags.BoolVar(&m.Personal, "personal", false, "True of the person, whatever the project.")
+	flags.BoolVar(&m.Personal, "personal", false, "About you: for all projects.")
 	flags.StringVar(&m.Type, "type", "", "Its `TYPE`: preference, decision, fact, …")
 	flags.StringVar(&m.Tags, "tags", "", "Its tags: `A,B`.")
 	flags.Float64Var(&m.Importance, "importance", 0, "How much it matters, a `NUMBER` from 0 to 1 (0.5).")
@@ -187,12 +187,12 @@ func newMemoryList(p program) *cobra.Command {
 	}
 	flags := cmd.Flags()
 	flags.IntVar(&filter.Limit, "limit", 100, "At most `N`.")
-	flags.IntVar(&filter.Offset, "offset", 0, "Without the first `N`.")
+	flags.IntVar(&filter.Offset, "offset", 0, "Skip the first `N`.")
 	flags.StringVar(&filter.Type, "type", "", "Only of this `TYPE`.")
 	flags.BoolVar(&filter.Said, "said", false, saidToo)
 	flags.BoolVar(&rules, "rules", false,
-		"What stands as a rule or preference, with its scope and how often it was said; memory forget ID forgets it.")
-	flags.BoolVar(&agents, "agents", false, "What agents keep for themselves, in place of our memories.")
+		"Only rules and preferences, with their scope and how often each was said; memory forget ID removes one.")
+	flags.BoolVar(&agents, "agents", false, "Agents' own notes, in place of our memories.")
 	flags.BoolVar(&here, "here", false, onlyHere)
 	cli.ForScripts(cmd, &asJSON)
 	return cmd
@@ -202,7 +202,7 @@ func newMemoryShow(p program) *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use: "show ID", Short: "Show one memory.", Args: cli.Arguments,
-		Long: "Show one memory by its id or the unique beginning of that.",
+		Long: "Show one memory. ID may be the beginning of an id, if it is unique.",
 		RunE: p.onData(func(ctx context.Context, d *runtime.Data, args []string) error {
 			m, err := d.Memories.Get(ctx, args[0])
 			if err != nil {
@@ -229,7 +229,7 @@ func newMemoryEdit(p program) *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use: "edit ID TEXT", Short: "Change what a memory says.", Args: cli.Arguments,
-		Long: "Change what a memory says. What a conversation taught is not learned again as it was.",
+		Long: "Change what a memory says. The old text is not learned again from its conversation.",
 		RunE: p.onMemory(&asJSON, "changed",
 			func(ctx context.Context, d *runtime.Data, args []string) (embedded.Memory, error) {
 				return editMemory(ctx, d, args[0], args[1])
@@ -242,7 +242,7 @@ func newMemoryEdit(p program) *cobra.Command {
 func newMemoryPin(p program) *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
-		Use: "pin ID", Short: "Tell a memory to every session of its project, whatever the prompt.",
+		Use: "pin ID", Short: "Give a memory to every session of its project, whatever the prompt.",
 		Args: cli.Arguments,
 		RunE: p.onMemory(&asJSON, "pinned",
 			func(ctx context.Context, d *runtime.Data, args []string) (embedded.Memory, error) {
@@ -256,9 +256,9 @@ func newMemoryPin(p program) *cobra.Command {
 func newMemoryPromote(p program) *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
-		Use: "promote LINE", Short: "Take what an agent keeps for itself into our memory.", Args: cli.Arguments,
-		Long: "Take what an agent keeps for itself into our memory, for the others: memory list --agents shows its " +
-			"LINEs. The agent that has it is not told it by us.",
+		Use: "promote LINE", Short: "Copy a line of an agent's own notes into our memory.", Args: cli.Arguments,
+		Long: "Copy a LINE of an agent's own notes into our memory, for the other agents; memory list --agents shows " +
+			"the lines. The agent that wrote it does not get it from us.",
 		RunE: p.onMemory(&asJSON, "",
 			func(ctx context.Context, d *runtime.Data, args []string) (embedded.Memory, error) {
 				m, added, err := d.Promote(ctx, args[0])
@@ -274,9 +274,9 @@ func newMemoryForget(p program) *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use: "forget ID", Args: cli.Arguments,
-		Short: "Remove a memory; the conversation that it came from does not teach it again.",
-		Long: "Remove a memory by its id or the unique beginning of that; " +
-			"the conversation that it came from does not teach it again. For an hour, forget --undo brings it back.",
+		Short: "Remove a memory; it is not learned again from its conversation.",
+		Long: "Remove a memory; it is not learned again from its conversation. For an hour, forget --undo brings it " +
+			"back. ID may be the beginning of an id, if it is unique.",
 		RunE: p.onData(func(ctx context.Context, d *runtime.Data, args []string) error {
 			r.Data = d
 			m, err := r.Memory(ctx, args[0])
@@ -291,7 +291,7 @@ func newMemoryForget(p program) *cobra.Command {
 			return nil
 		}),
 	}
-	cmd.Flags().BoolVar(&asJSON, "json", false, "Print what went as JSON.")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "Print what was removed as JSON.")
 	cmd.Flags().BoolVar(&r.ForGood, "for-good", false, forGoodHelp)
 	return cmd
 }

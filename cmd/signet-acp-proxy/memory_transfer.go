@@ -38,7 +38,7 @@ func newMemoryImport(p program) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "import [FILE]", Short: "Read memories as export writes them; all or nothing.", Args: cli.Arguments,
 		Long: "Read memories as export writes them, from FILE or stdin; all or nothing. " +
-			"With session and position, what stands beside a memory helps to find it.",
+			"With session and position, neighbouring memories help to find one another.",
 		RunE: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 {
 				if p.std.Interactive() {

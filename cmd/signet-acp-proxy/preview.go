@@ -62,9 +62,9 @@ func newPreview(p program) *cobra.Command {
 		}),
 	}
 	flags := cmd.Flags()
-	flags.StringVar(&q.Prompt, "prompt", "", "The `TEXT` of the prompt, for what it recalls.")
+	flags.StringVar(&q.Prompt, "prompt", "", "Search memory for this prompt `TEXT`.")
 	flags.StringVar(&q.Cwd, "cwd", ".", "The session's `DIR`.")
-	flags.StringVar(&q.Agent, "agent", "", "The harness by `NAME`.")
+	flags.StringVar(&q.Agent, "agent", "", "The agent by `NAME`.")
 	flags.StringVar(&q.Continues, "continues", "", "As if the new session took the place of `SESSION`.")
 	cli.ForScripts(cmd, &asJSON)
 	cli.Complete(cmd, "cwd", cli.Folders)

@@ -38,7 +38,7 @@ func newRelay(p program) *cobra.Command {
 		ValidArgsFunction: cli.Paths, // of the command
 		RunE:              func(_ *cobra.Command, command []string) error { return p.startRelay(agent, command) },
 	}
-	cmd.Flags().StringVar(&agent, "agent", "", "The harness by `NAME`; beside a command, what to call it.")
+	cmd.Flags().StringVar(&agent, "agent", "", "The agent by `NAME`; with a COMMAND, a name for it.")
 	cli.Complete(cmd, "agent", cli.AgentNames(p.flags))
 	return cmd
 }

@@ -23,7 +23,7 @@ func newSessions(p program) *cobra.Command {
 	)
 	cmd := &cobra.Command{
 		Use: "sessions [WORDS…]", Short: "List sessions, newest first.", Args: cli.Arguments,
-		Long: "List sessions, newest first; with WORDS those in which all of them were said.",
+		Long: "List sessions, newest first; with WORDS, only those in which all of them were said.",
 		PreRunE: func(_ *cobra.Command, words []string) (err error) {
 			if filter.Words = words; filter.Limit < 0 {
 				return cli.Misuse("--limit must be 0 (all) or more, not %d", filter.Limit)
@@ -54,9 +54,8 @@ func newSessions(p program) *cobra.Command {
 			}
 			if len(found) == 0 {
 				if filter.Since.IsZero() && !here && filter.Harness == "" && len(words) == 0 {
-					p.std.Say("no sessions yet: they come with the first conversation through us " +
-						"(signet-acp-proxy init), or from what agents have kept themselves " +
-						"(signet-acp-proxy memory backfill)")
+					p.std.Say("no sessions yet: set up a client (signet-acp-proxy init), " +
+						"or import earlier conversations (signet-acp-proxy memory backfill)")
 				} else {
 					p.std.Say("no session matches: signet-acp-proxy sessions --limit 0 lists all, " +
 						"view searches the text")
@@ -77,7 +76,7 @@ func newSessions(p program) *cobra.Command {
 	flags.StringVar(&filter.Harness, "harness", "", "Only those of a harness, by its `NAME`.")
 	cli.Since(cmd, &filter.Since, "Only those active since `WHEN`: a date, a time or an age (7d, 12h).")
 	flags.IntVar(&filter.Limit, "limit", 30, "Only the newest `N`; 0 is all.")
-	flags.StringVar(&handoff, "handoff", "", "Have this `AGENT` go on with the newest of them, as handoff does.")
+	flags.StringVar(&handoff, "handoff", "", "Hand the newest of them over to `AGENT`, as handoff does.")
 	cli.Complete(cmd, "harness", cli.AgentNames(p.flags))
 	cli.Complete(cmd, "handoff", cli.AgentNames(p.flags))
 	cli.ForScripts(cmd, &asJSON)

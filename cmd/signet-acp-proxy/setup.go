@@ -28,8 +28,8 @@ func newSetup(p program) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "setup CLIENT [NAME…]", Short: "Add agents with memory to a client's configuration.",
 		Long: "Add agents with memory to a client's configuration. " +
-			"CLIENT is one of " + strings.Join(clients.Names(), ", ") + "; or print, for what goes into one by hand. " +
-			"NAME is a harness; without one all those that are found on this machine are meant.",
+			"CLIENT is one of " + strings.Join(clients.Names(), ", ") + "; or print, for an entry to paste. " +
+			"NAME is an agent; without one, all that are found on this machine are added.",
 		Args: cli.FirstOf(choices),
 		ValidArgsFunction: func(
 			cmd *cobra.Command, args []string, typed string,
@@ -42,7 +42,7 @@ func newSetup(p program) *cobra.Command {
 		RunE: func(_ *cobra.Command, args []string) error { return s.run(args[0], args[1:]) },
 	}
 	cmd.Flags().BoolVar(&s.dryRun, "dry-run", false, "Show the change, make none.")
-	cmd.Flags().BoolVar(&s.remove, "remove", false, "Take out what we put in; all of it if none is named.")
+	cmd.Flags().BoolVar(&s.remove, "remove", false, "Remove our entries; all of them if none is named.")
 	cmd.Flags().StringVar(&s.to, "for", "",
 		"With print: the `CLIENT`, any of "+strings.Join(clients.Snippets(), ", ")+".")
 	cli.Complete(cmd, "for", cobra.FixedCompletions(clients.Snippets(), cobra.ShellCompDirectiveNoFileComp))
@@ -104,7 +104,7 @@ func (s setup) names(c *config.Config, agents []string) ([]string, error) {
 
 func (s setup) putIn(c *config.Config, file *clients.File, names []string) error {
 	if len(names) == 0 {
-		s.std.Say("no harness was found: name the ones to add: %s", strings.Join(c.AgentNames(), ", "))
+		s.std.Say("no agent was found on PATH: name those to add: %s", strings.Join(c.AgentNames(), ", "))
 		return nil
 	}
 	done, err := file.PutIn(c, names)
@@ -140,7 +140,7 @@ func (s setup) print(c *config.Config, names []string) error {
 		return cli.Exit{Code: cli.Usage, Err: errors.New("print writes no file, so there is nothing to remove")}
 	}
 	if len(names) == 0 {
-		s.std.Say("no harness was found: name one of %s", strings.Join(c.AgentNames(), ", "))
+		s.std.Say("no agent was found on PATH: name one of %s", strings.Join(c.AgentNames(), ", "))
 		return nil
 	}
 	text, err := clients.Snippet(c, s.to, names)

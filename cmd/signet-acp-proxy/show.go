@@ -22,7 +22,7 @@ func newShow(p program) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "show ID", Short: "Show a session: its ids, what was injected, what was delivered.", Args: cli.Arguments,
 		Long: "Show a session: its ids, what was injected, what was delivered; or a delegation. ID " + namesSession +
-			" That of a delegation shows what was asked and what came of it.",
+			" The id of a delegation shows what was asked, and the result.",
 		ValidArgsFunction: cli.SessionIDs(p.flags),
 		RunE: p.onData(func(ctx context.Context, d *runtime.Data, args []string) error {
 			s, err := d.Find(ctx, args[0])

@@ -14,10 +14,9 @@ func newUninstall(p program) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "uninstall", Args: cli.Arguments,
 		Short: "Remove our entries from clients and, if you agree, what was recorded.",
-		Long: "Take our entries out of clients' files and, after a question, " +
-			"remove what was recorded: the acp folder in the Signet folder. " +
-			"Identity files, agent.yaml and the program itself stay, but not a copy that npx has kept of it. " +
-			"It wants --yes off a terminal, and removes nothing without.",
+		Long: "Remove our entries from clients' files and, if you agree, what was recorded: the acp folder in the " +
+			"Signet folder. Identity files, agent.yaml and the program itself stay, but not the copy that npx kept. " +
+			"Off a terminal it removes nothing without --yes.",
 		RunE: func(*cobra.Command, []string) error {
 			c, err := config.Load(*p.flags)
 			if err != nil {

@@ -58,11 +58,11 @@ func Open(o Options) (*Log, error) {
 		lock, err = correlation.TakeLock(o.Dir, o.Process.ID)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("beginning the file of events: %w", err)
+		return nil, fmt.Errorf("starting the event file: %w", err)
 	}
 	w, err := newWriter(o, lock)
 	if err != nil {
-		return nil, errors.Join(fmt.Errorf("beginning the file of events: %w", err), lock.Release())
+		return nil, errors.Join(fmt.Errorf("starting the event file: %w", err), lock.Release())
 	}
 	return &Log{o: o, w: w, f: newFolder(o, w)}, nil
 }

@@ -109,7 +109,7 @@ func (f *folder) report(err error) {
 		return
 	}
 	f.reported = true
-	f.o.Tell(fmt.Sprintf("what is said is written down, and not taken in before the next start: %v", err))
+	f.o.Tell(fmt.Sprintf("what is said is kept in a file, and stored at the next start: %v", err))
 }
 
 // awaitMore waits until there is more to fold in; it returns false when the log ends. After a silence it has a new file

@@ -174,7 +174,7 @@ func (s Sweep) leaveAlone(f file, why error) {
 	}
 	s.Log.Warn().Err(why).Str("file", f.path).Msg("a file of events is left alone")
 	if s.Tell != nil {
-		s.Tell(fmt.Sprintf("what was said in another process is not taken in: %s is %v", f.path, why))
+		s.Tell(fmt.Sprintf("what was said in another process is not stored: %s is %v", f.path, why))
 	}
 }
 

@@ -15,7 +15,7 @@ import (
 )
 
 // ErrNothing says that nothing is kept of a delegation: it wrote nothing, was not to write, or was discarded.
-var ErrNothing = errors.New("it has handed back no changes")
+var ErrNothing = errors.New("it made no changes")
 
 // A Result is what a delegation has handed back, until it is discarded.
 type Result struct {

@@ -38,7 +38,7 @@ func initialize(ctx context.Context, o upstream.Options, limit timeouts) (acpcli
 	case givenUp != nil:
 		err = fmt.Errorf("%w: %w", givenUp, err)
 	case len(last) > 0:
-		err = fmt.Errorf("%w (%s; its last words: %s)", err, ended, last[len(last)-1])
+		err = fmt.Errorf("%w (%s; its last line: %s)", err, ended, last[len(last)-1])
 	}
 	return agent, err
 }

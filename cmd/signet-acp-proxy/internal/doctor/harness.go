@@ -179,8 +179,8 @@ func (e *examination) ask(ctx context.Context, h harness) []Finding {
 	case errors.Is(err, errAtWork):
 		return problem(byHand, "%s: %s has not answered initialize after %v: %v", name, line, limit.working, err)
 	case err != nil && fetched && ctx.Err() == nil:
-		return note(profile.Install, "%s is not installed, so it was not started; %s fetches it in a client", name,
-			options.Command[0])
+		return note(profile.Install, "%s was not started, because it is not installed; %s fetches it for a client",
+			name, options.Command[0])
 	case err != nil:
 		return problem(byHand, "%s: %s does not speak ACP: %v", name, line, err)
 	case agent.ProtocolVersion > 2:

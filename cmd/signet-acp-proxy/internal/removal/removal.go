@@ -251,6 +251,6 @@ func (r Removal) SayUndo() {
 
 // goesToo says what will be removed with sessions.
 func goesToo(l embedded.Learned) string {
-	return fmt.Sprintf("with what was said go %s and %s learned from it; what was stored stays",
+	return fmt.Sprintf("this removes %s and %s learned from it; memories that were added stay",
 		term.Count(l.Passages, "passage"), term.Count(l.Memories, "memory"))
 }

@@ -20,7 +20,7 @@ func announceRecording(ctx context.Context, c *config.Config, store *correlation
 	}
 	if first {
 		std.Say("conversations are recorded in %s, for agents to remember; memory: off in the acp: section of "+
-			"%s, or SIGNET_BYPASS=1, turns it off (this is said once)",
+			"%s, or SIGNET_BYPASS=1, turns it off (shown once)",
 			c.DB, filepath.Join(c.SignetPath, "agent.yaml"))
 	}
 }
