@@ -63,13 +63,13 @@ func TestStates(t *testing.T) {
 			if got := p.carried(); got != tt.carries {
 				t.Errorf("the last prompt carries %q, want %q", got, tt.carries)
 			}
-			got := p.w.session("model", p.id)
-			for end := time.Now().Add(patience); got.State != tt.to &&
-				time.Now().Before(end); got = p.w.session("model", p.id) {
+			got, err := p.w.store.Find(t.Context(), "model", p.id)
+			for end := time.Now().Add(patience); (err != nil || got.State != tt.to) && time.Now().Before(end); {
 				time.Sleep(5 * time.Millisecond) // the ledger hears of it a little later
+				got, err = p.w.store.Find(t.Context(), "model", p.id)
 			}
 			if got.State != tt.to {
-				t.Errorf("in the end it is %q, want %q", got.State, tt.to)
+				t.Errorf("in the end it is %q, want %q (%v)", got.State, tt.to, err)
 			}
 		})
 	}

@@ -46,7 +46,7 @@ func newDelegate(p program) *cobra.Command {
 	}
 	flags := cmd.Flags()
 	flags.StringVar(&r.Scope, "scope", "", "What the agent answers for: `TEXT`, items between semicolons.")
-	flags.StringVar(&r.Kept, "keep", "", "What stays with you: `TEXT`, items between semicolons.")
+	flags.StringVar(&r.Kept, "keep", "", "What stays with you: `TEXT`, the same way.")
 	flags.StringVar(&r.Agent, "to", "", "The agent by `NAME`; else the best for it.")
 	flags.StringVar((*string)(&r.Mode), "mode", "",
 		"The `MODE`: read (the default), or edit, which returns its changes as a branch.")
