@@ -77,7 +77,7 @@ func (c *Conn) Choose(ctx context.Context, s Session, what, value string) error 
 		for _, one := range o.values {
 			if one.id == value || strings.EqualFold(one.name, value) {
 				o.with["sessionId"], o.with[o.value] = s.ID, one.id
-				return c.Call(ctx, o.method, o.with, nil)
+				return c.call(ctx, o.method, o.with, nil)
 			}
 			offered = append(offered, one.id)
 		}

@@ -223,8 +223,8 @@ func (c *Conn) Noise() string {
 // WaitWrites waits for requests that are still being written. It is to be called once out is closed.
 func (c *Conn) WaitWrites() { c.tasks.Wait() }
 
-// Call sends a request and decodes the response into result, if not nil. Errors: *Error, ErrEnded, ctx's.
-func (c *Conn) Call(ctx context.Context, method string, params, result any) error {
+// call sends a request and decodes the response into result, if not nil. Errors: *Error, ErrEnded, ctx's.
+func (c *Conn) call(ctx context.Context, method string, params, result any) error {
 	wait := make(chan answer, 1)
 	c.mu.Lock()
 	c.next++

@@ -179,7 +179,7 @@ func FuzzRead(f *testing.F) {
 	f.Fuzz(func(t *testing.T, said []byte) {
 		c := New(io.Discard, &heard{})
 		c.Read(bytes.NewReader(said))
-		if err := c.Call(t.Context(), "m", nil, nil); !errors.Is(err, ErrEnded) {
+		if err := c.call(t.Context(), "m", nil, nil); !errors.Is(err, ErrEnded) {
 			t.Error(err)
 		}
 	})

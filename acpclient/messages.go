@@ -28,7 +28,7 @@ func (a Agent) Reopens() bool { return a.Capabilities.Load || a.Capabilities.Ses
 
 // Initialize opens the connection. We offer no files and no terminal: agents have their own.
 func (c *Conn) Initialize(ctx context.Context, name, version string) (a Agent, err error) {
-	err = c.Call(ctx, acp.AgentMethodInitialize, acp.InitializeRequest{
+	err = c.call(ctx, acp.AgentMethodInitialize, acp.InitializeRequest{
 		ProtocolVersion: acp.ProtocolVersionNumber, ClientInfo: &acp.Implementation{Name: name, Version: version},
 	}, &a)
 	return a, err
@@ -58,7 +58,7 @@ func (s Session) HasMode(mode string) bool {
 
 // NewSession has the agent make a session in the folder cwd.
 func (c *Conn) NewSession(ctx context.Context, cwd string) (s Session, err error) {
-	err = c.Call(ctx, acp.AgentMethodSessionNew, acp.NewSessionRequest{Cwd: cwd, McpServers: []acp.McpServer{}}, &s)
+	err = c.call(ctx, acp.AgentMethodSessionNew, acp.NewSessionRequest{Cwd: cwd, McpServers: []acp.McpServer{}}, &s)
 	return s, err
 }
 
@@ -68,7 +68,7 @@ func (c *Conn) Reopen(ctx context.Context, a Agent, id, cwd string) (s Session, 
 	if !a.Capabilities.Load {
 		method = acp.AgentMethodSessionResume
 	}
-	err = c.Call(ctx, method, acp.LoadSessionRequest{SessionId: acp.SessionId(id), Cwd: cwd,
+	err = c.call(ctx, method, acp.LoadSessionRequest{SessionId: acp.SessionId(id), Cwd: cwd,
 		McpServers: []acp.McpServer{}}, &s)
 	s.ID = id
 	return s, err
@@ -76,7 +76,7 @@ func (c *Conn) Reopen(ctx context.Context, a Agent, id, cwd string) (s Session, 
 
 // SetMode puts a session into a mode.
 func (c *Conn) SetMode(ctx context.Context, session, mode string) error {
-	return c.Call(ctx, acp.AgentMethodSessionSetMode,
+	return c.call(ctx, acp.AgentMethodSessionSetMode,
 		acp.SetSessionModeRequest{SessionId: acp.SessionId(session), ModeId: acp.SessionModeId(mode)}, nil)
 }
 
@@ -109,7 +109,7 @@ func (t Turn) Tokens() (n int64, ok bool) {
 
 // Prompt sends a prompt and waits for the end of the turn.
 func (c *Conn) Prompt(ctx context.Context, session, text string) (t Turn, err error) {
-	err = c.Call(ctx, acp.AgentMethodSessionPrompt, acp.PromptRequest{
+	err = c.call(ctx, acp.AgentMethodSessionPrompt, acp.PromptRequest{
 		SessionId: acp.SessionId(session), Prompt: []acp.ContentBlock{acp.TextBlock(text)},
 	}, &t)
 	return t, err

@@ -173,11 +173,11 @@ func cleaned(all []string) []string {
 	return kept
 }
 
-// Begin makes runner the one that runs a delegation. ErrTaken: another process does, or it may not begin any more.
+// Begin makes runner the one that runs a delegation. errTaken: another process does, or it may not begin any more.
 func (l *Ledger) Begin(ctx context.Context, id, runner string) (Delegation, error) {
 	var d Delegation
 	err := sqlite.Write(ctx, l.db, "beginning a delegation", func(tx *sql.Tx) error {
-		err := sqlite.MustHit(ctx, tx, ErrTaken, `UPDATE delegations SET state = ?, runner = ?, pid = ?, started = ?
+		err := sqlite.MustHit(ctx, tx, errTaken, `UPDATE delegations SET state = ?, runner = ?, pid = ?, started = ?
 			WHERE id = ? AND state = ? AND created > ?`, Running, runner, os.Getpid(), sqlite.Stamp(l.now()), id,
 			Queued, sqlite.Stamp(l.now().Add(-beginLimit)))
 		if err != nil {
@@ -214,7 +214,7 @@ type runProgress struct {
 	Usage                           Usage
 }
 
-// saveProgress saves how far a run is, and returns why it is to end, "" for no reason. ErrTaken: it is not this
+// saveProgress saves how far a run is, and returns why it is to end, "" for no reason. errTaken: it is not this
 // runner's any more.
 func (l *Ledger) saveProgress(ctx context.Context, id, runner string, s runProgress) (cancel string, err error) {
 	err = sqlite.Write(ctx, l.db, "noting how a delegation stands", func(tx *sql.Tx) error {
@@ -222,7 +222,7 @@ func (l *Ledger) saveProgress(ctx context.Context, id, runner string, s runProgr
 		if err != nil {
 			return err
 		}
-		err = sqlite.MustHit(ctx, tx, ErrTaken, `UPDATE delegations SET acp_id = ?, folder = ?, branch = ?,
+		err = sqlite.MustHit(ctx, tx, errTaken, `UPDATE delegations SET acp_id = ?, folder = ?, branch = ?,
 			progress = ?, turns = ?, tokens = ?, cost = ?, currency = ? WHERE id = ? AND runner = ?
 			AND state = ?`, s.ACPID, s.Folder, s.Branch, clean(s.Progress), s.Usage.Turns, s.Usage.Tokens, s.Usage.Cost,
 			s.Usage.Currency, id, runner, Running)
@@ -271,10 +271,10 @@ type Outcome struct {
 	Usage          Usage
 }
 
-// End stores how a run ended. ErrTaken: it is not this runner's any more.
+// End stores how a run ended. errTaken: it is not this runner's any more.
 func (l *Ledger) End(ctx context.Context, id, runner string, o Outcome) error {
 	return sqlite.Write(ctx, l.db, "ending a delegation", func(tx *sql.Tx) error {
-		err := sqlite.MustHit(ctx, tx, ErrTaken, `UPDATE delegations SET state = ?, stop = ?, reason = ?, answer = ?,
+		err := sqlite.MustHit(ctx, tx, errTaken, `UPDATE delegations SET state = ?, stop = ?, reason = ?, answer = ?,
 			branch = ?, folder = ?, tree = ?, paths = ?, refused = ?, turns = ?, tokens = ?, cost = ?, currency = ?,
 			ended = ? WHERE id = ? AND runner = ? AND state = ?`, o.State, o.Stop, clean(o.Reason), clean(o.Answer),
 			o.Branch, o.Folder, o.Tree, sqlite.List(cleaned(o.Paths)), sqlite.List(cleaned(o.Refused)), o.Usage.Turns,

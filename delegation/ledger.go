@@ -18,7 +18,7 @@ import (
 // Errors that callers tell apart.
 var (
 	ErrNotFound = errors.New("no delegation has this id")
-	ErrTaken    = errors.New("it was begun already")
+	errTaken    = errors.New("it was begun already")
 )
 
 // maxDepth is how deep delegations may be nested.

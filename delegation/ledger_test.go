@@ -74,7 +74,7 @@ func TestOnce(t *testing.T) {
 			}
 			if _, err := l.Begin(context.Background(), d.ID, correlation.NewProcessID()); err == nil {
 				runs.Add(1)
-			} else if !errors.Is(err, ErrTaken) {
+			} else if !errors.Is(err, errTaken) {
 				t.Error(err)
 			}
 		})
@@ -205,10 +205,10 @@ func TestTruth(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if _, err := l.Begin(t.Context(), queued.ID, "late"); !errors.Is(err, ErrTaken) {
+	if _, err := l.Begin(t.Context(), queued.ID, "late"); !errors.Is(err, errTaken) {
 		t.Errorf("a runner that comes too late: %v", err)
 	}
-	if err := l.End(t.Context(), running.ID, lock.ID(), Outcome{State: Done}); !errors.Is(err, ErrTaken) {
+	if err := l.End(t.Context(), running.ID, lock.ID(), Outcome{State: Done}); !errors.Is(err, errTaken) {
 		t.Errorf("a runner that counts as dead: %v", err)
 	}
 }

@@ -56,7 +56,7 @@ func (r Runner) Run(ctx context.Context, id string, told Assignment) error {
 	}
 	defer lock.Release()
 	d, err := r.Ledger.Begin(ctx, id, lock.ID())
-	if errors.Is(err, ErrTaken) {
+	if errors.Is(err, errTaken) {
 		return nil
 	}
 	if err != nil {
@@ -67,7 +67,7 @@ func (r Runner) Run(ctx context.Context, id string, told Assignment) error {
 	end, cancel := context.WithTimeout(context.WithoutCancel(ctx), endLimit)
 	defer cancel()
 	r.Ended(end, d, o)
-	for err = r.Ledger.End(end, d.ID, lock.ID(), o); err != nil && !errors.Is(err, ErrTaken) && end.Err() == nil; {
+	for err = r.Ledger.End(end, d.ID, lock.ID(), o); err != nil && !errors.Is(err, errTaken) && end.Err() == nil; {
 		select {
 		case <-time.After(noteEvery): // the disk may be full for a while
 		case <-end.Done():

@@ -399,6 +399,6 @@ func BenchmarkInstructs(b *testing.B) {
 	text := "Note 12 says that the staging host moved from kite to heron because of the disks."
 	b.SetBytes(int64(len(text)))
 	for b.Loop() {
-		Instructs(text)
+		instructs(text)
 	}
 }

@@ -63,9 +63,9 @@ var instructionPatterns = []struct {
 		pattern.New(`\b(?:immediately|silently|secretly) (?:run|execute|call|send|delete|install|download|push|commit)\b`)},
 }
 
-// Instructs reports whether recalled text reads like instructions to an agent. Such text is marked with its origin and
+// instructs reports whether recalled text reads like instructions to an agent. Such text is marked with its origin and
 // ranks last; it is never left out, because what it says may still be true.
-func Instructs(text string) bool {
+func instructs(text string) bool {
 	text = strings.Join(strings.Fields(strings.ToLower(text)), " ")
 	for _, o := range instructionPatterns {
 		if slices.ContainsFunc(o.cues, func(c string) bool { return strings.Contains(text, c) }) &&

@@ -35,7 +35,7 @@ func ranked(contexts ...[]Item) []Item {
 				continue
 			}
 			seen[id], seen[text] = true, true
-			if Instructs(it.Text) {
+			if instructs(it.Text) {
 				instructing = append(instructing, it)
 			} else {
 				plain = append(plain, it)
@@ -103,7 +103,7 @@ func (it Item) bullet() string {
 	if it.Project != "" {
 		about = append(about, clip(oneLine(filepath.Base(filepath.ToSlash(it.Project))), 20))
 	}
-	if Instructs(it.Text) {
+	if instructs(it.Text) {
 		about = append(about, "from "+origin(it.Origin)+", reads like instructions")
 	}
 	text := strings.ReplaceAll(it.Text, "\n", "\n  ")
@@ -136,7 +136,7 @@ func (r recollection) prose(known string, said []string) string {
 				continue
 			}
 			seen[folded] = true
-			if Instructs(line) {
+			if instructs(line) {
 				bare := strings.TrimLeft(line, "-* \t")
 				line = line[:len(line)-len(bare)] + "(from memory, reads like instructions) " + bare
 			}

@@ -104,10 +104,10 @@ type Backend struct {
 // A Question is a request for permission of an agent that works for one of the sessions.
 type Question struct {
 	ID    string
-	Key   string // of the session that it works for
 	Title string
 	Kind  string   // of the tool, as ACP has it
 	Paths []string // files that it is about
+	Key   string   // of the session that it works for
 }
 
 // Options of a relay. A zero duration stands for the default in its comment.

@@ -26,7 +26,7 @@ type Profile struct {
 	MCP               string   // which MCP servers it takes: MCPStdio (also ""), MCPHTTP or MCPNone
 	KeepsFailedPrompt bool     // whether a failed prompt stays in its history all the same
 	Cancelled         string   // what it keeps of a cancelled prompt: CancelledKept and so on; "" is not known
-	KeepsMessages     int      // tokens of the user's newest messages that a compaction keeps; or AllMessages
+	KeepsMessages     int      // tokens of the user's newest messages that a compaction keeps; or allMessages
 	MessageIDs        bool     // its answers have a messageId; message chunks without one are notices
 	CompactCommands   []string // commands that make it compact, though it does not advertise them
 	SaysSummary       bool     // it compacts in the middle of a turn, and says the summary as a message of its own
@@ -66,8 +66,8 @@ type Home struct {
 	Login    []string // the files in it that hold its login
 }
 
-// AllMessages is KeepsMessages of a harness whose compaction keeps all that the user said.
-const AllMessages = math.MaxInt
+// allMessages is KeepsMessages of a harness whose compaction keeps all that the user said.
+const allMessages = math.MaxInt
 
 // What a harness keeps of a prompt whose turn was cancelled.
 const (

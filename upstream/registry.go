@@ -75,7 +75,7 @@ func registry() []Profile {
 			Command:       []string{"copilot", "--acp", "--stdio"},
 			Install:       "npm install -g @github/copilot",
 			Cancelled:     CancelledBegun,
-			KeepsMessages: AllMessages,
+			KeepsMessages: allMessages,
 			MCP:           MCPHTTP,
 			TokensAddUp:   true,
 			Homes:         []Home{{Variable: "COPILOT_HOME", Folder: ".copilot", Login: []string{"config.json"}}},

@@ -183,7 +183,7 @@ func handle(signals <-chan os.Signal, p *upstream.Process, relay *proxy.Relay, d
 	return told
 }
 
-// harnessEnd says which command died, how, and its last words.
+// harnessEnd says that the harness ended by itself: which command, how, and its last words.
 func harnessEnd(command []string, ended upstream.Exit, last []string) string {
 	text := fmt.Sprintf("the harness ended by itself: %s: %s", command[0], ended)
 	for _, line := range last {

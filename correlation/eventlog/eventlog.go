@@ -115,11 +115,11 @@ func (l *Log) Flush(ctx context.Context) error {
 func (l *Log) Attach(store *correlation.Store) { l.f.attach(store) }
 
 // Row waits until the Opened event of a session is folded in, and returns the session's row. Errors: that of ctx,
-// ErrClosed, or correlation.ErrNotFound for a session that was forgotten.
+// errClosed, or correlation.ErrNotFound for a session that was forgotten.
 func (l *Log) Row(ctx context.Context, session int) (int64, error) { return l.f.row(ctx, session) }
 
 // Folded waits until all that was appended before is in the database. Unless ctx is one of pace.Gently, folding in does
-// not pause meanwhile. Errors: that of ctx, ErrNotWritten or ErrClosed.
+// not pause meanwhile. Errors: that of ctx, ErrNotWritten or errClosed.
 func (l *Log) Folded(ctx context.Context) error {
 	if err := l.Flush(ctx); err != nil {
 		return err

@@ -286,7 +286,7 @@ func (f *folder) row(ctx context.Context, n int) (int64, error) {
 		case <-ctx.Done():
 			return 0, ctx.Err()
 		case <-f.stopped:
-			return 0, ErrClosed
+			return 0, errClosed
 		}
 	}
 }
@@ -308,7 +308,7 @@ func (f *folder) awaitFolded(ctx context.Context, target place) error {
 		case <-ctx.Done():
 			return ctx.Err()
 		case <-f.stopped:
-			return ErrClosed
+			return errClosed
 		}
 	}
 }

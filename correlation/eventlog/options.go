@@ -47,6 +47,6 @@ func (o *Options) defaults() {
 var (
 	// ErrNotWritten says that an event is not in the file, or not yet.
 	ErrNotWritten = errors.New("not written yet")
-	// ErrClosed says that nothing is folded in any more.
-	ErrClosed = errors.New("the file of events is closed")
+	// errClosed says that nothing is folded in any more.
+	errClosed = errors.New("the file of events is closed")
 )

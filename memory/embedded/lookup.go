@@ -39,7 +39,7 @@ const (
 	// scores of what the rarer ones find.
 	maxEntries = 8_000
 
-	maxCounted  = 4_000  // entries read to learn how common one term is,
+	maxCounted  = 4_000  // entries read to count the frequency of one term,
 	countedOver = 40_000 // and of all terms; beyond that it is estimated
 	maxLooked   = 1_000  // ids, best first, that are checked for whether the session may see them
 	maxHits     = 120    // passages that are found by their own words
@@ -80,8 +80,8 @@ func (s *Store) candidates(ctx context.Context, q *rank.Query, in search) ([]*ra
 	return s.rows(ctx, q, ids, max(seeds, 2*in.most), in)
 }
 
-// passageCount returns how many passages have a term. ids are the newest of them, the newest first, at most read; where
-// there are so many, the count is estimated by how close together they lie.
+// passageCount returns a term's frequency: how many passages have it. ids are the newest of them, the newest first, at
+// most read; where there are so many, the count is estimated by how close together they lie.
 func passageCount(ids []int64, read int) int {
 	if len(ids) < read {
 		return len(ids)

@@ -106,7 +106,7 @@ const (
 	// list_changed.
 	listWait = 8 * time.Millisecond
 
-	// memoryTime is how long a memory tool's call to the daemon may take.
+	// memoryTime is how long a memory tool's call to the daemon may take. What it stores is then kept here (Options.Owe).
 	memoryTime = 3 * time.Second
 
 	lookTime    = 2 * time.Second // for /health

@@ -7,9 +7,9 @@ import (
 	"unicode"
 )
 
-// WithoutEcho takes out of text what repeats one of the blocks, quoted or not: lines that follow each other there, too.
+// withoutEcho takes out of text what repeats one of the blocks, quoted or not: lines that follow each other there, too.
 // Less than minEcho bytes stay: a few short lines may be the assistant's own.
-func WithoutEcho(text string, blocks []string) string {
+func withoutEcho(text string, blocks []string) string {
 	e := newEcho(blocks)
 	return e.add(text, true)
 }

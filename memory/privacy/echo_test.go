@@ -18,11 +18,11 @@ func TestWithoutEcho(t *testing.T) {
 		{"within a line", "It says \"You are Alto.\" to me.", "It says \"You are Alto.\" to me."},
 	}
 	for _, tt := range tests {
-		if got := WithoutEcho(tt.text, []string{block}); got != tt.want {
+		if got := withoutEcho(tt.text, []string{block}); got != tt.want {
 			t.Errorf("%s: %q, want %q", tt.name, got, tt.want)
 		}
 	}
-	if got := WithoutEcho("same", nil); got != "same" {
+	if got := withoutEcho("same", nil); got != "same" {
 		t.Errorf("without blocks: %q", got)
 	}
 }

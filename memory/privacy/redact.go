@@ -28,7 +28,7 @@ func Line(text string) string {
 // would be remembered as if it were new; without what it marked private itself, or repeats of the user's private
 // passages; and without secrets. growing says that more of the text will come.
 func Storable(text string, blocks, private []string, growing bool) string {
-	return Clean(WithoutEcho(text, blocks), private, growing)
+	return Clean(withoutEcho(text, blocks), private, growing)
 }
 
 // Clean returns text without what it marks private, without what it repeats of the private passages, and without

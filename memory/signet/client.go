@@ -201,9 +201,6 @@ func (c *Client) distrust() {
 	c.mu.Unlock()
 }
 
-// Bypassed reports whether the daemon has told this client that a person switched the session off.
-func (c *Client) Bypassed(key string) bool { return c.keys.bypassed(key) != nil }
-
 func (c *Client) seenVersion() string {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -13,8 +13,8 @@ import (
 
 // A sharedBreaker keeps processes from paying, one after another, for a daemon that takes calls and does not answer.
 // Its state is a file, because most processes are short: when a call last cost time for nothing, and whether one was
-// answered since. While a failure is fresh nobody calls the daemon; after that one process probes it, beside its
-// conversation, and the others wait for the result.
+// answered since. While a failure is fresh nobody calls the daemon; after that one process tries again in the
+// background (Client.probe), and the others wait for the result.
 type sharedBreaker struct {
 	file string // "": nothing is shared
 	url  string

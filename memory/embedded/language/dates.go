@@ -31,7 +31,7 @@ func FindTime(text string, now time.Time) (r Range, rest string, ok bool) {
 	}
 	cut := func(from, to int) string { return text[:from] + " " + text[to:] }
 	for i := range words {
-		if r, n, ok := explicit(folded[i:], today); ok {
+		if r, n, ok := explicit(folded[i:]); ok {
 			return r, cut(words[i].At, words[i+n-1].At+len(words[i+n-1].Text)), true
 		}
 	}
@@ -61,7 +61,7 @@ func languagesToTry(lang set) []set {
 
 // explicit reads a date in digits at the start of words, and returns how many words it takes: 2026-03-12, 12.03.2026,
 // 3/12/2026 (month first, unless that cannot be).
-func explicit(words []string, today time.Time) (Range, int, bool) {
+func explicit(words []string) (Range, int, bool) {
 	w := words[0]
 	if isoDay(w) {
 		return day(number3(w[:4], w[5:7], w[8:10]))

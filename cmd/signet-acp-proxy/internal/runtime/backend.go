@@ -108,7 +108,7 @@ func (b *Backend) Configure(o *proxy.Options, name, id string, profile upstream.
 	o.LookLimit = max(proxy.DefaultLook, b.c.DatabaseWait)
 	o.PerPrompt, o.Reinject, o.Announce = b.c.PerPrompt, session.Reinject(b.c.Reinject), b.c.Announce == "on"
 	o.Notice = b.c.Announce == "notice"
-	o.Private = private.At(PrivateFile(b.c))
+	o.Private = private.At(privateFile(b.c))
 	o.SlashPrefix, o.Exclude, o.AgentID = b.c.SlashPrefixes, b.c.Exclude, b.c.AgentID
 	o.Project, o.Ask = delegatedProject(b.c), b.c.Delegation && b.c.DelegationAsk
 	if o.Delegation = delegation.Inside(os.Getenv); o.Delegation != "" {
@@ -212,8 +212,7 @@ func (b *Backend) open(ctx context.Context, name string) (*proxy.Backend, error)
 			all, err := ledger.Questions(ctx, keys)
 			var questions []proxy.Question
 			for _, q := range all {
-				questions = append(questions, proxy.Question{ID: q.ID, Key: q.Key, Title: q.Title, Kind: q.Kind,
-					Paths: q.Paths})
+				questions = append(questions, proxy.Question(q))
 			}
 			return questions, err
 		}
@@ -230,8 +229,7 @@ func (b *Backend) open(ctx context.Context, name string) (*proxy.Backend, error)
 func (b *Backend) removeTrees(ctx context.Context) {
 	err := b.sent.ledger.RemoveTrees(pace.Gently(ctx), DelegationFolders(b.c), delegation.MaxTrees)
 	if err != nil && ctx.Err() == nil {
-		log := b.log.Logger()
-		log.Warn().Err(err).Msg("removing trees of delegations")
+		b.log.warn(err).Msg("removing trees of delegations")
 	}
 }
 
@@ -297,8 +295,7 @@ func (b *Backend) others(store *correlation.Store) eventlog.Sweep {
 
 func (b *Backend) tookIn(ctx context.Context, err error) {
 	if err != nil && ctx.Err() == nil && !errors.Is(err, sqlite.ErrBusy) { // there will be quieter moments
-		log := b.log.Logger()
-		log.Warn().Err(err).Msg("taking in what was said just now")
+		b.log.warn(err).Msg("taking in what was said just now")
 	}
 }
 
@@ -314,8 +311,7 @@ func (b *Backend) learnInTurn(ctx context.Context) {
 func (b *Backend) learn(ctx context.Context) {
 	// a busy database is no reason to warn: it is tried again after the next turn
 	if err := b.learner.Learn(ctx); err != nil && ctx.Err() == nil && !errors.Is(err, sqlite.ErrBusy) {
-		log := b.log.Logger()
-		log.Warn().Err(err).Msg("learning from turns")
+		b.log.warn(err).Msg("learning from turns")
 	}
 }
 
@@ -409,8 +405,7 @@ func (b *Backend) Close() {
 			continue
 		}
 		if err := db.Close(); err != nil {
-			log := b.log.Logger()
-			log.Warn().Err(err).Msg("closing the database")
+			b.log.warn(err).Msg("closing the database")
 		}
 	}
 	b.log.Close()

@@ -93,7 +93,7 @@ func (b Backfill) Run(ctx context.Context, agents []string) (all []Backfilled, e
 	if b.Quiet > 0 {
 		until = time.Now().Add(-b.Quiet)
 	}
-	hidden := private.At(PrivateFile(b.Data.Config))
+	hidden := private.At(privateFile(b.Data.Config))
 	for _, agent := range agents {
 		in := &intake{Backfill: b, to: to, hidden: hidden, folders: map[string]folder{}, gone: map[string]bool{},
 			keys: map[string]string{},

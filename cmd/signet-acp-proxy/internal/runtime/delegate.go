@@ -20,14 +20,19 @@ func (d *Data) Agents(ctx context.Context) ([]delegation.Agent, error) {
 	return newDelegationService(d.Config, d.DB).Agents(ctx)
 }
 
+func (d *Data) ledger() *delegation.Ledger { return delegation.NewLedger(d.DB, d.Config.LiveDir()) }
+
+// settleDelegations stores which have lost their runners. Reading a row corrects its state without that, too.
+func (d *Data) settleDelegations(ctx context.Context) {
+	if err := d.ledger().Settle(ctx); err != nil {
+		d.Log.warn(err).Msg("settling delegations")
+	}
+}
+
 // Delegations returns all delegations, the newest first.
 func (d *Data) Delegations(ctx context.Context) ([]delegation.Row, error) {
-	ledger := newDelegationService(d.Config, d.DB).Ledger
-	if err := ledger.Settle(ctx); err != nil { // List corrects each state without it, too
-		log := d.Log.Logger()
-		log.Warn().Err(err).Msg("settling delegations")
-	}
-	all, err := ledger.List(ctx, "", 0)
+	d.settleDelegations(ctx)
+	all, err := d.ledger().List(ctx, "", 0)
 	rows := []delegation.Row{}
 	for _, one := range all {
 		rows = append(rows, one.Row())
@@ -53,7 +58,7 @@ func (d *Data) Delegate(ctx context.Context, r delegation.Request, progress func
 		}
 	}
 	if !d.Config.Delegation {
-		return Delegated{}, ErrNoDelegation
+		return Delegated{}, errNoDelegation
 	}
 	who, err := d.caller(ctx)
 	if err != nil {
@@ -108,7 +113,7 @@ func (d *Data) caller(ctx context.Context) (delegation.Caller, error) {
 // insideOf finds the delegation whose runner is our ancestor, where the system knows ancestors: dropping the
 // environment variable does not free a child of its limits.
 func (d *Data) insideOf(ctx context.Context) string {
-	running, err := newDelegationService(d.Config, d.DB).Ledger.Runners(ctx)
+	running, err := d.ledger().Runners(ctx)
 	if err != nil || len(running) == 0 {
 		return ""
 	}

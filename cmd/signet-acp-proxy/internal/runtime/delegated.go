@@ -114,8 +114,7 @@ func (p *messageSource) Start(ctx context.Context, who memory.Session) (memory.C
 	}
 	messages, err := p.ledger.Inbox(ctx, namesOf(who.Harness, p.name), who.Project)
 	if err != nil {
-		log := p.log.Logger()
-		log.Warn().Err(err).Msg("looking for messages of other agents")
+		p.log.warn(err).Msg("looking for messages of other agents")
 	}
 	c.Items = messagesFirst(items(messages), c.Items)
 	return c, nil
@@ -156,8 +155,7 @@ func (p *messageSource) dropTold(ctx context.Context, c *memory.Context) {
 	if !p.child {
 		var err error
 		if told, err = p.store.Told(ctx, ids); err != nil {
-			log := p.log.Logger()
-			log.Warn().Err(err).Msg("looking for messages that were told")
+			p.log.warn(err).Msg("looking for messages that were told")
 		}
 	}
 	c.Items = slices.DeleteFunc(c.Items, func(it memory.Item) bool { return slices.Contains(told, it.ID) })
@@ -168,8 +166,7 @@ func (p *messageSource) refresh(ctx context.Context) {
 	waiting, err := p.ledger.Waiting(ctx)
 	if err != nil {
 		if ctx.Err() == nil {
-			log := p.log.Logger()
-			log.Warn().Err(err).Msg("looking for messages that wait")
+			p.log.warn(err).Msg("looking for messages that wait")
 		}
 		return
 	}

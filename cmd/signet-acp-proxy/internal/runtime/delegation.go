@@ -24,8 +24,8 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/upstream"
 )
 
-// ErrNoDelegation says that delegation is switched off.
-var ErrNoDelegation = errors.New("delegation is off: set delegation: on in the acp: section of agent.yaml")
+// errNoDelegation says that delegation is switched off.
+var errNoDelegation = errors.New("delegation is off: set delegation: on in the acp: section of agent.yaml")
 
 // The command line of a runner: DelegateWord RunFlag ID, with the task on its stdin.
 const (
@@ -92,11 +92,7 @@ func newDelegationService(c *config.Config, db *sql.DB) *delegation.Service {
 
 // ownFlags returns the flags by which another process of ours gets the same configuration.
 func ownFlags(c *config.Config) []string {
-	flags := []string{"--db", absolute(c.DB), "--signet-path", c.SignetPath, "--memory", c.Memory, "--log-level",
-		c.LogLevel}
-	if c.LogFile != "" && c.LogFile != "-" {
-		flags = append(flags, "--log-file", absolute(c.LogFile))
-	}
+	flags := flagsBesideDaemon(c)
 	if c.Source("daemon_url") == "--daemon-url" {
 		flags = append(flags, "--daemon-url", c.DaemonURL)
 	}

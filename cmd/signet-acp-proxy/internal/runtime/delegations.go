@@ -34,10 +34,7 @@ func (d *Data) Asked(ctx context.Context, id string) (Asked, error) {
 	if a.caller.Inside = delegation.Inside(os.Getenv); a.caller.Inside == "" {
 		a.caller.Inside = d.insideOf(ctx)
 	}
-	if err := a.Ledger.Settle(ctx); err != nil { // Get corrects the state without it, too
-		log := d.Log.Logger()
-		log.Warn().Err(err).Msg("settling delegations")
-	}
+	d.settleDelegations(ctx)
 	var err error
 	a.Delegation, err = a.Ledger.Get(ctx, strings.TrimSpace(id))
 	if err == nil && a.caller.Inside != "" && a.Parent != a.caller.Inside {

@@ -46,6 +46,11 @@ func (l *Log) Logger() zerolog.Logger {
 	return zerolog.New(l).Level(l.level).With().Timestamp().Int("pid", os.Getpid()).Logger()
 }
 
+func (l *Log) warn(err error) *zerolog.Event {
+	log := l.Logger()
+	return log.Warn().Err(err)
+}
+
 // Write implements io.Writer. If the log cannot be written, it tells the person once and drops everything.
 func (l *Log) Write(b []byte) (int, error) {
 	l.mu.Lock()

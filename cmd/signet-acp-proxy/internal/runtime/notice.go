@@ -14,8 +14,7 @@ import (
 func announceRecording(ctx context.Context, c *config.Config, store *correlation.Store, log *Log, std term.Streams) {
 	first, err := store.Once(ctx, "recording "+c.SignetPath)
 	if err != nil {
-		log := log.Logger()
-		log.Warn().Err(err).Msg("telling that conversations are recorded")
+		log.warn(err).Msg("telling that conversations are recorded")
 		return
 	}
 	if first {

@@ -64,7 +64,7 @@ func (d *Data) Show(ctx context.Context, s Listed, inserted []correlation.Inject
 	if err != nil {
 		return Shown{}, err
 	}
-	asked, works, err := newDelegationService(d.Config, d.DB).Ledger.Linked(ctx, s.ID)
+	asked, works, err := d.ledger().Linked(ctx, s.ID)
 	if err != nil {
 		return Shown{}, err
 	}

@@ -74,8 +74,7 @@ func sweepOnce(c *config.Config, log *Log) func(context.Context) {
 	return func(context.Context) {
 		once.Do(func() {
 			if err := spawn(c, "memory", "backfill", "--"+SweepWord).Tell(nil); err != nil {
-				l := log.Logger()
-				l.Warn().Err(err).Msg("starting to take in what agents have written")
+				log.warn(err).Msg("starting to take in what agents have written")
 			}
 		})
 	}

@@ -23,7 +23,7 @@ import (
 func ToolOptions(c *config.Config, log *Log, daemon *signet.Client,
 	store func(context.Context) (*embedded.Store, error)) mcpserver.Options {
 	o := mcpserver.Options{Store: store, Daemon: daemon, OtherProjects: c.OtherProjects,
-		Private: private.At(PrivateFile(c)), Exclude: c.Exclude, Version: Version, Log: log.Logger()}
+		Private: private.At(privateFile(c)), Exclude: c.Exclude, Version: Version, Log: log.Logger()}
 	if daemon != nil {
 		o.ToolCache = filepath.Join(c.Dir(), "tools.json")
 	}
@@ -33,8 +33,8 @@ func ToolOptions(c *config.Config, log *Log, daemon *signet.Client,
 	return o
 }
 
-// PrivateFile is where digests of private passages are kept.
-func PrivateFile(c *config.Config) string { return filepath.Join(c.Dir(), "private") }
+// privateFile is where digests of private passages are kept.
+func privateFile(c *config.Config) string { return filepath.Join(c.Dir(), "private") }
 
 // memoryTools returns each session of a relay its MCP server.
 type memoryTools struct {
@@ -75,6 +75,23 @@ func newMemoryTools(c *config.Config, name, id string, log *Log, daemon *signet.
 	return t
 }
 
+// A serverEntry is an element of mcpServers as ACP version 1 has it: for stdio without a type, and with env even if
+// that is empty.
+type serverEntry struct {
+	Type    string      `json:"type,omitempty"`
+	Name    string      `json:"name"`
+	URL     string      `json:"url,omitempty"`
+	Headers []variable  `json:"headers,omitempty"`
+	Command string      `json:"command,omitempty"`
+	Args    *[]string   `json:"args,omitempty"`
+	Env     *[]variable `json:"env,omitempty"`
+}
+
+type variable struct {
+	Name  string `json:"name"`
+	Value string `json:"value"`
+}
+
 // entry returns the mcpServers element for a session, nil if its harness is to get none, and a function that releases
 // it.
 func (t *memoryTools) entry(agent string, who func() memory.Session) (text []byte, release func()) {
@@ -106,8 +123,7 @@ func (t *memoryTools) entry(agent string, who func() memory.Session) (text []byt
 		text, err = json.Marshal(entry)
 	}
 	if err != nil {
-		log := t.log.Logger()
-		log.Warn().Err(err).Msg("a session goes without the memory tools")
+		t.log.warn(err).Msg("a session goes without the memory tools")
 		if address != "" {
 			t.server.Release(address)
 		}

@@ -23,8 +23,7 @@ func DropUndo(c *config.Config, log *Log) {
 		err = RemoveUndo(UndoFile(c))
 	}
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		log := log.Logger()
-		log.Warn().Err(err).Msg("removing what was kept of a removal")
+		log.warn(err).Msg("removing what was kept of a removal")
 	}
 }
 

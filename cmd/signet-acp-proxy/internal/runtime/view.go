@@ -11,7 +11,6 @@ import (
 
 	"github.com/Signet-AI/signet-acp-proxy/chars"
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/config"
-	"github.com/Signet-AI/signet-acp-proxy/delegation"
 	"github.com/Signet-AI/signet-acp-proxy/files"
 	"github.com/Signet-AI/signet-acp-proxy/view"
 )
@@ -31,7 +30,7 @@ func (d *Data) Page(f config.Flags) view.Source {
 		}
 	}
 	return view.Source{DB: d.DB, Sessions: d.Sessions, Memories: d.Memories, About: about,
-		Delegations: delegation.NewLedger(d.DB, d.Config.LiveDir())}
+		Delegations: d.ledger()}
 }
 
 // PageFile is where view writes the page by default.

@@ -73,16 +73,12 @@ func newDispatcher(c *config.Config, store *correlation.Store, process *correlat
 // over the one that a row is owed to.
 func spawn(c *config.Config, command ...string) delivery.Spawn {
 	s := delivery.Spawn{
-		Args: append(command, "--db", absolute(c.DB), "--signet-path", c.SignetPath,
-			"--memory", c.Memory, "--log-level", c.LogLevel),
+		Args: append(command, flagsBesideDaemon(c)...),
 		Dir:  c.Dir(),
 		Pass: delivery.Credential{Token: config.Token()},
 	}
 	if c.DaemonConfigured {
 		s.Pass.URL = c.DaemonURL
-	}
-	if c.LogFile != "" && c.LogFile != "-" {
-		s.Args = append(s.Args, "--log-file", absolute(c.LogFile))
 	}
 	s.Env = slices.DeleteFunc(os.Environ(), func(v string) bool {
 		name, _, _ := strings.Cut(v, "=")
@@ -92,6 +88,16 @@ func spawn(c *config.Config, command ...string) delivery.Spawn {
 		s.Env = append(s.Env, "SIGNET_ACP_DAEMON_URL="+c.DaemonURL)
 	}
 	return s
+}
+
+// flagsBesideDaemon returns the flags by which another process of ours gets the same configuration, but for the daemon.
+func flagsBesideDaemon(c *config.Config) []string {
+	flags := []string{"--db", absolute(c.DB), "--signet-path", c.SignetPath, "--memory", c.Memory, "--log-level",
+		c.LogLevel}
+	if c.LogFile != "" && c.LogFile != "-" {
+		flags = append(flags, "--log-file", absolute(c.LogFile))
+	}
+	return flags
 }
 
 // absolute makes a path independent of the working directory.

@@ -115,7 +115,7 @@ func (t *Table) line(cells []string, widths []int) string {
 			continue
 		}
 		if t.Columns[i].Left {
-			cell = CutLeft(cell, widths[i])
+			cell = cutLeft(cell, widths[i])
 		} else {
 			cell = Cut(cell, widths[i])
 		}

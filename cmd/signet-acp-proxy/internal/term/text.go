@@ -31,8 +31,8 @@ func Cut(text string, width int) string {
 	return text[:kept] + "…"
 }
 
-// CutLeft shortens text to width columns, at its beginning, for paths, whose end says most.
-func CutLeft(text string, width int) string {
+// cutLeft shortens text to width columns, at its beginning, for paths, whose end says most.
+func cutLeft(text string, width int) string {
 	over := Width(text) - width
 	if over <= 0 {
 		return text

@@ -15,8 +15,8 @@ func TestCut(t *testing.T) {
 		{"e\u0301e\u0301e\u0301", 2, "…e\u0301", "e\u0301…"},
 		{"x", 0, "…", "…"},
 	} {
-		if got := CutLeft(c.text, c.width); got != c.left {
-			t.Errorf("CutLeft(%q, %d) = %q, want %q", c.text, c.width, got, c.left)
+		if got := cutLeft(c.text, c.width); got != c.left {
+			t.Errorf("cutLeft(%q, %d) = %q, want %q", c.text, c.width, got, c.left)
 		}
 		if got := Cut(c.text, c.width); got != c.right {
 			t.Errorf("Cut(%q, %d) = %q, want %q", c.text, c.width, got, c.right)
