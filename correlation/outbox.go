@@ -31,15 +31,9 @@ func (s *Store) Lease(ctx context.Context, worker *Process) (leased Delivery, cl
 		if err != nil {
 			return err
 		}
-		held := func(d Delivery) bool { return d.Lease != "" && d.LeasedUntil.After(now) && s.alive(d.Lease) }
-		before := make(map[string]bool) // keys whose hook has to wait
+		waits := s.waiting(due, now)
 		for _, d := range due {
-			if d.Kind == KindDaemon && (d.Attempts == 0 || held(d)) {
-				before[d.Key] = true
-			}
-		}
-		for _, d := range due {
-			if held(d) || d.Kind == KindHook && before[d.Key] {
+			if waits(d) {
 				continue
 			}
 			var file string
@@ -59,6 +53,19 @@ func (s *Store) Lease(ctx context.Context, worker *Process) (leased Delivery, cl
 		err = ErrNothingDue
 	}
 	return leased, closed, err
+}
+
+// waiting returns a function that reports whether one of the deliveries that are due has to wait: a worker holds it, or
+// it is a hook whose key the daemon gets first.
+func (s *Store) waiting(due []Delivery, now time.Time) func(Delivery) bool {
+	held := func(d Delivery) bool { return d.Lease != "" && d.LeasedUntil.After(now) && s.alive(d.Lease) }
+	daemonFirst := make(map[string]bool) // keys
+	for _, d := range due {
+		if d.Kind == KindDaemon && (d.Attempts == 0 || held(d)) {
+			daemonFirst[d.Key] = true
+		}
+	}
+	return func(d Delivery) bool { return held(d) || d.Kind == KindHook && daemonFirst[d.Key] }
 }
 
 // lease leases a delivery that nobody holds; leased is zero if that has to wait, or is closed. closed is the file of

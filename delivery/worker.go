@@ -83,25 +83,17 @@ func (w *worker) Run(ctx context.Context, until Until) (Remaining, error) {
 	active, due := w.o.Now(), true
 	for {
 		done, err := w.round(ctx, due)
-		if ctx.Err() != nil {
+		switch {
+		case ctx.Err() != nil:
 			return Remaining{}, nil
-		}
-		if err != nil && until == UntilSettled {
+		case err != nil && until == UntilSettled:
 			w.o.Log.Warn().Err(err).Msg("delivering")
-			err = nil
-		}
-		if err != nil || until == OnePass {
+		case err != nil || until == OnePass:
 			return Remaining{}, err
 		}
-		next, open, err := w.o.Store.Due(ctx)
-		if err != nil || open == 0 {
-			return Remaining{}, err
-		}
-		if until == UntilSettled {
-			rest, settled, err := w.remaining(ctx)
-			if err != nil || settled {
-				return rest, err
-			}
+		next, rest, over, err := w.ahead(ctx, until)
+		if err != nil || over {
+			return rest, err
 		}
 		now := w.o.Now()
 		if done > 0 {
@@ -120,6 +112,18 @@ func (w *worker) Run(ctx context.Context, until Until) (Remaining, error) {
 			return Remaining{}, nil
 		}
 	}
+}
+
+// ahead says when the next delivery is due. over: none is, or with UntilSettled all the rest is settled.
+func (w *worker) ahead(ctx context.Context, until Until) (next time.Time, rest Remaining, over bool, err error) {
+	next, open, err := w.o.Store.Due(ctx)
+	if err != nil || open == 0 {
+		return next, rest, true, err
+	}
+	if until == UntilSettled {
+		rest, over, err = w.remaining(ctx)
+	}
+	return next, rest, over, err
 }
 
 // round folds in what dead processes have left and, if anything is due, makes a pass.

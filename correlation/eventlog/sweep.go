@@ -131,20 +131,8 @@ func (s Sweep) fold(ctx context.Context, f file, last bool, did *Swept) error {
 		return nil
 	}
 	defer r.close()
-	for {
-		began := time.Now()
-		step, err := r.step(ctx)
-		if err != nil {
-			return err
-		}
-		pace.Pause(ctx, began)
-		did.Events += step.events
-		if step.superseded || step.atEnd {
-			break
-		}
-	}
-	if alive {
-		return nil
+	if err := foldSteps(ctx, r, did); err != nil || alive {
+		return err
 	}
 	if last {
 		if err := r.end(ctx); err != nil {
@@ -155,6 +143,22 @@ func (s Sweep) fold(ctx context.Context, f file, last bool, did *Swept) error {
 		return err
 	}
 	return s.remove(ctx, f, last, did)
+}
+
+// foldSteps folds in what a file has now, or until another process is faster.
+func foldSteps(ctx context.Context, r *reader, did *Swept) error {
+	for {
+		began := time.Now()
+		step, err := r.step(ctx)
+		if err != nil {
+			return err
+		}
+		pace.Pause(ctx, began)
+		did.Events += step.events
+		if step.superseded || step.atEnd {
+			return nil
+		}
+	}
 }
 
 // isFoldedIn reports whether all of a file is in the database, without asking for its lock.

@@ -106,16 +106,11 @@ func (f *jsonFile) insert(o object, key, value string) {
 
 // remove removes a member, with the line that it stands on.
 func (f *jsonFile) remove(o object, i int) {
-	start, end := o.Members[i].Name.StartOffset, o.Members[i].Value.EndOffset
-	for start > 0 && (f.text[start-1] == ' ' || f.text[start-1] == '\t') {
-		start--
+	before := bytes.TrimRight(f.text[:o.Members[i].Name.StartOffset], " \t")
+	if line, ends := bytes.CutSuffix(before, []byte("\n")); ends {
+		before = bytes.TrimSuffix(line, []byte("\r"))
 	}
-	if start > 0 && f.text[start-1] == '\n' {
-		start--
-		if start > 0 && f.text[start-1] == '\r' {
-			start--
-		}
-	}
+	start, end := len(before), o.Members[i].Value.EndOffset
 	comma := o.comma(i)
 	if comma < 0 && i > 0 {
 		comma = o.comma(i - 1)

@@ -230,28 +230,34 @@ func (in *intake) take(ctx context.Context, c backfill.Conversation) error {
 	if out {
 		return leave(optedOut, "its folder is left out of memory (.signet-ignore or exclude)")
 	}
-	parent, known, err := in.parent(ctx, c)
-	if err == nil && !known {
-		return leave(withoutHome, "")
-	}
-	if err == nil {
-		err = in.leaveForgotten(ctx, &c)
-	}
-	if err == nil && in.into == nil {
-		in.into, err = in.Data.Sessions.Import(ctx, correlation.OpenSession{
-			Harness: c.Agent, ACPID: c.ID, Cwd: c.Cwd, Project: project, AgentID: in.Data.Config.AgentID,
-			Client: backfillSource(c.Agent), Agent: c.Agent, ParentKey: parent, Key: correlation.NewKey(),
-		})
-	}
-	switch {
+	switch known, err := in.begin(ctx, &c, project); {
 	case errors.Is(err, correlation.ErrForgotten):
 		return leave(wasGone, "it was forgotten")
 	case err != nil:
 		return err
+	case !known:
+		return leave(withoutHome, "")
 	case in.Quiet > 0 && in.into.Live:
 		return leave(isLive, "")
 	}
 	return in.keep(ctx, c, project)
+}
+
+// begin finds or makes the session of a conversation, and takes out turns that were forgotten. known is false for a
+// subagent's whose session is not there.
+func (in *intake) begin(ctx context.Context, c *backfill.Conversation, project string) (known bool, err error) {
+	parent, known, err := in.parent(ctx, *c)
+	if err != nil || !known {
+		return known, err
+	}
+	if err := in.leaveForgotten(ctx, c); err != nil || in.into != nil {
+		return true, err
+	}
+	in.into, err = in.Data.Sessions.Import(ctx, correlation.OpenSession{
+		Harness: c.Agent, ACPID: c.ID, Cwd: c.Cwd, Project: project, AgentID: in.Data.Config.AgentID,
+		Client: backfillSource(c.Agent), Agent: c.Agent, ParentKey: parent, Key: correlation.NewKey(),
+	})
+	return true, err
 }
 
 // unwanted returns why nobody has asked for a conversation, "" where somebody has.
