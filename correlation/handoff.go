@@ -83,7 +83,7 @@ func (s *Store) openHandoff(ctx context.Context, session int64, names []string) 
 
 // conversationBefore begins a query with the table past: a session (the first argument) and those that it continues,
 // each with the time until which its turns belong to the conversation. What was said in a session after it was forked
-// or handed over does not.
+// or handed off does not.
 const conversationBefore = `WITH RECURSIVE past (id, until) AS (
 	VALUES (?1, 9223372036854775807) UNION
 	SELECT s.id, iif(s.id = c.fork_of, min(p.until, c.started), p.until) FROM past p JOIN sessions c ON c.id = p.id
@@ -123,7 +123,7 @@ func LastSessions(ctx context.Context, q sqlite.Querier, project string, keys [2
 		ORDER BY s.last_active DESC, s.id DESC LIMIT ?4`, project, keys[0], keys[1], limit)
 }
 
-// Handoffs returns which session was handed over to a session, by the latter.
+// Handoffs returns which session was handed off to a session, by the latter.
 func (s *Store) Handoffs(ctx context.Context) (map[int64]int64, error) {
 	found, err := sqlite.Pairs[int64, int64](ctx, s.db, `SELECT taken_by, session FROM handoffs
 		WHERE taken_by IS NOT NULL`)

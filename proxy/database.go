@@ -234,12 +234,12 @@ func (d *database) awaitFolded(ctx context.Context, first []session.Behind) erro
 // foldAll folds in what other processes have recorded, living or dead, so that memory finds what was said there just
 // now.
 func (d *database) foldAll(ctx context.Context, b *Backend) {
-	within(ctx, "catching up", foldLimit, b.FoldAll)
+	within(ctx, "folding", foldLimit, b.FoldAll)
 }
 
 // takeIn folds in what other processes have recorded, because a session is not found.
 func (d *database) takeIn(ctx context.Context, b *Backend) {
-	within(ctx, "catching up", takeInLimit, b.TakeIn)
+	within(ctx, "folding", takeInLimit, b.TakeIn)
 }
 
 // learn lets memory learn from the turns that have ended, for no longer than limit.
@@ -270,7 +270,7 @@ func (d *database) deliverClosed() {
 	})
 }
 
-// clientGone records the end of the process and hands over what is owed. It is called once the client has gone (end is
+// clientGone records the end of the process and delivers what is owed. It is called once the client has gone (end is
 // false) or we are told to end. While a turn is under way the end is recorded only with end set: otherwise the turn may
 // still come to its own.
 func (d *database) clientGone(end bool) {
@@ -321,11 +321,11 @@ func (d *database) close() {
 		}
 		return
 	}
-	left, err := d.talk.events.Close(ctx)
+	unfolded, err := d.talk.events.Close(ctx)
 	if err != nil {
 		d.o.Log.Error().Err(err).Msg("ending the file of events")
 	}
-	if left {
+	if unfolded {
 		d.o.Log.Info().Msg("the database did not take all in time; the rest is in the file of events")
 	}
 }

@@ -208,7 +208,7 @@ func (r *recorder) recordRest(due session.Due, private map[*session.Session][]st
 	for _, release := range ended.Release {
 		release()
 	}
-	if ended.Left {
+	if ended.Closed {
 		r.onClosed()
 	}
 }

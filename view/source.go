@@ -21,6 +21,6 @@ type Source struct {
 type About struct {
 	Database, Log, Settings string // paths
 	Retention               string // how long turns are kept, in words
-	Daemon                  string // the daemon that turns are handed over to; "" for none
+	Daemon                  string // the daemon that turns are delivered to; "" for none
 	Flags                   string // what a command needs to find the same database, with a space before it
 }

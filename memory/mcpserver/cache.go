@@ -1,10 +1,10 @@
 package mcpserver
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"os"
-	"reflect"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
@@ -54,18 +54,17 @@ func (r toolCache) write(url, version string, tools []*mcp.Tool) (err error) {
 		return nil
 	}
 	all := r.all()
+	before, err := json.Marshal(all)
+	if err != nil {
+		return err
+	}
 	if all == nil {
 		all = map[string]cachedTools{}
 	}
 	all[url] = cachedTools{version, tools}
 	text, err := json.Marshal(all)
-	if err != nil {
+	if err != nil || bytes.Equal(before, text) {
 		return err
-	}
-	var before, now any
-	if old, err := os.ReadFile(string(r)); err == nil && json.Unmarshal(old, &before) == nil &&
-		json.Unmarshal(text, &now) == nil && reflect.DeepEqual(before, now) {
-		return nil
 	}
 	return files.ReplaceText(string(r), 0o600, text)
 }

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"net"
 	"os"
-	"syscall"
 )
 
 // checkPeer returns an error for a connection from a process of another user.
@@ -27,14 +26,4 @@ func checkPeer(conn *net.UnixConn) error {
 		return fmt.Errorf("user %d is not user %d", uid, os.Getuid())
 	}
 	return nil
-}
-
-// own reports whether dir is a folder that belongs to our user.
-func own(dir string) bool {
-	info, err := os.Lstat(dir)
-	if err != nil || !info.IsDir() {
-		return false
-	}
-	stat, ok := info.Sys().(*syscall.Stat_t)
-	return ok && int(stat.Uid) == os.Getuid()
 }

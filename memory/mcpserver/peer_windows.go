@@ -4,5 +4,3 @@ import "net"
 
 // checkPeer checks nothing: the temp folder belongs to the user alone.
 func checkPeer(*net.UnixConn) error { return nil }
-
-func own(string) bool { return true }

@@ -45,7 +45,7 @@ type Options struct {
 	// session's project or to none. The embedded store has an option of its own.
 	OtherProjects bool
 
-	// Owe, if not nil, keeps a memory that a tool stored until the daemon is back, and then hands it over; owed is
+	// Owe, if not nil, keeps a memory that a tool stored until the daemon is back, and then delivers it; owed is
 	// false where no daemon is expected. It is called where the daemon did not take the memory; note holds no private
 	// passages and no secrets.
 	Owe func(ctx context.Context, who memory.Session, note signet.Note) (owed bool, err error)

@@ -16,6 +16,8 @@ import (
 
 	"github.com/gofrs/flock"
 	"github.com/rs/zerolog"
+
+	"github.com/Signet-AI/signet-acp-proxy/files"
 )
 
 // sockets is the Unix socket of a server, in a folder that only its owner can enter. All sessions share it: a client
@@ -209,8 +211,11 @@ func sweep() {
 		found, _ := filepath.Glob(filepath.Join(parent, folderPrefix+"*"))
 		for _, dir := range found {
 			name := filepath.Join(dir, lockName)
-			info, err := os.Lstat(name)
-			if err != nil || time.Since(info.ModTime()) < youngTime || !own(dir) {
+			folder, err := os.Lstat(dir)
+			if err != nil || !folder.IsDir() || !files.Ours(folder) {
+				continue
+			}
+			if info, err := os.Lstat(name); err != nil || time.Since(info.ModTime()) < youngTime {
 				continue
 			}
 			lock := flock.New(name)

@@ -37,11 +37,10 @@ func newWatch(o Options, changed func()) *watch {
 
 // awaitFirst waits until it is known whether there is a daemon, at most listWait.
 func (w *watch) awaitFirst(ctx context.Context) {
-	limit := time.NewTimer(listWait)
-	defer limit.Stop()
+	ctx, cancel := context.WithTimeout(ctx, listWait)
+	defer cancel()
 	select {
 	case <-w.looked:
-	case <-limit.C:
 	case <-ctx.Done():
 	}
 }
@@ -70,15 +69,14 @@ func (w *watch) confirmed(ctx context.Context) *daemonInfo {
 	if l == nil || !l.guessed {
 		return l
 	}
-	limit := time.NewTimer(memoryTime)
-	defer limit.Stop()
+	ctx, cancel := context.WithTimeout(ctx, memoryTime)
+	defer cancel()
 	select {
 	case <-w.looked:
 		return w.now.Load()
-	case <-limit.C:
 	case <-ctx.Done():
+		return nil
 	}
-	return nil
 }
 
 // lookAgain has the daemon looked for at once.
@@ -106,7 +104,8 @@ const (
 	// list_changed.
 	listWait = 8 * time.Millisecond
 
-	// memoryTime is how long a memory tool's call to the daemon may take. What it stores is then kept here (Options.Owe).
+	// memoryTime is how long a memory tool's call to the daemon may take. What it stores is then kept here
+	// (Options.Owe).
 	memoryTime = 3 * time.Second
 
 	lookTime    = 2 * time.Second // for /health

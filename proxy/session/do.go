@@ -28,7 +28,7 @@ type Do struct {
 	Soon    bool             // there is something to record: soon,
 	Later   bool             // within a while,
 	Full    bool             // at once
-	Left    bool             // that sessions were closed is recorded
+	Closed  bool             // that sessions were closed is recorded
 
 	// Beside the conversation.
 	Lookups []Lookup   // to ask of the ledger

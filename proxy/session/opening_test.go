@@ -128,8 +128,8 @@ func TestClosed(t *testing.T) {
 		}
 		ends := p.see(RecordingEnds{})
 		left := slices.ContainsFunc(p.events, func(e eventlog.Event) bool { _, is := e.(eventlog.Closed); return is })
-		if ends.Left == again || left == again || (len(ends.Release) == 1) == again {
-			t.Errorf("opened again %t: it has left: %t, %t; %d to release", again, ends.Left, left, len(ends.Release))
+		if ends.Closed == again || left == again || (len(ends.Release) == 1) == again {
+			t.Errorf("opened again %t: it has left: %t, %t; %d to release", again, ends.Closed, left, len(ends.Release))
 		}
 	}
 }

@@ -58,7 +58,7 @@ func (r Recorded) on(c *Connection) {
 }
 
 // RecordingEnds: all that was due is recorded. Closings of sessions follow their last words. A session that was opened
-// again meanwhile has not left. Do.Release are to be called, and Do.Left says that sessions were closed.
+// again meanwhile has not left. Do.Release are to be called, and Do.Closed says that sessions were closed.
 type RecordingEnds struct{}
 
 func (RecordingEnds) on(c *Connection) {
@@ -67,7 +67,7 @@ func (RecordingEnds) on(c *Connection) {
 			continue
 		}
 		c.release(l.session)
-		c.do.Left = true
+		c.do.Closed = true
 		c.record(l.session, eventlog.Closed{Session: l.session.Number, Reason: l.reason})
 	}
 	c.do.Release = c.waiting.released

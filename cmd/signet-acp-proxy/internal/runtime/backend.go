@@ -217,7 +217,7 @@ func (b *Backend) open(ctx context.Context, name string) (*proxy.Backend, error)
 			return questions, err
 		}
 	}
-	if !b.sent.child { // what was handed over is for a session of the user's
+	if !b.sent.child { // a handoff is for a session of the user's
 		opened.Continued = func(ctx context.Context, row int64, agent string) (string, error) {
 			return continuedBy(ctx, b.c, store, row, namesOf(agent, name))
 		}

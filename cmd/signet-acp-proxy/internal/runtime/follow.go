@@ -49,7 +49,7 @@ type follower struct {
 type followedSession struct {
 	number int
 	who    memory.Session
-	turns  int // turns that have ended since the last hand-over
+	turns  int // turns that have ended since the last delivery
 	since  time.Time
 }
 
@@ -86,7 +86,7 @@ func newFollower(log *eventlog.Log, presence bool, skills string, l zerolog.Logg
 	return f
 }
 
-// attach sets the daemon to tell, and the function that hands over what a session has said so far. What was to be told
+// attach sets the daemon to tell, and the function that delivers what a session has said so far. What was to be told
 // before is told now: the first prompt of a resumed session comes while the database is still being opened.
 func (f *follower) attach(daemon *signet.Client, deliver func(ctx context.Context, key string) error) {
 	f.mu.Lock()
@@ -281,7 +281,7 @@ func (f *follower) gaveLocked(s *followedSession, items []string) {
 	}
 }
 
-// endedLocked counts a turn, and hands over what a long session has said.
+// endedLocked counts a turn, and delivers what a long session has said.
 func (f *follower) endedLocked(t *followedTurn) {
 	if t == nil {
 		return

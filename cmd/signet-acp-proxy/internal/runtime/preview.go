@@ -24,7 +24,7 @@ type PreviewQuery struct {
 	Cwd    string
 	Agent  string // a harness by name; empty: any
 
-	Continues string // a session, as a person names it, that it continues; empty: one that was handed over, if any
+	Continues string // a session, as a person names it, that it continues; empty: one that was handed off, if any
 }
 
 // Preview returns what a session's first prompt would get now. Nothing is stored.
