@@ -111,18 +111,8 @@ func (m *Memory) prepare(now time.Time) error {
 		*field, _ = privacy.WithoutPrivate(*field)
 		*field = privacy.Redact(strings.TrimSpace(*field))
 	}
-	if m.ID == "" {
-		m.ID = newID()
-	}
-	if m.Type == "" {
-		m.Type = "fact"
-	}
-	if m.Origin == "" {
-		m.Origin = fromUser
-	}
-	if m.Source == "" {
-		m.Source = "memory add"
-	}
+	m.ID, m.Type = cmp.Or(m.ID, newID()), cmp.Or(m.Type, "fact")
+	m.Origin, m.Source = cmp.Or(m.Origin, fromUser), cmp.Or(m.Source, "memory add")
 	if m.Importance == 0 && !m.ImportanceSet {
 		m.Importance = 0.5
 	}
@@ -307,23 +297,7 @@ func (s *Store) Modify(ctx context.Context, id string, c Change) (Memory, error)
 			return err
 		}
 		before := m
-		for _, f := range []struct{ from, to *string }{{c.Content, &m.Content}, {c.Type, &m.Type}, {c.Tags, &m.Tags}} {
-			if f.from != nil {
-				*f.to = *f.from
-			}
-		}
-		if m.Type == wish { // what a person changes or pins is meant to last
-			m.Type = string(stated.Rule)
-		}
-		if c.Importance != nil {
-			m.Importance = *c.Importance
-		}
-		m.ImportanceSet = true
-		if m.Source != Pinned {
-			m.Source = cmp.Or(c.Source, "memory_modify")
-		}
-		m.Updated = s.opts.Now()
-		if err := m.prepare(m.Updated); err != nil {
+		if err := m.change(c, s.opts.Now()); err != nil {
 			return err
 		}
 		if err := forgetInTurn(ctx, tx, uid); err != nil {
@@ -357,6 +331,27 @@ func (s *Store) Modify(ctx context.Context, id string, c Change) (Memory, error)
 		return Memory{}, err
 	}
 	return m, nil
+}
+
+// change makes a change, and what it makes fit to be stored.
+func (m *Memory) change(c Change, now time.Time) error {
+	for _, f := range []struct{ from, to *string }{{c.Content, &m.Content}, {c.Type, &m.Type}, {c.Tags, &m.Tags}} {
+		if f.from != nil {
+			*f.to = *f.from
+		}
+	}
+	if m.Type == wish { // what a person changes or pins is meant to last
+		m.Type = string(stated.Rule)
+	}
+	if c.Importance != nil {
+		m.Importance = *c.Importance
+	}
+	m.ImportanceSet = true
+	if m.Source != Pinned {
+		m.Source = cmp.Or(c.Source, "memory_modify")
+	}
+	m.Updated = now
+	return m.prepare(now)
 }
 
 // forgetInTurn notes that a turn does not teach a memory or passage any more, and deletes its passages that say it: the

@@ -71,36 +71,44 @@ func (s *Store) tell(ctx context.Context, q *rank.Query, words, ranked []*rank.P
 			t.quote(c, wordsExcerpt)
 		}
 	}
+	t.open(ranked, seen)
+	t.spread()
+	t.takenBack = t.takeBack(slices.Concat(words, ranked[:min(len(ranked), 2*maxOpening)]))
+	return t.finish(), nil
+}
+
+// open makes items of the best passages that were not seen.
+func (t *selection) open(ranked []*rank.Passage, seen func(*rank.Passage) bool) {
 	t.most = len(t.items) + maxRecalled
 	opened := 0
 	for _, c := range ranked {
 		if opened == maxOpening {
-			break
+			return
 		}
 		if seen(c) {
 			continue
 		}
 		opened++
-		if c.Traits.Has(passage.Works) {
-			if len(t.items) < t.most {
-				t.quote(c, workExcerpt)
-			}
-		} else {
+		if !c.Traits.Has(passage.Works) {
 			t.take(c)
+		} else if len(t.items) < t.most {
+			t.quote(c, workExcerpt)
 		}
 	}
-	for _, spend := range []func(*excerpt) (int, bool){t.answer, t.next, t.previous} {
+}
+
+// spread adds to the items of talk what stands beside them, first the answers to questions.
+func (t *selection) spread() {
+	for _, beside := range []func(*excerpt) (int, bool){t.answer, t.next, t.previous} {
 		for i := range t.items {
 			if t.items[i].text != "" {
 				continue
 			}
-			if at, ok := spend(&t.items[i]); ok {
+			if at, ok := beside(&t.items[i]); ok {
 				t.extend(&t.items[i], at)
 			}
 		}
 	}
-	t.takenBack = t.takeBack(slices.Concat(words, ranked[:min(len(ranked), 2*maxOpening)]))
-	return t.finish(), nil
 }
 
 // bears reports whether the user's words say something about the prompt: they hold a quarter of it, or have a word of

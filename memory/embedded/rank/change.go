@@ -45,22 +45,43 @@ func Comparable(ranked []*Passage) (list, texts []*Passage) {
 // gave, and texts the texts that it asked for, by id.
 func (q *Query) Supersede(ranked, list []*Passage, texts map[int64]string) {
 	said := make([]*statement, len(list))
-	holding := map[string]*tally{} // in how many passages each term stands, of those that say what a change is about
 	for i, p := range list {
 		said[i] = stated(p, texts[p.ID])
-		for _, t := range said[i].terms {
+	}
+	common := commonTerms(said)
+	changed := false
+	for i, old := range said[:min(len(said), maxReplaced)] {
+		if old.Traits.Has(passage.Asks) {
+			continue
+		}
+		if by := q.replacing(said, i, common); by != nil {
+			by.Score = max(by.Score, old.Score+.01)
+			old.By = by.Passage
+			changed = true
+		}
+	}
+	if changed {
+		slices.SortStableFunc(ranked, byScore)
+	}
+}
+
+// commonTerms returns those of the terms that say what a change is about, by whether many passages have them.
+func commonTerms(said []*statement) language.Set {
+	holding := map[string]*tally{} // in how many passages each of them stands
+	for _, s := range said {
+		for _, t := range s.terms {
 			holding[t] = new(tally)
 		}
 	}
 	different := map[string]bool{}
-	for _, p := range list {
-		if different[p.content] {
+	for _, s := range said {
+		if different[s.content] {
 			continue
 		}
-		different[p.content] = true
-		for t := range strings.FieldsSeq(p.content) {
-			if h := holding[t]; h != nil && h.last != p {
-				h.n, h.last = h.n+1, p
+		different[s.content] = true
+		for t := range strings.FieldsSeq(s.content) {
+			if h := holding[t]; h != nil && h.last != s {
+				h.n, h.last = h.n+1, s
 			}
 		}
 	}
@@ -68,27 +89,17 @@ func (q *Query) Supersede(ranked, list []*Passage, texts map[int64]string) {
 	for t, h := range holding {
 		common[t] = h.n > max(4, len(different)/8)
 	}
-	changed := false
-	for i, old := range said[:min(len(said), maxReplaced)] {
-		if old.Traits.Has(passage.Asks) {
-			continue
+	return common
+}
+
+// replacing returns the newest of the statements that replace the one at i, nil for none.
+func (q *Query) replacing(said []*statement, i int, common language.Set) (by *statement) {
+	for j, newer := range said {
+		if j != i && (by == nil || newer.later(by)) && q.replaces(newer, said[i], common) {
+			by = newer
 		}
-		var by *statement
-		for j, newer := range said {
-			if j != i && (by == nil || newer.later(by)) && q.replaces(newer, old, common) {
-				by = newer
-			}
-		}
-		if by == nil {
-			continue
-		}
-		by.Score = max(by.Score, old.Score+.01)
-		old.By = by.Passage
-		changed = true
 	}
-	if changed {
-		slices.SortStableFunc(ranked, byScore)
-	}
+	return by
 }
 
 // Replaced returns those of list that are no longer true since what by says. texts has the texts of all, by id.
@@ -106,7 +117,7 @@ func (q *Query) Replaced(by *Passage, list []*Passage, texts map[int64]string) [
 // A tally counts the passages that have a term; last is the one counted last.
 type tally struct {
 	n    int
-	last *Passage
+	last *statement
 }
 
 // A statement is a passage with what it is compared by.
@@ -167,11 +178,17 @@ func (s *statement) replaced() language.Set {
 	return s.gone
 }
 
-// replaces reports whether what a says is no longer true since what s says. Where work was done only the user's words
-// are a change: an agent reports changes all the time. common are terms that many of the passages have.
+// mayReplace reports whether s tells a change, and one of what was said in a. Where work was done only the user's words
+// are a change: an agent reports changes all the time.
+func (s *statement) mayReplace(a *statement) bool {
+	together := s.Thread != 0 && s.Thread == a.Thread && s.Created.Sub(a.Created) < sameTalk
+	return s.changes() && s.Whose == a.Whose && s.later(a) && !together && (s.ByUser || !a.Traits.Has(passage.Works))
+}
+
+// replaces reports whether what a says is no longer true since what s says. common are terms that many of the passages
+// have.
 func (q *Query) replaces(s, a *statement, common language.Set) bool {
-	if !s.changes() || s.Whose != a.Whose || !s.later(a) || a.Traits.Has(passage.Works) && !s.ByUser ||
-		s.Thread != 0 && s.Thread == a.Thread && s.Created.Sub(a.Created) < sameTalk {
+	if !s.mayReplace(a) {
 		return false
 	}
 	about, replaced := a.about(q), s.replaced()
