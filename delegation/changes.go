@@ -93,7 +93,7 @@ func (l *Ledger) refuse(ctx context.Context, tx *sql.Tx, d *Delegation) error {
 	return check.Check()
 }
 
-// nest limits a delegation inside another to what that one leaves it.
+// nest limits a delegation inside another to what that one leaves it: it shrinks with each agent in a chain.
 func (l *Ledger) nest(d *Delegation, outer Delegation) error {
 	d.Root, d.Depth = outer.Root, outer.Depth+1
 	switch {

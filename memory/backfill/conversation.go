@@ -100,7 +100,7 @@ func (b *builder) leave(what string) {
 	b.LeftOut[what]++
 }
 
-// copied is what stands in the file of the conversation that it was branched from as well.
+// copied are turns that a branched conversation shares with the one that it was branched from.
 const copied = "copy of another conversation"
 
 // end yields what is left: the conversation, and those of its subagents.

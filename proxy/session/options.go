@@ -22,7 +22,8 @@ type Options struct {
 	PerPrompt bool                      // later prompts are searched for, too
 	// Messages returns what other agents have sent to the session of a key and was not inserted there yet. May be nil.
 	Messages func(key string) []memory.Item
-	// Delegation is the one that the sessions work for: no prompt is a person's. "": none.
+	// Delegation is the one that the sessions work for: they do not count as a person's, nor do their prompts. "":
+	// none.
 	Delegation string
 	NewKey     func() string // makes a Signet key; nil: correlation.NewKey
 }
