@@ -1,11 +1,11 @@
 package doctor
 
 import (
-	"bytes"
-	"os"
 	"path/filepath"
 	"strconv"
 	"time"
+
+	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/runtime"
 )
 
 // kernelTick is the unit of CPU times in /proc, on every Linux of today.
@@ -16,7 +16,7 @@ const kernelTick = 10 * time.Millisecond
 func cpuOf(group int) (used time.Duration, running bool) {
 	all, _ := filepath.Glob("/proc/[0-9]*") // the pattern is right
 	for _, process := range all {
-		fields := statOf(process)
+		fields := runtime.ProcessStat(process)
 		if len(fields) < 13 || string(fields[2]) != strconv.Itoa(group) {
 			continue
 		}
@@ -26,20 +26,10 @@ func cpuOf(group int) (used time.Duration, running bool) {
 		}
 		threads, _ := filepath.Glob(filepath.Join(process, "task", "*"))
 		for _, thread := range threads {
-			if fields := statOf(thread); len(fields) > 0 && (fields[0][0] == 'R' || fields[0][0] == 'D') {
+			if fields := runtime.ProcessStat(thread); len(fields) > 0 && (fields[0][0] == 'R' || fields[0][0] == 'D') {
 				running = true
 			}
 		}
 	}
 	return used, running
-}
-
-// statOf returns the fields after the name of a process's or thread's stat file: its state, its parent, its group, and
-// so on. None if it has ended.
-func statOf(folder string) [][]byte {
-	text, err := os.ReadFile(filepath.Join(folder, "stat"))
-	if err != nil {
-		return nil
-	}
-	return bytes.Fields(text[bytes.LastIndexByte(text, ')')+1:])
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"strconv"
 	"time"
 
@@ -127,15 +128,20 @@ func (d *Data) insideOf(ctx context.Context) string {
 
 // parentOf returns the parent of a process, where the system has /proc.
 func parentOf(pid int) (int, bool) {
-	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
-	if err != nil {
-		return 0, false
-	}
-	// The name, in parentheses, may hold anything; the state and the parent follow it.
-	fields := bytes.Fields(stat[bytes.LastIndexByte(stat, ')')+1:])
+	fields := ProcessStat(fmt.Sprintf("/proc/%d", pid))
 	if len(fields) < 2 {
 		return 0, false
 	}
 	parent, err := strconv.Atoi(string(fields[1]))
 	return parent, err == nil
+}
+
+// ProcessStat returns the fields after the name in the stat file of a process or thread, by its folder in /proc: its
+// state, its parent, its group, and so on (proc_pid_stat(5)). None if it has ended, or the system has no /proc.
+func ProcessStat(folder string) [][]byte {
+	stat, err := os.ReadFile(filepath.Join(folder, "stat"))
+	if err != nil {
+		return nil
+	}
+	return bytes.Fields(stat[bytes.LastIndexByte(stat, ')')+1:]) // the name, in parentheses, may hold anything
 }
