@@ -60,7 +60,7 @@ func TestBackfillIsAsGoodAsTheRelay(t *testing.T) {
 	written.run(transcriptsBin, written.Home, written.Work, file)
 	watch, err := written.start(t, nil, proxyBin, "memory", "backfill", "--watch", "claude")
 	must(written, err)
-	if line := watch.until("taken in"); !strings.Contains(line, "2 conversations, 5 turns") {
+	if line := watch.until("imported"); !strings.Contains(line, "2 conversations, 5 turns") {
 		t.Error(line)
 	}
 	must(written, watch.cmd.Process.Signal(os.Interrupt))

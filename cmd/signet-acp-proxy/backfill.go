@@ -121,7 +121,7 @@ func (cmd *memoryBackfill) print(std term.Streams, all []runtime.Backfilled, nam
 
 // report tells a person what was found of one agent.
 func (cmd *memoryBackfill) report(std term.Streams, got runtime.Backfilled) {
-	verb := "taken in"
+	verb := "imported"
 	if cmd.dryRun {
 		verb = "found"
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/clients"
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/config"
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/report"
+	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/runtime"
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/term"
 )
 
@@ -81,7 +82,7 @@ func (s setup) run(client string, agents []string) error {
 	if err := file.Save(); err != nil {
 		return err
 	}
-	s.std.Say("written: %s; %s", file.Path, file.Reload)
+	s.std.Say("written: %s; %s", runtime.HomeShort(file.Path), file.Reload)
 	return nil
 }
 

@@ -59,7 +59,7 @@ var All = []Client{
 	{
 		Name: "acpx", Title: "acpx", Programs: []string{"acpx"}, Signs: []string{".acpx"},
 		Path:    func(on system) string { return filepath.Join(on.home, ".acpx", "config.json") },
-		Section: "agents", Reload: "acpx reads it at each start",
+		Section: "agents", Reload: "acpx reads the file at each start",
 		Where: "`agents` in `~/.acpx/config.json`", Snippet: member,
 	},
 	{
@@ -68,7 +68,7 @@ var All = []Client{
 		Path:    zedSettings,
 		Section: "agent_servers", Fields: `"type": "custom", `, Comments: true, Desktop: true,
 		ByName: []string{"cursor"},
-		Reload: "Zed reads it when it changes; the agent panel then offers the agent for a new thread",
+		Reload: "Zed reads the file when it changes; the agent panel then offers the agent for a new thread",
 		Where:  "`agent_servers` in Zed's `settings.json`", Snippet: member,
 	},
 	{
@@ -89,7 +89,7 @@ var All = []Client{
 		Name: "vscode", Title: "VS Code", Signs: []string{".vscode/extensions/formulahendry.*acp*"},
 		Path:    func(on system) string { return filepath.Join(on.config(), "Code", "User", "settings.json") },
 		Section: "acp.agents", Comments: true, Desktop: true,
-		Reload: "the extension reads it when it changes",
+		Reload: "the extension reads the file when it changes",
 		Where:  "`acp.agents` in the user's `settings.json`", Snippet: member,
 		Notes: "With the extension ACP Client. VSCodium, Cursor and profiles have settings files of their own: " +
 			"`--for vscode` prints the entry for them. What your shell's profile prints goes to the " +
@@ -99,7 +99,7 @@ var All = []Client{
 		Name: "acp-ui", Title: "acp-ui",
 		Signs:   []string{".config/acp-ui", "Library/Application Support/acp-ui", "AppData/Roaming/acp-ui"},
 		Path:    func(on system) string { return filepath.Join(on.config(), "acp-ui", "agents.json") },
-		Section: "agents", Desktop: true, Reload: "acp-ui reads it when it changes",
+		Section: "agents", Desktop: true, Reload: "acp-ui reads the file when it changes",
 		Where: "`agents` in its `agents.json`", Snippet: member,
 	},
 	{

@@ -56,7 +56,7 @@ type Config struct {
 	Retention       time.Duration `yaml:"retention" default:"365d" help:"how long turns are kept after they were said or imported; 0: until they are delivered"`
 	OtherProjects   bool          `yaml:"other_projects" default:"false" help:"recall from other projects, too"`
 	Personal        bool          `yaml:"personal" default:"on" help:"use your preferences (\"I prefer short answers\") in all projects; off: only where you stated them"`
-	Backfill        string        `yaml:"backfill" default:"off" enum:"off,auto" help:"auto: after the first prompt of each start, take in what agents wrote outside the proxy"`
+	Backfill        string        `yaml:"backfill" default:"off" enum:"off,auto" help:"auto: after the first prompt of each start, import what agents wrote outside the proxy"`
 	AgentID         string        `yaml:"agent_id" help:"the Signet agent"`
 	DefaultAgent    string        `yaml:"default_agent" help:"the agent that --agent auto starts"`
 

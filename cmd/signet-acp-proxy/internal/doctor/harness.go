@@ -184,7 +184,7 @@ func (e *examination) ask(ctx context.Context, h harness) []Finding {
 	case err != nil:
 		return problem(byHand, "%s: %s does not speak ACP: %v", name, line, err)
 	case agent.ProtocolVersion > 2:
-		return note("", "%s speaks ACP version %d, of which we pass everything and change nothing", name,
+		return note("", "%s speaks ACP version %d: everything passes unchanged, without memory", name,
 			agent.ProtocolVersion)
 	}
 	took := time.Since(begun)

@@ -36,11 +36,11 @@ func (s Steps) Offer(ctx context.Context) error {
 	}
 	switch {
 	case s.DryRun, s.Yes, !s.Std.Interactive():
-		s.skip("agents have stored conversations here: %s. To take them in: %s, or with --dry-run only list them",
+		s.skip("agents have stored conversations here: %s. To import them: %s, or with --dry-run only list them",
 			text, command)
 		return nil
-	case !s.Std.Ask("agents have stored conversations here: %s. Take them in? The files stay as they are", text):
-		s.skip("not taken in; later: %s", command)
+	case !s.Std.Ask("agents have stored conversations here: %s. Import them? The files stay as they are", text):
+		s.skip("not imported; later: %s", command)
 		return nil
 	}
 	d, err := runtime.OpenData(ctx, s.Config, s.Std)
@@ -59,7 +59,7 @@ func (s Steps) Offer(ctx context.Context) error {
 		sessions, turns = sessions+one.Sessions, turns+one.Turns
 	}
 	if err == nil || ctx.Err() != nil {
-		s.done("%s taken in, with %s; to go on later: %s", term.Count(sessions, "conversation"),
+		s.done("%s imported, with %s; to import more later: %s", term.Count(sessions, "conversation"),
 			term.Count(turns, "turn"), command)
 		return nil
 	}

@@ -63,7 +63,7 @@ func (s Steps) discard() error {
 	for _, root := range roots {
 		if r, err := worktree.Open(ctx, folders, root); err == nil && !r.Applied(ctx) {
 			applied = false
-			s.Std.Say("not applied: what was handed back to %s, in %s", r.Top, root)
+			s.Std.Say("not applied: changes to %s, in %s", r.Top, root)
 		}
 	}
 	if !applied && !s.Yes && !s.Std.Ask("remove what was handed back and not applied?") {

@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -102,7 +103,7 @@ func Did(what string, d delegation.Row, asJSON bool, std term.Streams) error {
 func Delegation(d runtime.ShownDelegation, s term.Screen) {
 	var l term.List
 	l.Add("delegation", d.ID)
-	l.Add("agent", fmt.Sprintf("%s, %s, %s", d.Agent, d.Mode, d.Kind))
+	l.Add("agent", strings.Join(slices.Compact([]string{d.Agent, string(d.Mode), d.Kind}), ", "))
 	l.Add("state", string(d.State))
 	l.Add("reason", d.Reason)
 	l.Add("at", d.Progress)
