@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -250,42 +249,5 @@ func TestSameID(t *testing.T) {
 		if err != nil || len(all) != map[bool]int{true: 1, false: 2}[tt.same] {
 			t.Errorf("id %s: %d sessions, %v", tt.id, len(all), err)
 		}
-	}
-}
-
-// A fork's history may be shown, and its commands named, before the response that names its id.
-func TestForkShownEarly(t *testing.T) {
-	p := &scenario{T: t, w: newWorld(t), model: newModel(), mem: newSource(), change: func(*Options) {}}
-	p.model.forks = true
-	p.start()
-	steps["new"](p)
-	p.prompt("hello", succeed)
-	p.n++
-	p.c.send(`{"jsonrpc":"2.0","id":%d,"method":"session/fork","params":{"sessionId":%q,"cwd":"/tmp/x"}}`, p.n, p.id)
-	got := p.c.until(fmt.Sprintf(`"id":%d,`, p.n))
-	if want := userChunk("model-session-0002", "hello"); !slices.Equal(got[:len(got)-1], []string{want}) {
-		t.Errorf("the client gets %q", got)
-	}
-}
-
-// A session that is open stays what it is when a second load of it fails; the next one is another.
-func TestFailedLoadOfOpenSession(t *testing.T) {
-	p := &scenario{T: t, w: newWorld(t), model: newModel(), mem: newSource()}
-	p.process = p.model.process()
-	p.c = p.w.start(p.mem, lost(p.process, -32002), longLimits)
-	p.ask("initialize", `{"protocolVersion":1,"clientInfo":{"name":"acpx","version":"0.19.1"}}`)
-	steps["new"](p)
-	first := p.id
-	p.open("session/load")
-	steps["new"](p)
-	for _, id := range []string{first, p.id} {
-		p.id = id
-		p.prompt("a plain prompt", succeed)
-		if got := p.carried(); got != whole {
-			t.Errorf("the prompt of %s carries %q", id, got)
-		}
-	}
-	if got := p.w.session("model", p.id); got.ContinueOf != 0 || p.mem.started() != 2 {
-		t.Errorf("it continues %d; the source was asked %d times", got.ContinueOf, p.mem.started())
 	}
 }

@@ -82,16 +82,9 @@ func TestSummarised(t *testing.T) {
 		said []string
 		want []string
 	}{
-		"whole":     {[]string{update(`"sessionUpdate":"compaction_update","compactionId":"a","status":"completed","summary":[{"type":"text","text":"one"},{"type":"text","text":"two"}]`)}, []string{"one\ntwo"}},
-		"in pieces": {[]string{start, piece("one "), piece("two"), done}, []string{"one two"}},
-		"replaced": {[]string{piece("draft"),
-			update(`"sessionUpdate":"compaction_update","compactionId":"a","status":"completed",` +
-				`"summary":[{"type":"text","text":"final"}]`)}, []string{"final"}},
-		"failed": {[]string{piece("one"),
-			update(`"sessionUpdate":"compaction_update","compactionId":"a","status":"failed"`)}, nil},
+		"whole":          {[]string{update(`"sessionUpdate":"compaction_update","compactionId":"a","status":"completed","summary":[{"type":"text","text":"one"},{"type":"text","text":"two"}]`)}, []string{"one\ntwo"}},
+		"in pieces":      {[]string{start, piece("one "), piece("two"), done}, []string{"one two"}},
 		"without a word": {[]string{start, done}, nil},
-		"another's pieces": {[]string{piece("one"),
-			update(`"sessionUpdate":"compaction_update","compactionId":"b","status":"completed"`)}, nil},
 		"private": {[]string{piece("it said <private>canary</private>, no more"), done},
 			[]string{"it said , no more"}},
 	} {

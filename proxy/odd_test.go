@@ -89,54 +89,6 @@ func TestLoadWithoutAnswer(t *testing.T) {
 	}
 }
 
-// A session that nobody here knows is armed, unless what it shows has our mark: then another proxy was there before.
-func TestStrangers(t *testing.T) {
-	for _, tt := range []struct {
-		name   string
-		method string
-		shows  []string
-		blocks int
-	}{
-		{"shows a mark", "session/load", []string{sampleBlock, "hello"}, 1},
-		{"forks", "session/fork", nil, 2},
-	} {
-		t.Run(tt.name, func(t *testing.T) {
-			t.Parallel()
-			w := newWorld(t)
-			plain := echo()
-			id := "stranger"
-			c := w.start(newSource(), func(f map[string]json.RawMessage, line []byte, say func(string, ...any)) {
-				switch method(f) {
-				case "session/load":
-					for _, text := range tt.shows {
-						say("%s", userChunk("stranger", text))
-					}
-				case "session/fork":
-					say(`{"jsonrpc":"2.0","id":%s,"result":{"sessionId":"child"}}`, f["id"])
-					return
-				}
-				plain(f, line, say)
-			}, longLimits)
-			c.open()
-			c.send(`{"jsonrpc":"2.0","id":1,"method":%q,"params":{"sessionId":"stranger","cwd":"/tmp/x"}}`, tt.method)
-			if got := c.until(`"id":1,`); len(got)-1 != len(tt.shows) {
-				t.Errorf("the client gets %q", got) // what is not ours to know is not ours to cut
-			}
-			if tt.method == "session/fork" {
-				id = "child"
-			}
-			c.prompt(2, id, "hello there")
-			if b := c.blocks(0); len(b) != tt.blocks {
-				t.Errorf("the prompt: %q", b)
-			}
-			c.prompt(3, id, "hello again")
-			if b := c.blocks(1); len(b) != 1 {
-				t.Errorf("the second prompt: %q", b)
-			}
-		})
-	}
-}
-
 // A person may have a conversation forgotten that is still going on: nothing more of it is kept, and nothing breaks.
 func TestForgottenWhileLive(t *testing.T) {
 	p := &scenario{T: t, w: newWorld(t), model: newModel(), mem: newSource(), change: func(*Options) {}}

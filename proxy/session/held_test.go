@@ -230,6 +230,7 @@ func TestContinuesFailedLoad(t *testing.T) {
 		{"a login is needed", nil, "acpx", -32000, "/tmp/x", 0, false, false, false},
 		{"a list in between", nil, "acpx", -32002, "/tmp/x", 0, true, false, false},
 		{"its context was used", []string{"prompt"}, "acpx", -32002, "/tmp/x", 0, false, true, false},
+		{"its identity was given", []string{"memories are late", "prompt", "clear", "prompt"}, "acpx", -32002, "/tmp/x", 0, false, true, false},
 		{"it was off", []string{"prompt off"}, "acpx", -32002, "/tmp/x", 0, false, true, false},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -242,7 +243,7 @@ func TestContinuesFailedLoad(t *testing.T) {
 			first := p.rows[p.id]
 			steps["ends"](p)
 			p.see(ClientGreeted{Client: Program{Name: tt.client}, Key: "0"})
-			p.see(OpeningAsked{Key: "a", Opening: Opening{Kind: OpensKnown, Target: p.id, Cwd: "/tmp/x"}})
+			failed := p.see(OpeningAsked{Key: "a", Opening: Opening{Kind: OpensKnown, Target: p.id, Cwd: "/tmp/x"}}).Session
 			p.see(OpeningAnswered{Request: p.see(Answered{Key: "a"}).Request, Failed: true, Code: tt.code, Editing: true})
 			if p.at = p.at.Add(tt.later); tt.between {
 				p.see(Asked{Key: "b"})
@@ -253,8 +254,8 @@ func TestContinuesFailedLoad(t *testing.T) {
 			if continues := s.exists.open.ContinueOf == first.ID; continues != tt.continues {
 				t.Errorf("it continues %d", s.exists.open.ContinueOf)
 			}
-			if same := s.exists.who.Key == first.Key; same != tt.key {
-				t.Errorf("its key is %s, the first one's %s", s.exists.who.Key, first.Key)
+			if same := s.exists.who.Key == failed.exists.who.Key; same != tt.key {
+				t.Errorf("its key is %s, the first one's %s", s.exists.who.Key, failed.exists.who.Key)
 			}
 			if s.off() != (tt.name == "it was off") {
 				t.Errorf("off: %t", s.off())

@@ -43,6 +43,33 @@ func TestBlocksOfAncestors(t *testing.T) {
 	}
 }
 
+// What a refused prompt carried may go with the next one.
+func TestTakeBack(t *testing.T) {
+	in := &Injection{Injection: correlation.Injection{Items: []string{"a", "c", "x"}}}
+	h := history{items: []string{"a", "b", "c"}}
+	if h.takeBack(in); !slices.Equal(h.items, []string{"b"}) || in.Outcome != correlation.WasRefused {
+		t.Errorf("left: %q, %q", h.items, in.Outcome)
+	}
+}
+
+// A fork was given what its parent was, and sends nothing of that itself. Its history may be shown before the response
+// that names its id.
+func TestForkedHistory(t *testing.T) {
+	p := newStage(t)
+	p.start()
+	steps["new"](p)
+	steps["prompt"](p)
+	said := p.kept[p.id][0]
+	p.see(OpeningAsked{Key: "a", Opening: Opening{Kind: OpensFork, Target: p.id}})
+	shown := p.see(UserShown{ID: []byte("child"), Users: true, Texts: []string{"", said}})
+	if said[shown.Cut:] != plain || shown.Text != 1 {
+		t.Errorf("%d bytes are cut of text %d", shown.Cut, shown.Text)
+	}
+	if h := shown.Session.history; !slices.Equal(h.items, []string{"m1"}) || len(h.blocks) != 1 || h.blocks[0].sentHere {
+		t.Errorf("%q, %+v", h.items, h.blocks)
+	}
+}
+
 // What a harness shows of the user's words: how much of it is ours, and what that says.
 func TestMatch(t *testing.T) {
 	const ours = OpenMark + " id=\"1\">\nYou are Alto.\n" + closeMark + "\n\n"
@@ -81,6 +108,9 @@ func TestMatch(t *testing.T) {
 		}
 		if h.replay.marked != tt.marked || h.replay.strange != tt.odd {
 			t.Errorf("%s: marked %t, strange %t", tt.name, h.replay.marked, h.replay.strange)
+		}
+		if h.expectReplay(); h.match(tt.shown[0]) != tt.cut[0] {
+			t.Errorf("%s: the next replay is another", tt.name)
 		}
 	}
 }

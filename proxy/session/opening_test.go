@@ -1,6 +1,7 @@
 package session
 
 import (
+	"encoding/json"
 	"slices"
 	"testing"
 
@@ -26,6 +27,10 @@ func TestUpdateJudged(t *testing.T) {
 	dumb := func(p *stage) { p.dumb = true; steps["new"](p) }
 	nobody := func(p *stage) { p.id = "nobody" }
 	makes := func(p *stage) { nobody(p); p.making("1") }
+	forks := func(p *stage) {
+		nobody(p)
+		p.see(OpeningAsked{Key: "1", Opening: Opening{Kind: OpensFork, Target: "x"}})
+	}
 	two := func(p *stage) { nobody(p); p.making("1", "2") }
 	for _, tt := range []struct {
 		name string
@@ -39,6 +44,7 @@ func TestUpdateJudged(t *testing.T) {
 		{"not looked up", dumb, map[Update]Frame{Ours: Hold, Titles: Hold, Commands: Look, Idles: Hold, Reports: Look}},
 		{"nobody's", nobody, nil},
 		{"being made", makes, map[Update]Frame{Titles: Look, Commands: Look, Idles: Hold, Reports: Look}},
+		{"a fork", forks, map[Update]Frame{Ours: Hold, Titles: Hold, Commands: Look, Idles: Hold, Reports: Look}},
 		{"one of two", two, map[Update]Frame{Commands: Look}},
 	} {
 		p := newStage(t)
@@ -94,11 +100,16 @@ func TestSilence(t *testing.T) {
 		steps["new"](p)
 		steps["prompt"](p)
 		s := p.c.Session(p.id)
+		open := p.see(PromptJudged{ID: []byte(p.id), Key: "open"}).Turn
 		p.events = nil
 		tt.quiet(p, s)
 		p.see(Used{Session: s})
 		p.see(Titled{ID: []byte(p.id), Text: "A title"})
+		p.see(AnswerGrew{Turn: open})
 		frame := p.see(PromptJudged{ID: []byte(p.id), Key: "x"}).Frame
+		if steers := p.see(SteeringJudged{ID: []byte(p.id)}).Frame; steers != frame {
+			t.Errorf("%s: steering is %d", name, steers)
+		}
 		due := p.see(RecordingBegins{}).Due
 		if tt.events >= 0 && (len(p.events) != tt.events || frame != forward || len(due.Titles) != 0) {
 			t.Errorf("%s: recorded %+v, the prompt is %d, %d titles", name, p.events, frame, len(due.Titles))
@@ -111,25 +122,32 @@ func TestSilence(t *testing.T) {
 
 // A session that the client has closed has left once its last words are recorded, unless it is open again by then.
 func TestClosed(t *testing.T) {
-	for _, again := range []bool{false, true} {
+	for when, again := range map[string]bool{"": false, "then": true, "before": true} {
 		p := newStage(t)
 		p.start()
 		steps["new"](p)
 		steps["prompt"](p)
 		s := p.c.Session(p.id)
 		p.see(Served{Session: s, Release: func() {}})
+		if when == "before" {
+			p.see(OpeningAsked{Key: "a", Opening: Opening{Kind: OpensKnown, Target: p.id}})
+		}
 		p.events = nil
 		p.see(Closed{Session: s, Method: "session/close"})
 		if p.c.Session(p.id) != nil || p.see(ClientGone{}).Busy {
 			t.Error("it is still there")
 		}
-		if again {
+		switch when {
+		case "then":
 			steps["load"](p)
+		case "before":
+			p.see(OpeningAnswered{Request: p.see(Answered{Key: "a"}).Request, Editing: true})
 		}
 		ends := p.see(RecordingEnds{})
 		left := slices.ContainsFunc(p.events, func(e eventlog.Event) bool { _, is := e.(eventlog.Closed); return is })
-		if ends.Closed == again || left == again || (len(ends.Release) == 1) == again {
-			t.Errorf("opened again %t: it has left: %t, %t; %d to release", again, ends.Closed, left, len(ends.Release))
+		opened := slices.ContainsFunc(p.events, func(e eventlog.Event) bool { _, is := e.(eventlog.Opened); return is })
+		if ends.Closed == again || left == again || opened != again || (len(ends.Release) == 1) == again {
+			t.Errorf("opened %s: left: %t, %t, opened: %t; %d to release", when, ends.Closed, left, opened, len(ends.Release))
 		}
 	}
 }
@@ -155,8 +173,58 @@ func TestNotOpened(t *testing.T) {
 		if known := p.c.Session(s.ID) == s; known != tt.known || len(p.c.making) > 0 {
 			t.Errorf("%+v: it is known: %t", tt.opening, known)
 		}
+		if mayContinue := p.c.failed != nil; mayContinue != (tt.opening.Target == "nobody") {
+			t.Errorf("%+v: the next session may continue it: %t", tt.opening, mayContinue)
+		}
 		if n := len(p.see(RecordingEnds{}).Release); n != tt.released {
 			t.Errorf("%+v: %d to release", tt.opening, n)
+		}
+	}
+}
+
+// A session whose response names no id is none, and what is said about sessions that nobody knows means nothing.
+func TestNobody(t *testing.T) {
+	p := newStage(t)
+	p.start()
+	p.making("a")
+	p.see(OpeningAnswered{Request: p.see(Answered{Key: "a"}).Request, Editing: true})
+	id := []byte("nobody")
+	for _, seen := range []Seen{
+		PromptJudged{ID: id}, PromptHeld{ID: id}, SteeringJudged{ID: id}, HarnessIdle{ID: id}, UserShown{ID: id},
+		Titled{ID: id, Text: "x"}, TitledByClient{ID: id}, TitleShown{ID: "nobody", Text: "x"}, CancelAsked{ID: id},
+		UpdateJudged{ID: id, Kind: Idles},
+	} {
+		if do := p.see(seen); do.Frame != forward || do.Session != nil || len(p.c.Sessions()) != 0 {
+			t.Errorf("%+v: %+v, %d sessions", seen, do, len(p.c.Sessions()))
+		}
+	}
+}
+
+// A look-up waits for those about sessions that the new one may continue.
+func TestLookupsInTurn(t *testing.T) {
+	p := newStage(t)
+	p.dumb = true
+	p.start()
+	p.see(OpeningAsked{Key: "a", Opening: Opening{Kind: OpensKnown, Target: "old"}})
+	p.making("b")
+	if len(p.asked) != 1 || p.asked[0].ID != "old" {
+		t.Fatalf("asked: %+v", p.asked)
+	}
+	p.answer()
+	if len(p.asked) != 1 || p.asked[0].Kind != OpensNew || len(p.asked[0].First) != 2 {
+		t.Errorf("asked then: %+v", p.asked)
+	}
+}
+
+// Equal ids are equal however they are spelled, and a string is no number.
+func TestIDKey(t *testing.T) {
+	decode := func(raw []byte) (text string, ok bool) { return text, json.Unmarshal(raw, &text) == nil }
+	for token, want := range map[string]string{
+		"7": "7", "7.0": "7", "70e-1": "7", "0.7E1": "7", "-7": "-7", "9007199254740993": "9007199254740993",
+		`"7"`: `"7`, `"\u0037"`: `"7`, `"x`: `"x`, "null": "null", "": "",
+	} {
+		if got := IDKey([]byte(token), decode); got != want {
+			t.Errorf("%s: %s", token, got)
 		}
 	}
 }

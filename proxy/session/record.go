@@ -41,14 +41,10 @@ func (c *Connection) recordBegun(t *Turn) {
 			continue
 		}
 		c.recordOpened(s)
-		key := s.exists.who.Key
-		if key == "" && s.exists.events.opened {
-			key = c.o.NewKey()
-		}
 		c.numbers.turn++
 		u.Number = c.numbers.turn
-		c.record(s, eventlog.TurnBegan{Session: s.Number, Turn: u.Number, Key: key, Command: u.command,
-			Delegation: c.o.Delegation})
+		c.record(s, eventlog.TurnBegan{Session: s.Number, Turn: u.Number, Key: s.exists.who.Key,
+			Command: u.command, Delegation: c.o.Delegation})
 		c.recordTrace(u)
 		c.markDue(u)
 	}

@@ -287,7 +287,9 @@ func (p *stage) open(kind OpeningKind, opening Opening, shows bool) {
 		}
 	}
 	req := p.see(Answered{Key: key}).Request
-	p.see(OpeningAnswered{Request: req, ID: id, Editing: true})
+	if s := p.see(OpeningAnswered{Request: req, ID: id, Editing: true}).Session; s == nil || s != p.c.Session(id) {
+		p.Errorf("the answer is about %+v", s)
+	}
 	p.id = id
 	p.see(Advertised{ID: id, Commands: map[string]bool{"compact": true, "clear": true, "review/all": true}})
 }

@@ -163,19 +163,13 @@ const (
 // harness's traits decide. What stays in doubt gets the same text again: twice is a nuisance, never is a failure.
 func (c *Connection) settleDoubt(s *Session, late bool) {
 	r := s.history.replay
-	marked := r.ours(s.exists.ledger == unknown)
-	if s.context.state == correlation.Armed && s.exists.ledger == unknown && marked {
-		c.step(s, correlation.Event{Name: correlation.Marked, Unknown: true})
-	}
-	if s.context.state != correlation.Doubt {
-		return
-	}
+	unheard := s.exists.ledger == unknown
 	block, known := s.history.newest()
 	partly := known && block.Kind == kindIdentity // its memories are still to come
 	told := r.user && (r.step == replayAnswered || late)
 	switch {
-	case marked:
-		c.step(s, correlation.Event{Name: correlation.Marked, Partly: partly})
+	case r.ours(unheard):
+		c.step(s, correlation.Event{Name: correlation.Marked, Partly: partly, Unknown: unheard})
 	case told || late && !known:
 		c.step(s, correlation.Event{Name: correlation.Clean, Placed: s.history.inSystem()})
 	case late && c.keepsFailed(block):

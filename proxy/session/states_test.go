@@ -142,6 +142,7 @@ func TestStates(t *testing.T) {
 		{toDone + ", compact", reinject(reinjectNever), "", correlation.Done},
 		{toDone + ", clear", nil, "", correlation.Armed},
 		{toDone + ", clear, prompt", nil, whole, correlation.Done},
+		{toDone + ", compact, prompt, clear, prompt", nil, whole, correlation.Done},
 		{toDone + ", clear", reinject(reinjectNever), "", correlation.Done},
 		{toDone + ", compacts itself", nil, "", correlation.Armed},
 		{toDone + ", compacts itself, prompt", nil, "files", correlation.Done},
@@ -160,6 +161,7 @@ func TestStates(t *testing.T) {
 		{toDone + ", uses a tool, prompt", likeOpencode, "", correlation.Done},
 		{toDone + ", says a summary, prompt", nil, "", correlation.Done},
 		{toDone + ", a long prompt, compacts itself, prompt", likeCodex, "files", correlation.Done},
+		{toDone + ", a long prompt, compacts itself, prompt", func(p *stage) { p.traits.KeepsMessages = 1400 }, "", correlation.Done},
 		{toDone + ", compacts itself, prompt", likeCodex, "", correlation.Done},
 		{toDone + ", uses much, uses little, prompt", likeCodex, "", correlation.Done},
 		{toDone + ", clear, prompt", likeCodex, whole, correlation.Done},
@@ -280,7 +282,8 @@ var steps = map[string]func(*stage){
 	"tea": func(p *stage) {
 		p.found = memory.Context{Source: "test", Items: []memory.Item{{ID: "m7", Text: "Robin likes tea."}}}
 	},
-	"no memories come": func(p *stage) { p.late = false },
+	"no memories come":  func(p *stage) { p.late = false },
+	"memories are late": func(p *stage) { p.late = true },
 }
 
 func (p *stage) load(shows bool) {
@@ -314,7 +317,7 @@ func late(p *stage)      { p.late = true }
 func keeper(p *stage)    { p.keeps, p.traits.KeepsFailed = true, true }
 func forgetful(*stage)   {}
 func silent(p *stage)    { p.silent = true }
-func likeCodex(p *stage) { p.traits.KeepsMessages = 1000 }
+func likeCodex(p *stage) { p.traits.KeepsMessages = 1200 }
 
 func cancels(keeps Cancelled) func(*stage) {
 	return func(p *stage) { keeper(p); p.traits.Cancelled = keeps }

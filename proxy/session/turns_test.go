@@ -113,6 +113,11 @@ func TestTurnBeginsBeforeItsPromptIsRead(t *testing.T) {
 			if began() != 1 {
 				t.Fatalf("the turn has not begun: %+v", p.events)
 			}
+			for _, e := range p.events {
+				if e, ok := e.(eventlog.UsageReported); ok && e.Turn != turn.Number {
+					t.Errorf("what was used is of turn %d", e.Turn)
+				}
+			}
 			p.see(PromptLooked{Turn: turn, Said: Said{Prompt: words("go")}})
 			if began() != 1 {
 				t.Errorf("the turn began %d times", began())
