@@ -132,9 +132,6 @@ func (t *Text) appendLocked(raw []byte) {
 	} else if n := len(t.tail) + len(raw) - tailSize; n > tailSize { // moved seldom, half of it at a time
 		t.dropLocked(n)
 	}
-	if t.tail == nil {
-		t.tail = make([]byte, 0, 2*tailSize)
-	}
 	t.tail = append(t.tail, raw...)
 }
 

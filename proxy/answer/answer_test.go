@@ -1,6 +1,7 @@
 package answer
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -56,6 +57,32 @@ func TestText(t *testing.T) {
 	if got, _ := taken(&a); got != "\n\nThe end." {
 		t.Errorf("got %q", got)
 	}
+	a.ToolCalled()
+	for _, chunk := range []string{"", "\n", "One", " more"} {
+		a.Add(escaped(chunk))
+	}
+	if got, _ := taken(&a); got != "\f\n\n\nOne more" {
+		t.Errorf("got %q", got)
+	}
+	a.Add([]byte("\n"))
+	a.Add([]byte("x"))
+	a.ToolCalled()
+	a.Add(escaped("\n"))
+	a.ToolCalled()
+	a.Add(escaped("y"))
+	a.ToolCalled()
+	if got, _ := taken(&a); got != "x\f\n\n\n\fy\f" {
+		t.Errorf("got %q", got)
+	}
+	for _, chunk := range []string{`\n`, `\`} { // taken one by one
+		a.Add([]byte(chunk))
+		taken(&a)
+	}
+	a.ToolCalled()
+	a.Add(escaped("z"))
+	if got, _ := taken(&a); got != "\fz" {
+		t.Errorf("got %q", got)
+	}
 	if !a.emptyLocked() || !a.Said() {
 		t.Error("taken text stays")
 	}
@@ -78,41 +105,51 @@ func TestPieces(t *testing.T) {
 			}
 			a.Write([]byte(whole[cut:]))
 			a.End([]byte(suffix))
+			if n := len(a.head) + len(a.tail); n != before+len(whole)-len(suffix)+1 || a.used != len(a.head) {
+				t.Fatalf("cut at %d behind %d: %d bytes are held, %d used", cut, before, n, a.used)
+			}
 			if got, left := taken(&a); got != pad+text || left != 0 {
 				t.Fatalf("cut at %d behind %d: got %q, %d left out", cut, before, got[len(pad):], left)
 			}
 		}
 	}
-	var odd Text
-	odd.Write([]byte(`words","more":"x"}` + "\n"))
-	odd.End([]byte(suffix))
-	if got, _ := taken(&odd); got != "words" {
-		t.Errorf("another end: got %q", got)
+	for _, piece := range []string{`words","more":"x"}` + "\n", "words"} {
+		var odd Text
+		odd.Write([]byte(piece))
+		odd.End([]byte(suffix))
+		if got, _ := taken(&odd); got != "words" {
+			t.Errorf("%q: got %q", piece, got)
+		}
 	}
 }
 
-// Of a long answer the beginning and the newest are kept, and what lies between is counted.
-func TestLong(t *testing.T) {
-	var a Text
-	var want strings.Builder
-	for i := range 20_000 {
-		chunk := fmt.Sprintf("%05d é\n", i)
-		a.Add(escaped(chunk))
-		want.WriteString(chunk)
-	}
-	parts := a.Take()
-	if len(parts) != 2 || parts[0].Omitted != 0 || parts[1].Omitted == 0 {
-		t.Fatalf("got %d parts", len(parts))
-	}
-	if !strings.HasPrefix(want.String(), parts[0].Text) || len(parts[0].Text) < headSize/2 {
-		t.Errorf("the beginning: %d bytes", len(parts[0].Text))
-	}
-	if !strings.HasSuffix(want.String(), parts[1].Text) || len(parts[1].Text) < tailSize/2 {
-		t.Errorf("the end: %q", parts[1].Text[:20])
-	}
-	a.Add(escaped("the last words"))
-	if got, left := taken(&a); got != "the last words" || left != 0 {
-		t.Errorf("got %q, %d left out", got, left)
+// How much is kept of pieces of these sizes: 48 KB of the beginning, and at the end at least as much.
+func TestLimits(t *testing.T) {
+	const limit = 48 << 10
+	for _, tt := range []struct{ pieces, parts []int }{ // parts: bytes, and bytes left out in front of them
+		{[]int{limit}, []int{limit, 0}},
+		{[]int{limit, limit}, []int{2 * limit, 0}},
+		{[]int{limit + limit}, []int{2 * limit, 0}},
+		{[]int{limit + limit + 1}, []int{limit, 0, limit - 1, 1}}, // one may be half a character, or of an escape
+		{[]int{limit, limit, limit}, []int{3 * limit, 0}},
+		{[]int{limit, limit, limit, 1}, []int{limit, 0, limit - 1, limit + 1}},
+	} {
+		var a Text
+		for _, n := range tt.pieces {
+			a.Write(bytes.Repeat([]byte("x"), n))
+		}
+		a.open = false
+		var parts []int
+		for _, p := range a.Take() {
+			parts = append(parts, len(p.Text), p.Omitted)
+		}
+		if !slices.Equal(parts, tt.parts) {
+			t.Errorf("%d: got %d", tt.pieces, parts)
+		}
+		a.Add(bytes.Repeat([]byte("y"), 200<<10))
+		if parts := a.Take(); len(parts) != 1 {
+			t.Errorf("%d parts without the beginning", len(parts))
+		}
 	}
 }
 

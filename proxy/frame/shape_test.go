@@ -111,6 +111,34 @@ func TestAppendDecoded(t *testing.T) {
 	}
 }
 
+// Where a text was cut at its beginning, half a word is left out, or without a space nearby half an escape or character.
+func TestSkipCut(t *testing.T) {
+	for raw, want := range map[string]string{
+		"":                                    "",
+		"lf a word":                           "a word",
+		strings.Repeat("x", 1023) + " a word": "a word",
+		strings.Repeat("x", 1024) + " a":      strings.Repeat("x", 1023) + " a",
+		`0gword`:                              "word",
+		`u00e9`:                               "",
+		`9AFx\"y`:                             `\"y`,
+		"\xa9é":                               "é",
+	} {
+		if got := string(SkipCut([]byte(raw))); got != want {
+			t.Errorf("%.20q: %.20q is left", raw, got)
+		}
+	}
+}
+
+// A decoder waits for the rest of an escape or a character, until a quote has closed the string.
+func TestDecoderIdle(t *testing.T) {
+	for raw, want := range map[string]bool{"": true, "a": true, `a\`: false, `\u00e9`: true, "\xc3": false, `a"`: false} {
+		var d Decoder
+		if d.Append(nil, []byte(raw)); d.Idle() != want {
+			t.Errorf("%q: idle %t", raw, d.Idle())
+		}
+	}
+}
+
 // What is decoded in one piece equals what encoding/json reads, and of a beginning it is the beginning.
 func TestGeneratedDecoding(t *testing.T) { rapid.Check(t, generatedDecoding) }
 func FuzzGeneratedDecoding(f *testing.F) { f.Fuzz(rapid.MakeFuzz(generatedDecoding)) }

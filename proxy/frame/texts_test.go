@@ -71,6 +71,8 @@ func TestTexts(t *testing.T) {
 		"long":    {`{"type":"text","text":"` + long + `"},{"type":"text","text":"Why?"}`, []string{long, "Why?"}, false},
 		"escapes": {`{"type":"text","text":"\u00e9\ud83d\ude00\n"}`, []string{"é😀\n"}, false},
 		"empty":   {``, nil, false},
+		"far from its colon": {`{"type"` + strings.Repeat(" ", 58) + `:"text","text":"Hello"}`,
+			[]string{"Hello"}, false},
 	} {
 		line := promptOf(test.blocks)
 		for size := range min(len(line), 300) {

@@ -14,9 +14,12 @@ type recorder struct {
 	looked  []string
 	stray   bytes.Buffer
 	tapping bool
+	judged  int
+	err     error // of writing
 }
 
 func (d *recorder) Judge(b []byte, whole bool) Verdict {
+	d.judged++
 	if !whole && len(b) < 3 {
 		return More
 	}
@@ -42,11 +45,11 @@ func (d *recorder) TooLong(b []byte) Verdict {
 	return Pass
 }
 
-func (d *recorder) Write(b []byte) error { d.out.Write(b); return nil }
+func (d *recorder) Write(b []byte) error { d.out.Write(b); return d.err }
 func (d *recorder) Held(line []byte) error {
 	d.out.Write(line)
 	d.looked = append(d.looked, string(line))
-	return nil
+	return d.err
 }
 func (d *recorder) Tapped(piece []byte, first, last bool) {
 	if d.tapping == first {
@@ -148,10 +151,37 @@ func TestPump(t *testing.T) {
 	}
 }
 
+// What cannot be written ends the pump, wherever in a frame that is.
+func TestPumpBroken(t *testing.T) {
+	long := strings.Repeat("x", BufferSize)
+	for _, input := range []string{
+		"pass\nhold\n", "pass", "tap", "hold\n", "hold", "p" + long + "\n", "h" + long + "\n", "m" + long + "\n", "m" + long,
+	} {
+		d := &recorder{err: io.ErrClosedPipe}
+		if err := Pump(strings.NewReader(input), d); err != io.ErrClosedPipe || d.out.Len() > BufferSize+2 {
+			t.Errorf("%.6q: %v, behind %d bytes", input, err, d.out.Len())
+		}
+	}
+	d := &recorder{}
+	read := io.MultiReader(strings.NewReader("pass\npa"), iotest.ErrReader(io.ErrNoProgress))
+	if err := Pump(read, d); err != io.ErrNoProgress || d.out.String() != "pass\npa" {
+		t.Errorf("%v behind %q", err, d.out.String())
+	}
+}
+
+// A long frame is judged anew only when it has doubled.
+func TestPumpJudgesSeldom(t *testing.T) {
+	d := &recorder{}
+	src := &sliced{data: []byte("m" + strings.Repeat("x", 1<<20) + "\n"), lengths: []byte{255}}
+	if err := Pump(src, d); err != nil || d.judged > 256+4+1 {
+		t.Errorf("%v; judged %d times", err, d.judged)
+	}
+}
+
 // A frame that is too long to hold passes as it is, and may be looked at then.
 func TestPumpTooLongToHold(t *testing.T) {
 	for begins, looked := range map[string]int{"h": 1, "ht": 2} {
-		line := append(append([]byte(begins), bytes.Repeat([]byte("x"), MaxHeld+10)...), '\n')
+		line := append(append([]byte(begins), bytes.Repeat([]byte("x"), 64<<20+1-len(begins)-1)...), '\n')
 		input := append(line, "tap\n"...)
 		d := &recorder{}
 		if err := Pump(bytes.NewReader(input), d); err != nil {

@@ -111,7 +111,6 @@ func (q *Queue) drain() {
 		q.mu.Lock()
 		if len(q.items) == 0 {
 			q.held = false
-			q.space.Broadcast()
 			q.mu.Unlock()
 			return
 		}
@@ -130,7 +129,6 @@ func (q *Queue) drain() {
 		if err := q.writeParts(parts); err != nil {
 			q.fail(err)
 		}
-		next = item{} // it may keep much memory alive
 		forwarded()
 	}
 }

@@ -3,9 +3,12 @@ package wire
 import (
 	"bytes"
 	"errors"
+	"runtime"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
+	"weak"
 
 	"go.uber.org/goleak"
 )
@@ -40,7 +43,7 @@ func hold(t *testing.T, q *Queue, h HeldFrame) {
 
 // Whatever comes behind a held frame leaves behind it, as it came, held frames among it too.
 func TestQueueOrder(t *testing.T) {
-	var out bytes.Buffer
+	var out writes
 	q := NewQueue(&out)
 	write := func(line string) {
 		if err := q.Write([]byte(line)); err != nil {
@@ -48,7 +51,7 @@ func TestQueueOrder(t *testing.T) {
 		}
 	}
 	write("a")
-	first, second := newWaiting("b"), newWaiting("e")
+	first, second := newWaiting("bb"), newWaiting("ee")
 	hold(t, q, first)
 	write("c")
 	write("d")
@@ -61,9 +64,23 @@ func TestQueueOrder(t *testing.T) {
 	first.leave()
 	q.Join()
 	write("g")
-	if out.String() != "abcdefg" || !first.forwarded || !second.forwarded || q.Holding() {
-		t.Errorf("%q left; forwarded %t %t, holding %t", out.String(), first.forwarded, second.forwarded, q.Holding())
+	if !slices.Equal(out, writes{"a", "bb", "cd", "ee", "f", "g"}) || !first.forwarded || !second.forwarded || q.Holding() {
+		t.Errorf("%q left; forwarded %t %t, holding %t", out, first.forwarded, second.forwarded, q.Holding())
 	}
+	gone := weak.Make(first)
+	first = nil
+	if runtime.GC(); gone.Value() != nil {
+		t.Error("what has left is kept")
+	}
+	runtime.KeepAlive(q)
+}
+
+// writes are what was written, one by one.
+type writes []string
+
+func (w *writes) Write(b []byte) (int, error) {
+	*w = append(*w, string(b))
+	return len(b), nil
 }
 
 // The reader waits where one frame more, or one byte more, would be too many, and goes on when something has left.
@@ -75,7 +92,8 @@ func TestQueueBounds(t *testing.T) {
 		"frames":           {"x", "y", 255},
 		"bytes":            {"x", strings.Repeat("y", 1<<20), 7},
 		"bytes to the end": {strings.Repeat("x", 1<<20), strings.Repeat("y", 1<<20), 7},
-		"a large prompt":   {strings.Repeat("x", maxQueued+1), "y", 0},
+		"a large prompt":   {strings.Repeat("x", 8<<20+1), "y", 0},
+		"a large frame":    {"x", strings.Repeat("y", 8<<20+1), 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -102,19 +120,6 @@ func TestQueueBounds(t *testing.T) {
 				}
 			})
 		})
-	}
-}
-
-// A frame that is larger than the whole queue still finds its way when nothing else waits with it.
-func TestQueueTakesOneOfAnySize(t *testing.T) {
-	var out bytes.Buffer
-	q := NewQueue(&out)
-	h := newWaiting(strings.Repeat("x", 2*maxQueued))
-	hold(t, q, h)
-	h.leave()
-	q.Join()
-	if out.Len() != h.Size() {
-		t.Errorf("%d bytes left", out.Len())
 	}
 }
 
