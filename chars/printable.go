@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 	"unicode"
+	"unicode/utf16"
 	"unicode/utf8"
 )
 
@@ -34,11 +35,8 @@ func EscapeJSON(text []byte) []byte {
 		r, size := utf8.DecodeRune(text[i:])
 		if r >= 0x7f && acted(r) {
 			out = append(out, text[done:i]...)
-			if r > 0xffff {
-				high, low := (r-0x10000)>>10+0xd800, (r-0x10000)&0x3ff+0xdc00
-				out = fmt.Appendf(out, `\u%04x\u%04x`, high, low)
-			} else {
-				out = fmt.Appendf(out, `\u%04x`, r)
+			for _, unit := range utf16.AppendRune(nil, r) {
+				out = fmt.Appendf(out, `\u%04x`, unit)
 			}
 			done = i + size
 		}

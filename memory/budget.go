@@ -83,10 +83,7 @@ func clip(line string, budget int) string {
 	}
 	room, end, space := 4*budget-len(mark), 0, 0
 	for i, r := range line {
-		size := utf8.RuneLen(r)
-		if size < 0 {
-			size = 1
-		}
+		_, size := utf8.DecodeRuneInString(line[i:])
 		if room -= quarters(line[i : i+size]); room < 0 {
 			break
 		}
