@@ -38,9 +38,7 @@ func secure(path string) error {
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_RDWR, 0o600)
 	switch {
 	case err == nil:
-		if err := f.Close(); err != nil {
-			return err
-		}
+		return f.Close()
 	case !errors.Is(err, fs.ErrExist):
 		return err
 	}

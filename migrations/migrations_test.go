@@ -61,6 +61,9 @@ func TestOpen(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer mustClose(t, db)
+	if n := db.Stats().MaxOpenConnections; n != 1 {
+		t.Errorf("it may have %d connections", n)
+	}
 	for name, want := range map[string]string{
 		"journal_mode": "wal", "synchronous": "1", "foreign_keys": "1", "secure_delete": "1", "integrity_check": "ok",
 	} {
@@ -92,19 +95,23 @@ func TestOpenRepairsModes(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			dir := filepath.Join(t.TempDir(), tt.dir)
 			path := filepath.Join(dir, "sessions.db")
-			mustClose(t, must(open(t.Context(), path, files)))
+			mustOpen(t, path, files)
 			logs := filepath.Join(dir, "log")
 			log := filepath.Join(logs, "proxy.log")
 			if err := errors.Join(os.Mkdir(logs, 0o755), os.WriteFile(log, nil, 0o644)); err != nil {
 				t.Fatal(err)
 			}
-			for name, mode := range map[string]fs.FileMode{dir: 0o755, logs: 0o755, path: 0o644, log: 0o644} {
+			for name, mode := range map[string]fs.FileMode{
+				dir: 0o755, logs: 0o755, path: 0o644, path + "-wal": 0o644, path + "-shm": 0o644, log: 0o644,
+			} {
 				if err := os.Chmod(name, mode); err != nil {
 					t.Fatal(err)
 				}
 			}
 			mustOpen(t, path, files)
-			for name, want := range map[string]fs.FileMode{dir: tt.want, logs: tt.want, path: 0o600, log: tt.wantFile} {
+			for name, want := range map[string]fs.FileMode{
+				dir: tt.want, logs: tt.want, path: 0o600, path + "-wal": 0o600, path + "-shm": 0o600, log: tt.wantFile,
+			} {
 				info, err := os.Stat(name)
 				if err != nil {
 					t.Fatal(err)

@@ -3,9 +3,11 @@
 package upstream
 
 import (
+	"errors"
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -64,6 +66,38 @@ PATH=`+bin+`:$PATH; exec $npm_config_script_shell -c "$npm_config_call"`)
 				t.Errorf("got %q, %v\nwant %q", out, err, want)
 			}
 		})
+	}
+}
+
+// An adapter that npx has fetched is started without it, and with nothing of it in its environment.
+func TestFetch(t *testing.T) {
+	const found = `exec $npm_config_script_shell -c "$npm_config_call"`
+	for _, test := range []struct{ npx, fails string }{
+		{found, ""}, {"echo no path", `"no path" is no path`}, {"echo offline >&2; exit 3", "exit status 3: offline"},
+	} {
+		bin := t.TempDir()
+		tool(t, bin, "npx", test.npx)
+		t.Setenv("PATH", bin+":"+os.Getenv("PATH"))
+		p, _ := Lookup("codex")
+		o := Options{Command: []string{"npx", "-y", "@agentclientprotocol/codex-acp", "-c", "model=x"}}
+		if err := o.Fetch(t.Context()); err != nil || len(o.Command) != 5 {
+			t.Errorf("there is nothing to fetch: %v, %q", err, o.Command)
+		}
+		if err := p.Prepare(t.Context(), &o); err != nil {
+			t.Fatal(err)
+		}
+		tool(t, bin, "codex-acp", "")
+		err := o.Fetch(t.Context())
+		if test.fails != "" {
+			if !errors.Is(err, ErrNotStarted) || !strings.Contains(err.Error(), test.fails) {
+				t.Errorf("%s: %v", test.npx, err)
+			}
+			continue
+		}
+		want := []string{filepath.Join(bin, "codex-acp"), "-c", "model=x"}
+		if err != nil || !slices.Equal(o.Command, want) || o.Dir != "" || strings.Contains(strings.Join(o.Env, " "), "npm_config_call=") {
+			t.Errorf("%v: %q in %q, %q", err, o.Command, o.Dir, o.Env)
+		}
 	}
 }
 

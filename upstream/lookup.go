@@ -20,7 +20,6 @@ func Names() []string {
 	for _, p := range registry() {
 		names = append(names, p.Name)
 	}
-	slices.Sort(names)
 	return names
 }
 

@@ -49,8 +49,7 @@ func (p *pipe) Read(b []byte) (int, error) {
 			return 0, os.ErrClosed
 		}
 		finished := p.finished.Load()
-		if finished && p.leftover <= 0 {
-			p.endLocked() // another process goes on writing
+		if finished && p.leftover <= 0 { // another process goes on writing
 			return 0, io.EOF
 		}
 		n, err := syscall.Read(p.fd, b)

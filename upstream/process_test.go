@@ -345,6 +345,9 @@ func TestEnvironment(t *testing.T) {
 	if all, err := io.ReadAll(p.Stdout); string(all) != "TWICE=second\n" || err != nil {
 		t.Errorf("%q, %v", all, err)
 	}
+	if kept := environment([]string{"A=1", "B=", "A=2", "odd"}); !slices.Equal(kept, []string{"B=", "A=2", "odd"}) {
+		t.Errorf("%q are left", kept)
+	}
 }
 
 func TestScriptWithoutInterpreter(t *testing.T) {
@@ -367,7 +370,11 @@ func TestNotStarted(t *testing.T) {
 		}
 		return path
 	}
-	t.Setenv("PATH", dir)
+	t.Setenv("PATH", dir+":.")
+	t.Chdir(t.TempDir())
+	if err := os.WriteFile("here", []byte("#!/bin/sh\n"), 0o755); err != nil {
+		t.Fatal(err)
+	}
 	for _, test := range []struct {
 		name    string
 		command []string
@@ -380,6 +387,7 @@ func TestNotStarted(t *testing.T) {
 		{"gemini", []string{"gemini", "--acp"}, "npm install -g @google/gemini-cli"},
 		{"not executable", []string{write("plain", "x", 0o644)}, "chmod +x"},
 		{"a folder", []string{dir}, "not found"},
+		{"in the current folder", []string{"here"}, "write ./here"},
 		{"interpreter missing", []string{write("script", "#!/no/such/interpreter\n", 0o755)}, "interpreter"},
 	} {
 		t.Run(test.name, func(t *testing.T) {

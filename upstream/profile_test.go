@@ -46,8 +46,8 @@ func TestRegistry(t *testing.T) {
 			}
 		}
 	}
-	if !slices.IsSorted(Names()) {
-		t.Error("names are not in order")
+	if names := Names(); !slices.IsSorted(names) || len(names) != len(registry()) {
+		t.Errorf("names are missing, or not in order: %q", names)
 	}
 }
 
