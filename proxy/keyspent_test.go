@@ -117,18 +117,3 @@ func TestSummarised(t *testing.T) {
 		})
 	}
 }
-
-// Only a source knows whether a daemon was told of a key: the relay does not note that it was.
-func TestKeyOfNoDaemon(t *testing.T) {
-	w := newWorld(t)
-	c := w.start(newSource(), echo())
-	c.open()
-	c.call(1, "session/new", cwd)
-	w.awaitFetch(c, "s1")
-	c.close()
-	var keys, started int
-	if err := w.db.QueryRow(`SELECT count(*), count(*) FILTER (WHERE started > 0)
-		FROM session_keys`).Scan(&keys, &started); err != nil || keys != 1 || started != 0 {
-		t.Errorf("%d keys, of which %d are started (%v)", keys, started, err)
-	}
-}

@@ -129,35 +129,32 @@ func TestCancelWhileHeld(t *testing.T) {
 	}
 }
 
-// A first prompt may switch us off, and goes as it came, as all that follow.
+// A prompt may switch us off, the first or a later one, however long it is and wherever it says so.
 func TestSwitchedOff(t *testing.T) {
-	w := newWorld(t)
-	c := w.start(newSource(), echo())
-	c.open()
-	c.call(1, "session/new", cwd)
-	c.call(2, "session/prompt",
-		`{"sessionId":"s1","prompt":[{"type":"text","text":"x"}],"_meta":{"signet.ai":{"inject":false}}}`)
-	c.prompt(3, "s1", "hello")
-	for i := range 2 {
-		if b := c.blocks(i); len(b) != 1 {
-			t.Errorf("prompt %d: %q", i, b)
-		}
-	}
-	w.await("s1", correlation.Off)
-}
-
-// A later prompt may switch us off too, however long it is and wherever it says so.
-func TestSwitchedOffByLongPrompt(t *testing.T) {
 	long := fmt.Sprintf(`"prompt":[{"type":"text","text":%q}]`, strings.Repeat("words ", 130<<10/6))
 	const off = `"_meta":{"signet.ai":{"inject":false}}`
-	for name, params := range map[string]string{"in front": off + "," + long, "behind": long + "," + off} {
+	for name, tt := range map[string]struct {
+		before int // prompts
+		params string
+	}{
+		"the first": {0, `"prompt":[{"type":"text","text":"x"}],` + off},
+		"in front":  {1, off + "," + long}, "behind": {1, long + "," + off},
+	} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t)
 			c := w.start(newSource(), echo())
 			c.open()
 			c.call(1, "session/new", cwd)
-			c.prompt(2, "s1", "hello")
-			c.call(3, "session/prompt", `{"sessionId":"s1",`+params+`}`)
+			for range tt.before {
+				c.prompt(2, "s1", "hello")
+			}
+			c.call(3, "session/prompt", `{"sessionId":"s1",`+tt.params+`}`)
+			c.prompt(4, "s1", "hello")
+			for i := range 2 {
+				if b := c.blocks(tt.before + i); len(b) != 1 {
+					t.Errorf("%d prompts later: %q", i, b)
+				}
+			}
 			w.await("s1", correlation.Off)
 		})
 	}

@@ -1,7 +1,6 @@
 package proxy
 
 import (
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -86,10 +85,4 @@ func parse(text string) []string {
 		all = append(all, name)
 	}
 	return all
-}
-
-func TestSteps(t *testing.T) {
-	if got := parse("new, off, prompt"); !slices.Equal(got, []string{"new, off", "prompt"}) {
-		t.Errorf("got %q", got)
-	}
 }

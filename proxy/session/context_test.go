@@ -52,6 +52,9 @@ func TestForget(t *testing.T) {
 // Sessions are stored under the agent's own name, and numbered from 1 in the file of events.
 func TestNewSession(t *testing.T) {
 	c := New(Options{Harness: "started-as"})
+	if c.traits().KeepsFailed {
+		t.Error("something is known of a harness that nobody knows")
+	}
 	if s := c.newSession("/w"); s.Number != 1 || s.exists.open.Harness != "started-as" {
 		t.Errorf("%d of %q", s.Number, s.exists.open.Harness)
 	}

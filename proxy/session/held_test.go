@@ -40,6 +40,8 @@ func TestOutcomes(t *testing.T) {
 		{"not found", PromptAnswered{Failed: true, Code: -32002}, "", Turn{}, correlation.Refused},
 		{"auth", PromptAnswered{Failed: true, Code: -32000}, "", Turn{}, correlation.Refused},
 		{"internal", PromptAnswered{Failed: true, Code: -32603}, "", Turn{}, correlation.Failed},
+		{"internal, once accepted", PromptAnswered{Failed: true, Code: -32603}, "", Turn{step: turnAccepted}, correlation.Answered},
+		{"invalid, once accepted", PromptAnswered{Failed: true, Code: -32602}, "", Turn{step: turnAccepted}, correlation.Answered},
 		{"http code", PromptAnswered{Failed: true, Code: 401}, "", Turn{}, correlation.Failed},
 		{"no object", PromptAnswered{Failed: true}, "", Turn{}, correlation.Failed},
 	} {

@@ -2,6 +2,7 @@ package session
 
 import (
 	"encoding/json"
+	"fmt"
 	"slices"
 	"testing"
 
@@ -82,6 +83,16 @@ func TestEarlyIDs(t *testing.T) {
 	}
 	if len(p.c.making) != 0 || len(p.c.early) != 0 {
 		t.Error("something is left of what was being made")
+	}
+	if e, ok := p.events[0].(eventlog.Opened); !ok || !e.Open.New || !e.Open.Made.Equal(p.at) {
+		t.Errorf("recorded: %+v", p.events[0])
+	}
+	p.making("3")
+	for n := range 40 {
+		p.see(Advertised{ID: fmt.Sprint("n", n)})
+	}
+	if len(p.c.early) != 32 {
+		t.Errorf("commands of %d sessions are kept", len(p.c.early))
 	}
 }
 
@@ -192,7 +203,7 @@ func TestNobody(t *testing.T) {
 	for _, seen := range []Seen{
 		PromptJudged{ID: id}, PromptHeld{ID: id}, SteeringJudged{ID: id}, HarnessIdle{ID: id}, UserShown{ID: id},
 		Titled{ID: id, Text: "x"}, TitledByClient{ID: id}, TitleShown{ID: "nobody", Text: "x"}, CancelAsked{ID: id},
-		UpdateJudged{ID: id, Kind: Idles},
+		UpdateJudged{ID: id, Kind: Idles}, Answered{Key: "nobody"}, BlocksSought{ID: "nobody"},
 	} {
 		if do := p.see(seen); do.Frame != forward || do.Session != nil || len(p.c.Sessions()) != 0 {
 			t.Errorf("%+v: %+v, %d sessions", seen, do, len(p.c.Sessions()))

@@ -108,7 +108,11 @@ func (p *stage) start() {
 // see is what a relay does.
 func (p *stage) see(seen Seen) Do {
 	p.Helper()
+	changes := p.c.TurnChanges()
 	do := p.c.On(p.at, seen)
+	if p.c.TurnChanges() < changes {
+		p.Errorf("%+v takes a change of turns back", seen)
+	}
 	for _, f := range do.Faults {
 		p.Error(f.Err)
 	}

@@ -52,6 +52,7 @@ func TestStates(t *testing.T) {
 		{toArmed + ", ends, resume, prompt", nil, whole, correlation.Done},
 		{toArmed + ", is killed, load, prompt", nil, whole, correlation.Done},
 		{toArmed + ", close, load, prompt", nil, whole, correlation.Done},
+		{toArmed + ", ends, asks to load, prompt", nil, whole, correlation.Done},
 		{toArmed + ", fork", nil, "", correlation.Armed},
 		{toArmed + ", fork, prompt", nil, whole, correlation.Done},
 		{toArmed + ", another proxy, load, prompt", nil, whole, correlation.Done},
@@ -224,9 +225,12 @@ const plain = "a plain prompt of some length"
 
 // steps are what can happen to a session.
 var steps = map[string]func(*stage){
-	"new":             func(p *stage) { p.open(OpensNew, Opening{}, false) },
-	"new off":         func(p *stage) { p.open(OpensNew, Opening{Off: true}, false) },
-	"load":            func(p *stage) { p.load(true) },
+	"new":     func(p *stage) { p.open(OpensNew, Opening{}, false) },
+	"new off": func(p *stage) { p.open(OpensNew, Opening{Off: true}, false) },
+	"load":    func(p *stage) { p.load(true) },
+	"asks to load": func(p *stage) { // and gets no answer
+		p.see(OpeningAsked{Key: "load", Opening: Opening{Kind: OpensKnown, Target: p.id}})
+	},
 	"resume":          func(p *stage) { p.load(false) },
 	"fork":            func(p *stage) { p.open(OpensFork, Opening{}, false) },
 	"prompt":          func(p *stage) { p.prompt(plain, succeeds) },

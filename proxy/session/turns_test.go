@@ -141,6 +141,7 @@ func TestTurnEnds(t *testing.T) {
 		"the later":    {[]string{"b"}, []string{"2 unanswered", "3 end_turn"}, 3},
 		"out of order": {[]string{"b", "a"}, []string{"2 unanswered", "3 end_turn", "2 end_turn"}, 3},
 		"the first":    {[]string{"a"}, []string{"2 end_turn"}, 3},
+		"with errors":  {[]string{"a error", "b error"}, []string{"2 error", "3 error"}, 3},
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := newStage(t)
@@ -153,8 +154,11 @@ func TestTurnEnds(t *testing.T) {
 				p.see(PromptLooked{Turn: turn, Said: Said{Prompt: words("go")}})
 			}
 			for _, key := range tt.answers {
-				do := p.see(PromptAnswered{Request: p.see(Answered{Key: key}).Request, ID: key, Stop: StopEnd})
-				if e, ok := do.Ended.(eventlog.TurnEnded); !ok || e.Request != key || do.Wait {
+				key, failed := strings.CutSuffix(key, " error")
+				do := p.see(PromptAnswered{
+					Request: p.see(Answered{Key: key}).Request, ID: key, Stop: StopEnd, Failed: failed, Code: -32603,
+				})
+				if e, ok := do.Ended.(eventlog.TurnEnded); !ok || e.Request != key || (e.Code == -32603) != failed || do.Wait {
 					t.Errorf("the response waits for %+v, %t", do.Ended, do.Wait)
 				}
 			}
@@ -171,6 +175,104 @@ func TestTurnEnds(t *testing.T) {
 				t.Errorf("words belong to turn %d", now.Number)
 			}
 		})
+	}
+}
+
+// A harness of version 2 ends all the turns that it has accepted at once, the last with what it says.
+func TestIdle(t *testing.T) {
+	p := newStage(t)
+	p.start()
+	steps["new"](p)
+	steps["prompt"](p)
+	s := p.c.Session(p.id)
+	s.exists.live, p.events = false, nil
+	for _, key := range []string{"a", "b", "c"} {
+		turn := p.see(PromptJudged{ID: []byte(p.id), Key: key}).Turn
+		p.see(PromptLooked{Turn: turn, Said: Said{Prompt: words("go")}})
+		p.see(PromptAnswered{Request: p.see(Answered{Key: key}).Request, Accepted: true})
+	}
+	if sought := p.see(TurnsSought{}).Sessions; len(sought) != 1 {
+		t.Errorf("turns are under way in %d sessions", len(sought))
+	}
+	last, _ := p.see(HarnessIdle{ID: []byte(p.id), Stop: "max_tokens"}).Ended.(eventlog.TurnEnded)
+	var ended []string
+	for _, e := range p.events {
+		if e, ok := e.(eventlog.TurnEnded); ok {
+			ended = append(ended, fmt.Sprint(e.Turn, " ", e.Stop))
+		}
+	}
+	if !slices.Equal(ended, []string{"2 end_turn", "3 end_turn", "4 max_tokens"}) || last.Turn != 4 {
+		t.Errorf("ended: %q, the last %+v", ended, last)
+	}
+	if p.see(HarnessIdle{ID: []byte(p.id)}).Ended != nil || len(p.see(TurnsSought{}).Sessions) != 0 {
+		t.Error("something is under way")
+	}
+}
+
+// What the user says in the middle of a turn is due with it, and at once if it is much.
+func TestSteered(t *testing.T) {
+	p := newStage(t)
+	p.start()
+	steps["new"](p)
+	s := p.c.Session(p.id)
+	p.see(Steered{Session: s, Prompt: words("nobody listens")})
+	p.see(ToolCalled{Session: s})
+	steps["prompt"](p)
+	for i, prompt := range []words{words(strings.Repeat("x", 192<<10)), "", words(strings.Repeat("x", 192<<10+1))} {
+		p.see(RecordingBegins{})
+		since := s.history.since
+		do := p.see(Steered{Session: s, Prompt: prompt, Bytes: 7})
+		due := p.see(RecordingBegins{}).Due.Turns
+		if said := len(due) == 1 && slices.Equal(due[0].Prompts, []Prompt{prompt}); said != (prompt != "") ||
+			do.Full != (i == 2) || s.history.since != since+7 {
+			t.Errorf("%d bytes: due %+v, at once %t", len(prompt), len(due), do.Full)
+		}
+	}
+}
+
+// A prompt that is held when the harness ends has been said all the same; so has one of a session whose load failed.
+func TestSaidAllTheSame(t *testing.T) {
+	for name, say := range map[string]func(*stage){
+		"held": func(p *stage) {
+			steps["new"](p)
+			p.late = true
+			p.hold(plain)
+			p.see(HarnessEnded{})
+		},
+		"of a load that failed": func(p *stage) {
+			p.id, p.dumb = "x", true
+			p.see(OpeningAsked{Key: "a", Opening: Opening{Kind: OpensKnown, Target: p.id}})
+			p.see(OpeningAnswered{Request: p.see(Answered{Key: "a"}).Request, Failed: true, Editing: true})
+			steps["prompt"](p)
+		},
+	} {
+		p := newStage(t)
+		p.start()
+		say(p)
+		if i := slices.IndexFunc(p.events, func(e eventlog.Event) bool { _, is := e.(eventlog.TurnBegan); return is }); i < 1 {
+			t.Errorf("%s: recorded %+v", name, p.events)
+		}
+		if due := p.see(RecordingBegins{}).Due.Turns; len(due) != 1 || !slices.Equal(due[0].Prompts, []Prompt{words(plain)}) {
+			t.Errorf("%s: due %+v", name, due)
+		}
+	}
+}
+
+// The summary of a compaction is to be recorded soon, once; that it began, at once.
+func TestSummaryDue(t *testing.T) {
+	p := newStage(t)
+	p.start()
+	steps["new"](p)
+	s := p.c.Session(p.id)
+	p.see(Compaction{Session: s, ID: "1", Status: "in_progress"})
+	do := p.see(Compaction{Session: s, ID: "1", Status: "completed", Whole: []string{"so far"}})
+	due := p.see(RecordingBegins{}).Due.Summaries
+	if _, begun := p.events[len(p.events)-1].(eventlog.Compacting); !begun || !do.Soon || len(due) != 1 || due[0].Text != "so far" {
+		t.Errorf("soon %t, due %+v, recorded %+v", do.Soon, due, p.events)
+	}
+	p.see(Compaction{Session: s, ID: "2", Status: "completed", Whole: []string{" \n"}})
+	if due := p.see(RecordingBegins{}).Due.Summaries; len(due) != 0 {
+		t.Errorf("due again: %+v", due)
 	}
 }
 
