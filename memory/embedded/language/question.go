@@ -22,17 +22,20 @@ type Term struct {
 type Question struct {
 	Terms   []Term
 	Who     bool // it asks for a name or a thing
+	When    bool // it asks for a time
 	Nouns   bool // its language writes all nouns with a capital
 	Foreign bool // it is in another language than English
 }
 
-// whoWords ask for a name or a thing, unspacedWho where no spaces are set.
+// whoWords ask for a name or a thing, whenWords for a time; the others do where no spaces are set.
 var (
 	whoWords = setOf(`who whom whose what which where name named called title`,
 		`wer wem wen was welche welcher welches wo heißt name namen`, `qui quoi quel quelle où nom appelle`,
 		`quién qué cuál dónde nombre llama`, `chi cosa quale dove nome chiama`, `quem qual onde nome chama`,
 		`wie wat welke waar naam heet`, `кто что какой какая где`)
-	unspacedWho = strings.Fields(`谁 什么 哪 叫 誰 何 どこ どれ 누가 무엇 어디 ใคร อะไร`)
+	whenWords    = setOf(`when wann quand cuando quando wanneer когда since deadline date`)
+	unspacedWho  = strings.Fields(`谁 什么 哪 叫 誰 何 どこ どれ 누가 무엇 어디 ใคร อะไร`)
+	unspacedWhen = strings.Fields(`什么时候 何时 哪天 几号 いつ 언제 เมื่อไ`)
 )
 
 // maxTerms is how many terms a question has at most; a prompt may have a megabyte.
@@ -52,8 +55,11 @@ func Ask(text string) Question {
 		forms = all
 	}
 	q := Question{Nouns: lang == german_, Foreign: sure && lang != english_}
-	q.Who = slices.ContainsFunc(folded, func(w string) bool { return whoWords()[w] }) ||
-		slices.ContainsFunc(unspacedWho, func(w string) bool { return strings.Contains(text, w) })
+	asks := func(words map[string]bool, unspaced []string) bool {
+		return slices.ContainsFunc(folded, func(w string) bool { return words[w] }) ||
+			slices.ContainsFunc(unspaced, func(w string) bool { return strings.Contains(text, w) })
+	}
+	q.Who, q.When = asks(whoWords(), unspacedWho), asks(whenWords(), unspacedWhen)
 	seen := map[string]bool{}
 	add := func(t Term) {
 		if len(t.Forms) == 0 || t.Forms[0] == "" || seen[t.Forms[0]] || len(q.Terms) >= maxTerms {

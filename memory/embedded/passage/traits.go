@@ -8,7 +8,9 @@ type Traits uint16
 // Bits of Traits.
 const (
 	Asks      Traits = 1 << 0 // ends in a question
+	Timed     Traits = 1 << 1 // has a word about a time
 	Changes   Traits = 1 << 4 // says that something is not as it was
+	OfSpeaker Traits = 1 << 5 // speaks of who says it
 	nameShift        = 7      // three bits from here: Names
 )
 
@@ -31,7 +33,8 @@ func TraitsOf(text string, byUser bool) Traits {
 	plain := language.PlainOf(text)
 	t := Traits(min(plain.Names(), 7)) << nameShift
 	for trait, on := range map[Traits]bool{Asks: language.EndsInQuestion(text),
-		Changes: changes.In(plain), Directs: byUser && directives.In(plain)} {
+		Changes: changes.In(plain), Directs: byUser && directives.In(plain),
+		Timed: plain.HasTime(), OfSpeaker: plain.OfSpeaker()} {
 		if on {
 			t |= trait
 		}

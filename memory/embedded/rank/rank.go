@@ -111,28 +111,29 @@ type features struct {
 	question float64 // it is a question
 	date     float64 // it was said at the time that the question names
 	pairs    float64 // terms that follow each other in it as in the question
-	speaker  float64 // it was said in no turn, and begins with a name that the question has
 	place    float64 // against it: it is narration, or a plan, said before a tool was called
+	// Who speaks in a turn, to whom and when, is known; of what was imported only the words tell it.
+	speaker   float64 // it begins with a name that the question has
+	ofSpeaker float64 // it speaks of who says it
+	replies   float64 // it follows a question
+	time      float64 // it has a word about a time, and the question asks for one
 }
 
 // score is the weighed sum. The weights were fitted on halves of dialogues with questions, and rounded.
 func (f features) score() float64 {
 	return 4.5*math.Sqrt(f.window) + 3*f.before + 2.8*f.session + 2*f.answers + f.newNames + 5*f.date +
-		.5*f.pairs + .9*f.speaker - .9*f.question - f.place
+		.5*f.pairs - .9*f.question - f.place +
+		.9*f.speaker + .8*f.ofSpeaker + .35*f.replies + 2.3*f.time
 }
 
 func (q *Query) features(thread []*Passage, i int) features {
 	c := thread[i]
 	f := features{
-		window: q.best(thread, i, Reach, Reach, &quickly),
-		before: q.best(thread, i, Reach, 0, &slowly),
-		pairs:  float64(min(c.pairs, 2)) / 2,
-	}
-	if q.saidThen(c.Created) {
-		f.date = 1
-	}
-	if c.Traits.Has(passage.Asks) {
-		f.question = 1
+		window:   q.best(thread, i, Reach, Reach, &quickly),
+		before:   q.best(thread, i, Reach, 0, &slowly),
+		pairs:    float64(min(c.pairs, 2)) / 2,
+		date:     share(q.saidThen(c.Created)),
+		question: share(c.Traits.Has(passage.Asks)),
 	}
 	if i > 0 && thread[i-1].Traits.Has(passage.Asks) {
 		f.answers = thread[i-1].own
@@ -140,8 +141,11 @@ func (q *Query) features(thread []*Passage, i int) features {
 	if q.Who {
 		f.newNames = float64(min(max(c.Traits.Names()-c.shared, 0), 2)) / 2
 	}
-	if c.Turn == 0 && q.opens(c) { // who speaks in a turn is known; of what was imported only its words tell it
-		f.speaker = 1
+	if c.Turn == 0 {
+		f.speaker = share(q.opens(c))
+		f.ofSpeaker = share(c.Traits.Has(passage.OfSpeaker))
+		f.replies = share(i > 0 && thread[i-1].Traits.Has(passage.Asks))
+		f.time = share(q.When && c.Traits.Has(passage.Timed))
 	}
 	switch {
 	case c.Traits.Has(passage.Narrates):
@@ -150,6 +154,14 @@ func (q *Query) features(thread []*Passage, i int) features {
 		f.place = .5
 	}
 	return f
+}
+
+// share is a feature that holds or does not.
+func share(holds bool) float64 {
+	if holds {
+		return 1
+	}
+	return 0
 }
 
 // opens reports whether a passage begins with a name that the question has.

@@ -58,17 +58,34 @@ func TestNeighbours(t *testing.T) {
 	}
 }
 
-// What begins with a name in the question counts more if it was imported: who speaks in a turn is known.
-func TestSpeaker(t *testing.T) {
-	for content, more := range map[string]bool{"anna kiln": true, "kiln anna": false, "kiln glaze": false, "boat": false} {
-		q := ask("Did the glaze of Anna leave a kiln?", 10, 5, 10, 5)
+// Of what was imported the words tell who speaks, of whom, in answer to what, and when: that counts there alone.
+func TestImported(t *testing.T) {
+	const did, when = "Did the glaze of Anna leave a kiln?", "When did the glaze of Anna leave a kiln?"
+	for _, c := range []struct {
+		question, content string
+		traits, before    passage.Traits
+		more              bool
+	}{
+		{did, "anna kiln", 0, 0, true},
+		{did, "kiln anna", 0, 0, false},
+		{did, "kiln glaze", 0, 0, false},
+		{did, "boat", 0, 0, false},
+		{did, "kiln", passage.OfSpeaker, 0, true},
+		{did, "kiln", 0, passage.Asks, true},
+		{did, "kiln", passage.Timed, 0, false},
+		{when, "kiln", passage.Timed, 0, true},
+		{when, "kiln", 0, 0, false},
+	} {
+		q := ask(c.question, 10, 5, 10, 5)
 		score := func(turn int64) float64 {
-			p := &Passage{ID: 1, Thread: 1, Turn: turn, Created: monday, Length: 2, Found: true}
-			q.Read(p, content, nil)
-			return q.Rank([]*Passage{p})[0].Score
+			before := &Passage{ID: 1, Thread: 1, Turn: turn, Created: monday, Length: 2, Traits: c.before}
+			p := &Passage{ID: 2, Thread: 1, Position: 1, Turn: turn, Created: monday, Length: 2, Found: true, Traits: c.traits}
+			q.Read(before, "boat", nil)
+			q.Read(p, c.content, nil)
+			return q.Rank([]*Passage{before, p})[0].Score
 		}
-		if imported, said := score(0), score(1); imported > said != more {
-			t.Errorf("%q scores %.2f imported, %.2f in a turn", content, imported, said)
+		if imported, said := score(0), score(1); imported > said != c.more {
+			t.Errorf("%s %+v: %.2f imported, %.2f in a turn", c.question, c, imported, said)
 		}
 	}
 }
