@@ -88,8 +88,8 @@ func (r recollection) section(budget int, known string) (text string, names []st
 	return memoriesHeading + b.String(), names
 }
 
-// Tokens is what an item takes in a block, with its date and what else is said about it.
-func (it Item) Tokens() int { return Tokens(it.bullet()) }
+// Size is how many bytes an item takes in a block, with its date and what else is said about it.
+func (it Item) Size() int { return len(it.bullet()) }
 
 // bullet is an item as it stands in the block: with date and project, so that it can be understood by itself, and with
 // its origin if it reads like instructions.

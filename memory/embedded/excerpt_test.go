@@ -1,6 +1,7 @@
 package embedded
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -83,5 +84,34 @@ func TestTakenBack(t *testing.T) {
 	redis, ok := about["Let's use Redis for the session cache of the kiln."]
 	if !ok || !strings.Contains(redis, ", taken back on ") {
 		t.Errorf("told %+v", c.Items)
+	}
+}
+
+// A block has at most 2,000 bytes beside the identity, whatever the script and whatever is said about its items.
+func TestBlockBound(t *testing.T) {
+	const work = "The glaze of the kiln was made as you asked, and whoever fires it next finds its cone in the book of %s. "
+	names := strings.Fields("celadon tenmoku shino raku oribe majolica slip ash salt soda lustre copper cobalt iron")
+	for name, said := range map[string]string{
+		"replaced": "The glaze of the kiln is %s at cone six, because the clay cracks when %[1]s gets hotter than that. ",
+		"changed":  "We switched the glaze of the kiln to %s instead of cone six, because the clay of %[1]s cracks. ",
+		"Chinese":  "窑里的釉面%s温度是一千二百度，因为港口的陶土在更高的温度下会开裂，所以%[1]s不要再加热。",
+	} {
+		w := newWorld(t)
+		for i, of := range names {
+			w.now = w.now.AddDate(0, 0, 1)
+			w.said("/p", fmt.Sprint(name, i), strings.Repeat(fmt.Sprintf(said, of), 2), strings.Repeat(fmt.Sprintf(work, of), 8))
+		}
+		w.now = w.now.AddDate(0, 0, 1)
+		w.said("/p", name, "We switched the glaze of each kiln to cone four instead of six.", strings.Repeat(fmt.Sprintf(work, "all"), 8))
+		for _, prompt := range []string{"which cone has the glaze of the kiln?", "窑的釉面温度是多少度？"} {
+			c, err := w.Recall(t.Context(), memory.Session{Key: "new", Project: "/p"}, prompt, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			b, _ := memory.Compose("new", memory.Context{}, c, memory.Style{ToolHint: true})
+			if len(b.Text) > 2000 {
+				t.Errorf("%s, %s: %d bytes", name, prompt, len(b.Text))
+			}
+		}
 	}
 }

@@ -85,7 +85,8 @@ func (s *Store) recall(ctx context.Context, session memory.Session, prompt strin
 	}
 	left := maxTold
 	for _, it := range others {
-		left -= it.Tokens()
+		left -= it.Size()
+		in.seen = append(slices.Clip(in.seen), it.Text)
 	}
 	items, err := s.tell(ctx, &q, q.Words(ranked), ranked, in, left)
 	if err != nil {

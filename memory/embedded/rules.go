@@ -23,7 +23,7 @@ const (
 	sessionsOfOne = 3   // in which a wish is said that is a rule
 	maxRules      = 3   // that a prompt is told
 	turnShare     = .6  // how much counts what else was said in the rule's turn,
-	minOfRule     = .25 // share of the prompt that a rule holds to be told
+	minOfRule     = .15 // share of the prompt that a rule holds to be told
 	ownPassages   = 4   // of a prompt: what follows is mostly pasted
 )
 

@@ -17,15 +17,16 @@ import (
 // far as there is room: the answer with its question, a sentence with the one that says what "it" is.
 
 const (
-	maxRecalled  = 5   // items, besides the user's words; more were measured not to help
-	maxWords     = 3   // short passages of the user that are told before the others
-	maxTold      = 392 // tokens, of all items: with what stands around them 2,000 bytes
-	maxOpening   = 8   // of the best passages that begin an item or are joined to one
-	joinWithin   = 2   // how far, in passages, one may be from an item to be joined to it
-	maxExcerpt   = 600 // bytes that are told of a longer memory,
-	workExcerpt  = 350 // of what was said where work was done, with what stands beside it,
-	wordsExcerpt = 300 // and of the user's words there;
-	minExcerpt   = 160 // the least of it that is told where there is little room
+	maxRecalled  = 5     // items, besides the user's words; more were measured not to help
+	maxWords     = 3     // short passages of the user that are told before the others
+	maxTold      = 1_610 // bytes of all items: with what stands around them 2,000
+	maxOpening   = 8     // of the best passages that begin an item or are joined to one
+	joinWithin   = 2     // how far, in passages, one may be from an item to be joined to it
+	maxExcerpt   = 600   // bytes that are told of a longer memory,
+	workExcerpt  = 350   // of what was said where work was done, with what stands beside it,
+	wordsExcerpt = 300   // and of the user's words there;
+	minOfWords   = .25   // share of the prompt that they hold to be told
+	minExcerpt   = 160   // the least of it that is told where there is little room
 )
 
 // An excerpt is an item that is being made: passages of one conversation that follow each other, or a text.
@@ -74,7 +75,7 @@ func (s *Store) tell(ctx context.Context, q *rank.Query, words, ranked []*rank.P
 	t.open(ranked, seen)
 	t.spread()
 	t.takenBack = t.takeBack(slices.Concat(words, ranked[:min(len(ranked), 2*maxOpening)]))
-	return t.finish(), nil
+	return t.finish(left), nil
 }
 
 // open makes items of the best passages that were not seen.
@@ -115,7 +116,7 @@ func (t *selection) spread() {
 // it and say how things are to be done.
 func (t *selection) bears(c *rank.Passage) bool {
 	held := t.q.Held(language.Terms(t.texts[c.ID].Content))
-	return held > minOfRule || held > 0 && c.Traits.Has(passage.Directs)
+	return held > minOfWords || held > 0 && c.Traits.Has(passage.Directs)
 }
 
 // places has passages by conversation, in order.
@@ -156,7 +157,7 @@ type selection struct {
 	texts   map[int64]Memory
 	items   []excerpt
 	most    int                  // how many items
-	left    int                  // tokens that are free
+	left    int                  // bytes that are free
 	project string               // of the session
 	said    map[string]bool      // sentences in the items, by key
 	cut     map[int64][]sentence // of passages
@@ -219,7 +220,7 @@ func (t *selection) take(c *rank.Passage) {
 		return
 	}
 	p := t.part(c)
-	cost := t.item(c, p.text(maxExcerpt)).Tokens()
+	cost := t.item(c, p.text(maxExcerpt)).Size()
 	if t.repeats(p) || cost > t.left {
 		return
 	}
@@ -228,19 +229,23 @@ func (t *selection) take(c *rank.Passage) {
 	t.items = append(t.items, excerpt{c, at, at, ""})
 }
 
-// item is a text of a passage as an item.
+// item is a text of a passage as an item, marked as out of date where it is.
 func (t *selection) item(c *rank.Passage, text string) memory.Item {
 	it := t.texts[c.ID].item()
 	it.Text, it.Score = text, shownScore(c.Score)
+	if c.By != nil {
+		it.About = it.Date.UTC().Format(day) + ", earlier than " + c.By.Created.UTC().Format(day)
+		if c.By.Created.UTC().Format(day) == it.Date.UTC().Format(day) {
+			it.About = it.Date.UTC().Format(day) + ", earlier that day"
+		}
+	}
 	return ownProject([]memory.Item{it}, t.project)[0]
 }
 
 // quote makes an item of the sentences of a passage around the best one.
 func (t *selection) quote(c *rank.Passage, most int) {
 	list := t.sentences(c)
-	if room := 4 * (t.left - t.item(c, "").Tokens()); room < most {
-		most = room
-	}
+	most = min(most, t.left-t.item(c, "").Size())
 	whole := 0
 	for _, s := range list {
 		whole += len(s.text) + 1
@@ -253,7 +258,7 @@ func (t *selection) quote(c *rank.Passage, most int) {
 		return
 	}
 	text := p.text(most - len("… ") - len(" …"))
-	cost := t.item(c, text).Tokens() // code is indented, which counts too
+	cost := t.item(c, text).Size() // code is indented, which counts too
 	if cost > t.left {
 		return
 	}
@@ -272,7 +277,7 @@ func (t *selection) extend(e *excerpt, at int) bool {
 		return false
 	}
 	p := t.part(thread[at])
-	cost := 3 + memory.Tokens(p.text(maxExcerpt))
+	cost := len(" / answered: ") + len(p.text(maxExcerpt))
 	if cost > t.left || t.repeats(p) || t.contains(thread[at].ID) {
 		return false
 	}
@@ -342,8 +347,8 @@ func (t *selection) markSeen(text string) {
 	}
 }
 
-// finish writes the items, a question without its answer not at all.
-func (t *selection) finish() []memory.Item {
+// finish writes the items, most bytes in all, a question without its answer not at all.
+func (t *selection) finish(most int) []memory.Item {
 	var items []memory.Item
 	said := map[string]bool{}
 	for _, e := range t.items {
@@ -355,15 +360,14 @@ func (t *selection) finish() []memory.Item {
 			continue
 		}
 		it := t.item(e.best, text)
-		was := it.Date.UTC().Format(day)
-		if by := e.best.By; by != nil && t.tells(by) {
-			it.About = was + ", earlier than " + by.Created.UTC().Format(day)
-			if by.Created.UTC().Format(day) == was {
-				it.About = was + ", earlier that day"
-			}
+		if e.best.By != nil && !t.tells(e.best.By) {
+			it.About = ""
 		}
 		if at, ok := t.takenBack[e.best.ID]; ok {
-			it.About = was + ", taken back on " + at.UTC().Format(day)
+			it.About = it.Date.UTC().Format(day) + ", taken back on " + at.UTC().Format(day)
+		}
+		if most -= it.Size(); most < 0 {
+			break
 		}
 		items = append(items, it)
 	}

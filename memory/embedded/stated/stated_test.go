@@ -36,6 +36,8 @@ func TestIn(t *testing.T) {
 		"我更喜欢简短的回答，不要寒暄。":                                                        Preference,
 		"I prefer the layout of cmd/main.go.":                                    Preference,
 		"Please remember that the demo server resets every night at 3.":          Fact,
+		"Remember to never push to the main branch.":                             Rule,
+		"Note that as a rule, we must keep the commands free of logic.":          Rule,
 		"We decided to drop IE11 support because nobody pays for it.":            Decision,
 		"lets store the sessions in sqlite":                                      Decision,
 		"ok, let's go with the second layout":                                    Decision,

@@ -54,7 +54,7 @@ func read(text string) (s Statement, ok bool) {
 	s.Text = text
 	plain := language.PlainOf(text)
 	switch asks := language.EndsInQuestion(text); {
-	case !asks && remembers.Begins(plain):
+	case !asks && remembers.Begins(plain) && !isRule(plain, asks):
 		s.Kind = Fact
 	case !asks && preferences.In(plain):
 		s.Kind = Preference
