@@ -2,9 +2,7 @@ package delivery
 
 import (
 	"errors"
-	"os"
-	"path/filepath"
-	"strings"
+	"fmt"
 	"testing"
 	"time"
 
@@ -17,8 +15,7 @@ import (
 func TestDeliverMemory(t *testing.T) {
 	const path = "/api/memory/remember"
 	for name, fault := range map[string]*daemontest.Fault{
-		"taken": nil, "500": {Path: path, Kind: daemontest.Status}, "no answer": {Path: path, Kind: daemontest.DropAfter},
-		"black hole":          {Path: path, Kind: daemontest.BlackHole},
+		"taken": nil, "no answer": {Path: path, Kind: daemontest.DropAfter},
 		"not found by search": {Path: "/api/memory/recall", Kind: daemontest.Drop},
 	} {
 		for _, g := range daemontest.All {
@@ -89,30 +86,39 @@ func deliverCompaction(t *testing.T, p *post) {
 	}
 }
 
-// The daemon makes no summary of what was said in the folder for temporary files: it gets it all the same, and the row
-// says so.
-func TestDeliverTemporary(t *testing.T) {
-	for _, kind := range daemontest.All {
-		for folder, temporary := range map[string]bool{os.TempDir(): true, filepath.Join(os.TempDir(), "work"): true,
-			os.TempDir() + "ing": false, "": false} {
-			p := newPost(t, kind)
-			process, err := p.store.Register(t.Context(), correlation.ProcessInfo{Kind: correlation.Relay,
-				Memory: "daemon"})
-			check(t, err)
-			s, err := correlationtest.Session(t.Context(), p.store, correlation.OpenSession{Harness: "echo", ACPID: "one", Cwd: folder,
-				Project: folder, Process: process.ID()})
-			check(t, err)
-			one := turn(long, long)
-			one.Session, one.Process, one.Started, one.Ended = s.ID, process.ID(), p.clock(), p.clock()
-			check(t, errors.Join(correlationtest.Save(t.Context(), p.store, []correlation.Turn{one}),
-				process.End(t.Context(), "ended")))
-			p.work()
-			rows, err := p.store.Deliveries(t.Context(), s.ID)
-			check(t, err)
-			if len(rows) != 1 || rows[0].State != correlation.Delivered || len(p.daemon.Ends()) != 1 ||
-				strings.Contains(rows[0].Reply, "temporary") != temporary {
-				t.Errorf("%s, %q: %+v", kind.Version(), folder, rows)
-			}
+// What becomes of a memory by what it says and what the daemon answers.
+func TestMemoryOutcomes(t *testing.T) {
+	for name, tt := range map[string]struct {
+		payload string
+		reply   Reply
+		err     error
+		want    string // state, attempts, what is said of it, and whose memory the daemon got
+	}{
+		"taken":       {`{"content":"x"}`, Reply{Note: "kept"}, nil, "delivered 1 kept alto x"},
+		"of another":  {`{"content":"x","agentId":"bass"}`, Reply{Note: "kept"}, nil, "delivered 1 kept bass x"},
+		"with secret": {`{"content":"password=hunter2hunter2"}`, Reply{}, nil, "delivered 1  alto password=[redacted:password]"},
+		"no JSON":     {`x`, Reply{}, nil, "dropped 0 it cannot be read "},
+		"nothing":     {`{"type":"fact"}`, Reply{}, nil, "dropped 0 it cannot be read "},
+		"refused":     {`{"content":"x"}`, Reply{Dropped: true, Why: "bad"}, nil, "dropped 1 bad alto x"},
+		"an error":    {`{"content":"x"}`, Reply{}, errors.New("no"), "owed 1 no alto x"},
+		"no answer":   {`{"content":"x"}`, Reply{}, errNoAnswer, "owed 1 no answer alto x"},
+	} {
+		b := newBench(t)
+		got := ""
+		b.daemon.keeps = func(m Memory) (Reply, error) {
+			got = m.AgentID + " " + m.Content
+			return tt.reply, tt.err
+		}
+		p := b.process(toDaemon)
+		s, err := correlationtest.Session(t.Context(), b.Store, correlation.OpenSession{Harness: "echo", ACPID: "one",
+			AgentID: "alto", Process: p.ID()})
+		check(t, errors.Join(err, b.Batch(t.Context(), p.ID(), func(b *correlation.Batch) error {
+			return b.Owe(correlation.Debt{Session: s.ID, Kind: correlation.KindMemory, Payload: tt.payload})
+		}), p.End(t.Context(), "ended")))
+		b.work()
+		d := b.only(s)
+		if have := fmt.Sprint(d.State, " ", d.Attempts, " ", d.Reply+d.Error, " ", got); have != tt.want {
+			t.Errorf("%s: %s, want %s", name, have, tt.want)
 		}
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
@@ -18,7 +19,11 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/migrations"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) {
+	if !asWorker(os.Args) {
+		goleak.VerifyTestMain(m)
+	}
+}
 
 // A bench is a database, a daemon and a worker.
 type bench struct {
@@ -36,6 +41,7 @@ type daemon struct {
 	down   error
 	hang   bool // takes a post and does not answer
 	answer func(e End) (Reply, error)
+	keeps  func(m Memory) (Reply, error)
 	ends   []End
 	texts  []string // as they stood in the files
 }
@@ -64,7 +70,7 @@ func (d *daemon) Free(context.Context, string, string) error { return nil }
 
 func (d *daemon) Compacted(context.Context, signet.Compaction) (Reply, error) { return Reply{}, nil }
 
-func (d *daemon) Remember(context.Context, Memory) (Reply, error) { return Reply{}, nil }
+func (d *daemon) Remember(_ context.Context, m Memory) (Reply, error) { return d.keeps(m) }
 
 func newBench(t *testing.T) *bench {
 	t.Helper()
@@ -279,5 +285,62 @@ func TestRunUntilPaid(t *testing.T) {
 	}
 	if d := b.only(other); d.State != correlation.Delivered {
 		t.Errorf("%+v", d)
+	}
+}
+
+// A post has half of a worker's time where a hook comes after it.
+func TestPostTime(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		for _, tt := range []struct {
+			hook       []string
+			time, want time.Duration
+		}{{nil, 4 * time.Second, 4 * time.Second}, {[]string{"x"}, 4 * time.Second, 2 * time.Second}, {[]string{"x"}, 0, 0}} {
+			ctx, cancel := t.Context(), context.CancelFunc(func() {})
+			if tt.time > 0 {
+				ctx, cancel = context.WithTimeout(ctx, tt.time)
+			}
+			posting, end := newWorker(Options{Hook: Hook{Command: tt.hook}}).postTime(ctx)
+			at, limited := posting.Deadline()
+			if got := time.Until(at); limited != (tt.want > 0) || limited && got != tt.want {
+				t.Errorf("of %v with hook %v: %v", tt.time, tt.hook, got)
+			}
+			end()
+			cancel()
+		}
+	})
+}
+
+// A worker waits for what becomes due within half a minute, and no longer for what another has leased.
+func TestUntilQuiet(t *testing.T) {
+	for name, tt := range map[string]struct {
+		after       time.Duration // when the first post is to be repeated
+		leased      bool
+		posts       int
+		least, most time.Duration
+	}{
+		"soon":               {30 * time.Second, false, 2, 30 * time.Second, 30 * time.Second},
+		"later":              {30*time.Second + time.Millisecond, false, 1, 0, 0},
+		"another is posting": {0, true, 0, 30*time.Second + time.Millisecond, 30*time.Second + 200*time.Millisecond},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				b := newBench(t)
+				b.o.Now = time.Now
+				b.o.Store = correlation.New(b.db, correlation.Options{LiveDir: filepath.Join(b.dir, "acp", "live")})
+				b.daemon.answer = func(End) (Reply, error) {
+					return Reply{Later: len(b.daemon.ends) == 1, After: tt.after}, nil
+				}
+				b.say(toDaemon, "hello", "hi")
+				if tt.leased {
+					_, _, err := b.Lease(t.Context(), b.process(correlation.ProcessInfo{Kind: correlation.Worker}))
+					check(t, err)
+				}
+				began := time.Now()
+				_, err := newWorker(b.o).Run(t.Context(), UntilQuiet)
+				if took := time.Since(began); err != nil || len(b.daemon.ends) != tt.posts || took < tt.least || took > tt.most {
+					t.Errorf("%d posts, after %v, %v", len(b.daemon.ends), took, err)
+				}
+			})
+		})
 	}
 }

@@ -72,7 +72,6 @@ func (s Spawn) detached() (stdin *os.File, first *exec.Cmd, err error) {
 	}
 	defer read.Close()
 	cmd := exec.Command(self, append([]string{DetachWord}, s.Args...)...)
-	cmd.Args[0] = os.Args[0]
 	cmd.Stdin = read // its output is discarded: whoever reads our output waits until nobody has it open
 	cmd.Dir, cmd.Env = s.Dir, s.Env
 	separate(cmd)
@@ -90,7 +89,6 @@ func Detach(args []string) error {
 		return err
 	}
 	cmd := exec.Command(self, args...)
-	cmd.Args[0] = os.Args[0]
 	cmd.Stdin = os.Stdin
 	separate(cmd)
 	return cmd.Start()

@@ -188,11 +188,27 @@ func TestHookInLittleTime(t *testing.T) {
 	}
 }
 
-func TestHookGone(t *testing.T) {
-	b := newBench(t)
-	s := b.say(toHook, "hello", "hi")
-	b.work()
-	if d := b.only(s); d.State != correlation.Dropped || d.Attempts != 0 {
-		t.Errorf("%+v", d)
+// A delivery runs the command that it carries, else the configured one; where there is none any more it is dropped.
+func TestHookCommand(t *testing.T) {
+	carries := toHook
+	carries.HookCommand, carries.HookLimit = sh("echo carried").Command, time.Minute
+	for name, tt := range map[string]struct {
+		info  correlation.ProcessInfo
+		hook  Hook
+		state correlation.DeliveryState
+		said  string
+		runs  int
+	}{
+		"carried":    {carries, sh("echo configured"), correlation.Delivered, "carried", 1},
+		"configured": {toHook, sh("echo configured"), correlation.Delivered, "configured", 1},
+		"gone":       {toHook, Hook{}, correlation.Dropped, "", 0},
+	} {
+		b := newBench(t)
+		b.o.Hook = tt.hook
+		s := b.say(tt.info, "hello", "hi")
+		b.work()
+		if d := b.only(s); d.State != tt.state || d.Reply != tt.said || d.Attempts != tt.runs {
+			t.Errorf("%s: %+v", name, d)
+		}
 	}
 }

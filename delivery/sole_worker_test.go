@@ -1,12 +1,17 @@
 package delivery
 
 import (
+	"bufio"
 	"context"
 	"errors"
+	"io"
+	"net"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/rs/zerolog"
 )
@@ -73,15 +78,61 @@ func TestSingleSilent(t *testing.T) {
 	}
 }
 
-// What a relay leaves is a line with the credential; anything else is a mistake.
+// What a relay leaves is a line with the credential; anything else is a mistake. Its end is waited for, and its locks.
 func TestParted(t *testing.T) {
-	got, err := AwaitRelay(t.Context(), strings.NewReader(`{"url":"http://x","token":"secret"}`+"\n"))
-	if err != nil || got != (Credential{URL: "http://x", Token: "secret"}) {
-		t.Errorf("%+v, %v", got, err)
+	const line = `{"url":"http://x","token":"secret"}` + "\n"
+	for name, tt := range map[string]struct {
+		lives, left time.Duration // of the relay, and for us
+		want        time.Duration
+	}{
+		"gone":          {0, time.Hour, 100 * time.Millisecond},
+		"lives a while": {time.Second, time.Hour, 1100 * time.Millisecond},
+		"lives on":      {time.Hour, 2 * time.Hour, 30100 * time.Millisecond},
+		"we are to end": {time.Hour, 2 * time.Second, 2100 * time.Millisecond},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				ctx, cancel := context.WithTimeout(t.Context(), tt.left)
+				defer cancel()
+				out, relay := io.Pipe()
+				go func() {
+					_, _ = io.WriteString(relay, line)
+					time.Sleep(tt.lives)
+					relay.Close()
+				}()
+				began := time.Now()
+				got, err := AwaitRelay(ctx, out)
+				if took := time.Since(began); err != nil || got != (Credential{"http://x", "secret"}) || took != tt.want {
+					t.Errorf("%+v, %v, after %v, want %v", got, err, took, tt.want)
+				}
+				time.Sleep(2 * time.Hour)
+			})
+		})
 	}
 	for _, odd := range []string{"", "secret\n", `{"url":`} {
 		if _, err := AwaitRelay(t.Context(), strings.NewReader(odd)); err == nil {
 			t.Errorf("%q is taken", odd)
 		}
+	}
+}
+
+// A worker that takes our credentials and does not say so has not heard them.
+func TestUnheard(t *testing.T) {
+	for answer, heard := range map[string]bool{"heard\n": true, "": false, "hea": false, "what?\n": false} {
+		socket := filepath.Join(t.TempDir(), "s")
+		l, err := net.Listen("unix", socket)
+		check(t, err)
+		go func() {
+			conn, err := l.Accept()
+			if err == nil {
+				_, _ = bufio.NewReader(conn).ReadString('\n')
+				_, _ = io.WriteString(conn, answer)
+				conn.Close()
+			}
+		}()
+		if err := sendCredentials(socket, nil); (err == nil) != heard {
+			t.Errorf("%q: %v", answer, err)
+		}
+		l.Close()
 	}
 }

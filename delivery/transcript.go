@@ -117,7 +117,7 @@ func cutIntoParts(post correlation.Selection) []part {
 	var parts []part
 	for from, next := 0, 0; from < len(lines); {
 		fair, size, to := rest/(rest/(partSize-lineSize/2)+1), 0, from
-		for to < len(lines) && (size == 0 || size+lines[to].size/2 <= fair) && size+lines[to].size <= partSize {
+		for to < len(lines) && (size == 0 || size+lines[to].size/2 <= fair) {
 			size += lines[to].size
 			to++
 		}

@@ -39,22 +39,30 @@ func TestInParts(t *testing.T) {
 	size := func(n int) correlation.Turn {
 		return correlation.Turn{User: strings.Repeat("wört ", n/10), Assistant: strings.Repeat("😀 word ", n/16)}
 	}
-	for name, turns := range map[string][]correlation.Turn{
-		"many":           {size(30000), size(30000), size(30000), size(30000), size(10)},
-		"one":            {size(1000000)},
-		"long and short": {size(10), size(400000), size(10), size(94000), size(94000)},
-		"no spaces":      {{User: strings.Repeat("ü", 300000), Assistant: strings.Repeat("😀", 100000)}},
-		"just over":      {size(47000), size(48100)},
-		"empty ones":     {{}, size(100000), {}, size(100000), {}},
+	for name, tt := range map[string]struct {
+		turns []correlation.Turn
+		parts int
+	}{
+		"many":           {[]correlation.Turn{size(30000), size(30000), size(30000), size(30000), size(10)}, 2},
+		"one":            {[]correlation.Turn{size(1000000)}, 13},
+		"long and short": {[]correlation.Turn{size(10), size(400000), size(10), size(94000), size(94000)}, 8},
+		"no spaces":      {[]correlation.Turn{{User: strings.Repeat("ü", 300000), Assistant: strings.Repeat("😀", 100000)}}, 7},
+		"just over":      {[]correlation.Turn{size(47000), size(48100)}, 2},
+		"just in one":    {[]correlation.Turn{size(47000), size(47900)}, 1},
+		"empty ones":     {[]correlation.Turn{{}, size(100000), {}, size(100000), {}}, 3},
 	} {
 		t.Run(name, func(t *testing.T) {
+			turns := tt.turns
 			for i := range turns {
 				turns[i].ID = int64(i + 1)
 			}
 			parts := cutIntoParts(correlation.Selection{Turns: turns})
+			if len(parts) != tt.parts {
+				t.Errorf("%d parts, want %d", len(parts), tt.parts)
+			}
 			next, all := int64(1), ""
 			for i, p := range parts {
-				if n := units(p.text); n > partSize || n < partSize/3 || !utf8.ValidString(p.text) {
+				if n := units(p.text); n > 95_000 || n < 31_666 || !utf8.ValidString(p.text) {
 					t.Errorf("part %d of %d: %d units", i, len(parts), n)
 				}
 				for _, turn := range p.post.Turns {

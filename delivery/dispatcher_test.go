@@ -1,0 +1,138 @@
+package delivery
+
+import (
+	"context"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"github.com/Signet-AI/signet-acp-proxy/correlation"
+)
+
+// asWorker is what the test's program does when a Spawn starts it; false: it is the test.
+func asWorker(args []string) bool {
+	switch {
+	case len(args) == 4 && args[1] == DetachWord && args[2] == "note": // that a worker was asked for
+		f, err := os.OpenFile(args[3], os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+		if err == nil {
+			_, _ = f.WriteString("started\n")
+		}
+	case len(args) == 4 && args[1] == DetachWord:
+		if Detach(args[2:]) != nil {
+			os.Exit(1)
+		}
+	case len(args) == 3 && args[1] == "hear":
+		text, err := io.ReadAll(os.Stdin)
+		if err == nil {
+			_ = os.WriteFile(args[2]+".part", text, 0o600)
+			_ = os.Rename(args[2]+".part", args[2])
+		}
+	default:
+		return false
+	}
+	return true
+}
+
+// A worker is started for what is due, at once or at our end, and for nothing else.
+func TestDispatcher(t *testing.T) {
+	clientGone := func(h *Dispatcher, _ context.Context) { h.ClientGone(false) }
+	ended := func(h *Dispatcher, _ context.Context) { h.ClientGone(true) }
+	for name, tt := range map[string]struct {
+		before, after bool // something is due before the sweep, or after it
+		stale         bool // or a key was started and never used
+		o             DispatcherOptions
+		do            func(*Dispatcher, context.Context)
+		started       int
+		atEnd         int  // of them
+		delivered     bool // by us, at our end
+	}{
+		"the sweep finds something":  {before: true, started: 1},
+		"the sweep finds a key":      {stale: true, started: 1},
+		"asked for":                  {after: true, do: func(h *Dispatcher, _ context.Context) { h.Deliver() }, started: 1},
+		"asked for, nothing due":     {do: func(h *Dispatcher, _ context.Context) { h.Deliver() }},
+		"now":                        {after: true, do: (*Dispatcher).Now, started: 1},
+		"now, nothing due":           {do: (*Dispatcher).Now},
+		"the client goes":            {do: clientGone, started: 1, atEnd: 1},
+		"nothing is configured":      {o: DispatcherOptions{Nothing: true}, do: clientGone},
+		"at the end":                 {after: true, o: DispatcherOptions{Nothing: true}, do: ended, started: 1, atEnd: 1},
+		"at the end, nothing due":    {do: ended},
+		"by ourselves":               {after: true, o: DispatcherOptions{AtExit: time.Minute}, do: ended, delivered: true},
+		"by ourselves, nothing due":  {o: DispatcherOptions{AtExit: time.Minute}, do: clientGone},
+		"of a program that is gone":  {before: true, o: DispatcherOptions{Spawn: Spawn{Dir: "/no/such/folder"}}},
+		"a client goes at the sweep": {before: true, do: ended, started: 2, atEnd: 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := newBench(t)
+			b.now = time.Now().Add(-time.Hour)
+			p := b.process(toDaemon)
+			if tt.stale {
+				s := b.say(correlation.ProcessInfo{Kind: correlation.Relay}, "hello", "hi")
+				check(t, b.Batch(t.Context(), "gone", func(b *correlation.Batch) error { return b.StartKey(s.Key+"x", "") }))
+			}
+			b.now = time.Now()
+			if tt.before {
+				b.say(toDaemon, "hello", "hi")
+			}
+			notes, delivered := filepath.Join(b.dir, "notes"), false
+			o := tt.o
+			o.Store, o.Process, o.ContextAge, o.Log = b.Store, p, 30*time.Minute, zerolog.Nop()
+			o.Retention.Keep = time.Hour
+			o.Spawn.Args = []string{"note", notes}
+			if o.Spawn.Dir == "" {
+				o.Spawn.Dir = filepath.Join(b.dir, "acp")
+			}
+			o.Deliver = func(ctx context.Context) error {
+				_, limited := ctx.Deadline()
+				delivered = limited
+				return nil
+			}
+			h := NewDispatcher(o)
+			h.tasks.Wait()
+			if tt.after {
+				b.say(toDaemon, "hello", "hi")
+			}
+			if tt.do != nil {
+				tt.do(h, t.Context())
+			}
+			h.tasks.Wait()
+			waiting := slices.Clone(h.leaving)
+			for _, pipe := range waiting {
+				if _, err := pipe.Stat(); err != nil {
+					t.Errorf("a worker begins before our end: %v", err)
+				}
+			}
+			h.End()
+			for _, pipe := range waiting {
+				if _, err := pipe.Stat(); err == nil {
+					t.Error("a worker waits behind our end")
+				}
+			}
+			text, _ := os.ReadFile(notes)
+			if n := strings.Count(string(text), "started"); n != tt.started || len(waiting) != tt.atEnd ||
+				delivered != tt.delivered {
+				t.Errorf("%d workers, %d at our end, delivered: %v", n, len(waiting), delivered)
+			}
+		})
+	}
+}
+
+// What is told a program that outlives us arrives whole, in the folder and the environment that it was given.
+func TestTell(t *testing.T) {
+	dir := t.TempDir()
+	if err := (Spawn{Args: []string{"hear", "heard"}, Dir: dir, Env: os.Environ()}).Tell([]byte("a\nb")); err != nil {
+		t.Fatal(err)
+	}
+	var text []byte
+	for limit := time.Now().Add(time.Minute); text == nil && time.Now().Before(limit); time.Sleep(time.Millisecond) {
+		text, _ = os.ReadFile(filepath.Join(dir, "heard"))
+	}
+	if string(text) != "a\nb" {
+		t.Errorf("it heard %q", text)
+	}
+}
