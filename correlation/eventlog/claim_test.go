@@ -9,21 +9,6 @@ import (
 	. "github.com/Signet-AI/signet-acp-proxy/correlation/eventlog"
 )
 
-// The state follows what the log says, and a claim is settled by it.
-func TestClaimSettled(t *testing.T) {
-	b := newBench(t)
-	l := b.log(true)
-	session, row := b.claimed(l)
-	l.Append(Stepped{Session: session, Event: correlation.Event{Name: correlation.Answered}})
-	check(t, l.Folded(t.Context()))
-	if have := must(b.store.State(t.Context(), row))(t); have != correlation.Done {
-		t.Errorf("the state is %q", have)
-	}
-	if in := must(b.store.Injections(t.Context(), row))(t); len(in) != 1 || in[0].Outcome != correlation.Kept {
-		t.Errorf("the ledger says %+v", in)
-	}
-}
-
 // A claim whose settling was not folded in when its process was found dead is settled by it still.
 func TestClaimSettledLate(t *testing.T) {
 	b := newBench(t)

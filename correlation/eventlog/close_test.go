@@ -276,28 +276,6 @@ func TestReplaced(t *testing.T) {
 	}
 }
 
-// What is closed takes no memory: sessions without end on one connection.
-func TestManySessions(t *testing.T) {
-	b := newBench(t)
-	l := b.log(true)
-	const sessions = 2000
-	for i := range sessions {
-		session := number()
-		l.Append(Opened{Session: session, Open: correlation.OpenSession{Harness: "claude", ACPID: fmt.Sprint("s", i),
-			New: true}}, Closed{Session: session, Reason: "session/close"})
-		if i%200 == 0 {
-			check(t, l.Folded(t.Context()))
-		}
-	}
-	check(t, l.Folded(t.Context()))
-	if n := b.count("SELECT count(*) FROM sessions") - b.count("SELECT count(*) FROM attachments"); n != sessions {
-		t.Errorf("%d sessions are there and held by nobody", n)
-	}
-	if row, err := l.Row(t.Context(), 7); err != nil || row == 0 {
-		t.Errorf("the row of one that was closed: %d, %v", row, err)
-	}
-}
-
 // A sweep beside somebody else's lock gives up soon, however many files there are, and has its own process's left
 // alone.
 func TestSweepWhileLocked(t *testing.T) {

@@ -92,35 +92,14 @@ func TestEraseFolded(t *testing.T) {
 	}
 }
 
-// What happened and what was used can be read again, and goes with the turns.
+// What happened and what was used goes with the turns.
 func TestTelemetry(t *testing.T) {
 	b := newBench(t)
 	l := b.log(true)
 	conversation(l, "s")
-	check(t, l.Folded(t.Context()))
-	v := b.found("s")
-	events := must(b.store.Events(t.Context(), v.ID, 0, 0))(t)
-	var kinds []string
-	for _, e := range events {
-		kinds = append(kinds, e.Kind)
-	}
-	want := "session_opened turn_began tool_used tool_used turn_ended turn_began tool_used tool_used turn_ended"
-	if got := strings.Join(kinds, " "); got != want {
-		t.Errorf("events are %s, want %s", got, want)
-	}
-	if rest := must(b.store.Events(t.Context(), v.ID, events[6].ID, 1))(t); len(rest) != 1 ||
-		rest[0].ID != events[7].ID {
-		t.Errorf("after the seventh: %+v", rest)
-	}
-	if n := b.count(`SELECT count(*) FROM usage WHERE session = ? AND input = 5 AND output IS NULL
-		AND raw = '{"inputTokens":5}'`, v.ID); n != 2 {
-		t.Errorf("%d reports of usage", n)
-	}
 	l.Append(ProcessEnded{Reason: "eof"})
 	must(l.Close(t.Context()))(t)
-	if n := b.count("SELECT count(*) FROM deliveries WHERE done = 0"); n != 1 {
-		t.Fatalf("%d deliveries", n)
-	}
+	b.found("s")
 	_, err := b.db.ExecContext(t.Context(), "DELETE FROM deliveries")
 	check(t, err)
 	if n := must(b.store.Expire(t.Context(), time.Now().Add(time.Hour), nil))(t); n != 2 {

@@ -60,8 +60,8 @@ func filesIn(dir string) ([]file, error) {
 	for _, e := range entries {
 		name, isOurs := strings.CutSuffix(e.Name(), suffix)
 		process, number, _ := strings.Cut(name, ".")
-		n, numErr := strconv.Atoi(number)
-		if isOurs && numErr == nil && n > 0 && process != "" && e.Type().IsRegular() {
+		n, _ := strconv.Atoi(number)
+		if isOurs && n > 0 && process != "" && e.Type().IsRegular() {
 			all = append(all, file{filepath.Join(dir, e.Name()), process, n})
 		}
 	}
@@ -78,8 +78,8 @@ var (
 	errNoHeader = errors.New("no file of events")
 )
 
-// open opens a file, if it is a regular file of our own user with a header of a known version, and returns the offset
-// after the header. The error is io.ErrUnexpectedEOF if the header is not complete: the process died, or is just
+// open opens a file, if it is of our own user and has a header of a known version, and returns the offset after the
+// header. The error is io.ErrUnexpectedEOF if the header is not complete: the process died, or is just
 // beginning.
 func (f file) open(write bool) (*os.File, header, int64, error) {
 	mode := os.O_RDONLY
@@ -101,9 +101,6 @@ func readHeader(r *os.File) (h header, size int64, err error) {
 	info, err := r.Stat()
 	if err != nil {
 		return h, 0, err
-	}
-	if !info.Mode().IsRegular() {
-		return h, 0, errNoHeader
 	}
 	if !files.Ours(info) {
 		return h, 0, errForeign

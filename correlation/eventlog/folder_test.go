@@ -3,9 +3,9 @@ package eventlog
 import (
 	"context"
 	"errors"
-	"fmt"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/Signet-AI/signet-acp-proxy/pace"
@@ -37,22 +37,54 @@ func TestHurry(t *testing.T) {
 
 // An end that was waited for in vain overtakes text, and nothing else: not its turn's beginning.
 func TestOvertake(t *testing.T) {
-	end := make(chan error, 1)
-	w := &queue{events: []queued{
-		{event: UserSaid{Turn: 1}, bytes: 1},
-		{event: TurnBegan{Turn: 2}}, {event: UserSaid{Turn: 2}, bytes: 1}, {event: Said{Turn: 2}, bytes: 1},
-		{event: TurnEnded{Turn: 2}, written: end}, {event: TurnBegan{Turn: 3}},
-	}}
-	w.overtake(make(chan error)) // written meanwhile
-	w.overtake(end)
-	var got []string
-	for _, q := range w.events {
-		got = append(got, fmt.Sprintf("%T", q.event))
+	for events, want := range map[string]string{
+		"u bua b": "u bau b", "ua": "au", "a": "a", "uuau": "auuu", "ba": "ba", "u": "u",
+	} {
+		end := make(chan error, 1)
+		w := &queue{}
+		for _, e := range events {
+			q := queued{event: UserSaid{Text: string(e)}}
+			switch e {
+			case 'u': // text
+				q.bytes = 1
+			case 'a': // the end
+				q.written = end
+			}
+			w.events = append(w.events, q)
+		}
+		w.overtake(make(chan error)) // written meanwhile
+		w.overtake(end)
+		got := ""
+		for _, q := range w.events {
+			got += q.event.(UserSaid).Text
+		}
+		if got != want {
+			t.Errorf("%q became %q, want %q", events, got, want)
+		}
 	}
-	want := "eventlog.UserSaid eventlog.TurnBegan eventlog.TurnEnded eventlog.UserSaid eventlog.Said eventlog.TurnBegan"
-	if strings.Join(got, " ") != want {
-		t.Errorf("the order is %q", got)
-	}
+}
+
+// The disk hangs where a write takes more than a second; that is told once, and not of a writer that rests.
+func TestHangs(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		told := 0
+		q := newQueue(Options{Now: time.Now, Tell: func(string) { told++ }})
+		for i, tt := range []struct {
+			rests bool // the writer has nothing left
+			takes time.Duration
+			told  int
+		}{{true, time.Hour, 0}, {false, time.Second, 0}, {false, 2 * time.Second, 1}, {false, 2 * time.Second, 1}} {
+			q.add(TurnBegan{}, nil)
+			q.take(1)
+			if tt.rests {
+				q.take(1)
+			}
+			time.Sleep(tt.takes)
+			if q.overtake(nil); told != tt.told {
+				t.Errorf("write %d: told %d times", i, told)
+			}
+		}
+	})
 }
 
 // A queue takes events and text up to its limits, and what has no text also behind a full one; at its end nothing more.
@@ -63,7 +95,7 @@ func TestQueueIsBounded(t *testing.T) {
 		return q.lost.events == lost
 	}
 	q := newQueue(Options{Now: time.Now})
-	for n := range maxEvents {
+	for n := range 8192 {
 		if !took(q, TurnBegan{Turn: n}) {
 			t.Fatalf("event %d is lost", n)
 		}
@@ -73,8 +105,8 @@ func TestQueueIsBounded(t *testing.T) {
 	}
 
 	q = newQueue(Options{Now: time.Now})
-	page := strings.Repeat("x", maxText)
-	for n := range maxQueued / maxText {
+	page := strings.Repeat("x", 16<<10)
+	for n := range 32 {
 		if !took(q, Said{Turn: 1, Text: page}) {
 			t.Fatalf("page %d is lost", n)
 		}
@@ -82,7 +114,7 @@ func TestQueueIsBounded(t *testing.T) {
 	if took(q, Said{Turn: 1, Text: "x"}) {
 		t.Error("a byte more than it holds is taken")
 	}
-	if _, bytes := q.left(); bytes != maxQueued+1 {
+	if _, bytes := q.left(); bytes != 512<<10+1 {
 		t.Errorf("%d bytes would be lost at the end", bytes)
 	}
 	q.waiting++ // as behind one long text

@@ -56,6 +56,9 @@ func TestSweepBesideADeath(t *testing.T) {
 		if damaged {
 			check(t, os.WriteFile(file, []byte("{}\n"), 0o600))
 			b.sweep()
+			if (Sweep{Store: b.store}).EraseFolded(t.Context()) == nil {
+				t.Error("what is in a damaged file counts as erased")
+			}
 		} else {
 			must(Sweep{Store: b.store, Except: l.Process()}.Run(t.Context()))(t) // as if it had looked at the file
 		}

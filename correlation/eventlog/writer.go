@@ -212,9 +212,6 @@ func (w *writer) replace() {
 
 // append writes whole lines, or nothing of them.
 func (w *writer) append(text []byte) error {
-	if len(text) == 0 {
-		return nil
-	}
 	if w.torn {
 		text = append([]byte{'\n'}, text...)
 	}
