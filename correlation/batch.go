@@ -95,7 +95,6 @@ func (b *Batch) SetPosition(file int, position int64) error {
 
 // Register writes the process's row, unless it is there.
 func (b *Batch) Register(info ProcessInfo) error {
-	info.ID = b.process
 	return register(b.ctx, b.tx, info, b.store.now())
 }
 

@@ -3,14 +3,11 @@ package correlation_test
 import (
 	"context"
 	"errors"
-	"fmt"
-	"strings"
 	"sync"
 	"testing"
 	"time"
 
 	. "github.com/Signet-AI/signet-acp-proxy/correlation"
-	"github.com/Signet-AI/signet-acp-proxy/correlation/correlationtest"
 )
 
 // in brings a session into a state, in flight in the name of the process, as it comes about.
@@ -191,12 +188,17 @@ func TestClaimOfTheDead(t *testing.T) {
 			b := newBench(t)
 			p := b.register(ProcessInfo{})
 			v := b.in(tt.from, "s", p.ID())
-			b.claim(v.ID, b.died(ProcessInfo{}), tt.from)
+			dead, another := b.died(ProcessInfo{}), b.in(tt.from, "another", p.ID())
+			b.claim(v.ID, dead, tt.from)
+			b.claim(another.ID, dead, tt.from)
 			if got := tt.look(b, v, p); got != tt.want {
 				t.Errorf("state is %q, want %q", got, tt.want)
 			}
 			if got := b.outcomes(v.ID); got[0] != "doubt" && tt.name != "by a change" {
 				t.Errorf("the ledger says %q, want doubt", got)
+			}
+			if must(b.SweepDead(t.Context(), nil))(t); b.state(another.ID) == InFlight {
+				t.Error("another session that it had claimed is in flight")
 			}
 		})
 	}
@@ -259,33 +261,4 @@ func TestClaimWhileLocked(t *testing.T) {
 		t.Errorf("state is %q, want armed", got)
 	}
 	b.claim(v.ID, p.ID(), Armed)
-}
-
-// Eight processes write at once, and none of them hears of it.
-func TestManyWriters(t *testing.T) {
-	b := newBench(t)
-	var wg sync.WaitGroup
-	for i := range 8 {
-		x := b.another()
-		p := x.register(ProcessInfo{Memory: "daemon"})
-		wg.Go(func() {
-			v, err := correlationtest.Session(t.Context(), x.Store, OpenSession{Harness: "h", ACPID: fmt.Sprint(i), Process: p.ID()})
-			for n := 0; n < 20 && err == nil; n++ {
-				turn := []Turn{{Session: v.ID, Process: p.ID(), User: "hello"}}
-				if err = correlationtest.Save(t.Context(), x.Store, turn); err == nil {
-					turn[0].Assistant, turn[0].Ended, turn[0].Stop = strings.Repeat("hi ",
-						5000), b.clock.Now(), "end_turn"
-					err = correlationtest.Save(t.Context(), x.Store, turn)
-				}
-			}
-			if err = errors.Join(err, p.End(t.Context(), "eof")); err != nil {
-				t.Error(err)
-			}
-		})
-	}
-	wg.Wait()
-	if _, open, err := b.Due(t.Context()); err != nil || open != 8 ||
-		b.count("SELECT count(*) FROM turns WHERE ended > 0") != 160 {
-		t.Errorf("%d owed, %v", open, err)
-	}
 }

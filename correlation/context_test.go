@@ -42,6 +42,9 @@ func TestDropContexts(t *testing.T) {
 		b.clock.Advance(time.Minute)
 	}
 	check(t, b.DropContexts(t.Context(), 90*time.Second))
+	tx := must(b.another().db.BeginTx(t.Context(), nil))(t)
+	check(t, b.DropContexts(t.Context(), 90*time.Second)) // where nothing is old it waits for nobody's lock
+	check(t, tx.Rollback())
 	if n := b.count("SELECT count(*) FROM stored_contexts WHERE payload = CAST('young' AS BLOB)"); n != 1 ||
 		b.count("SELECT count(*) FROM stored_contexts") != 1 {
 		t.Error("not the old one went")

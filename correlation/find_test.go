@@ -12,40 +12,6 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 )
 
-// What people tell sessions by: the first words of each, and words that were said by either side, in letters of any
-// case.
-func TestFirstWordsAndMentioning(t *testing.T) {
-	b := newBench(t)
-	one := b.open(OpenSession{ACPID: "one", Key: "k1"})
-	two := b.open(OpenSession{ACPID: "two", Key: "k2"})
-	empty := b.open(OpenSession{ACPID: "three", Key: "k3"})
-	id := b.save(Turn{Session: one.ID, Process: "p", User: "How long is the mast?"})
-	b.save(Turn{ID: id, Assistant: "11.42 metres, of SPRUCE"})
-	b.save(Turn{Session: one.ID, Process: "p", User: "And the boom?"})
-	b.save(Turn{Session: two.ID, Process: "p", User: "Where is the schema?"})
-	next := b.open(OpenSession{ACPID: "four", Key: "k4", ContinueOf: one.ID})
-	b.save(Turn{Session: next.ID, Process: "p", User: "Go on."})
-	words := must(b.FirstWords(b.ctx(), Scope{}))(t)
-	if len(words) != 3 || words[next.ID] != words[one.ID] || words[one.ID] != "How long is the mast?" || words[two.ID] != "Where is the schema?" {
-		t.Errorf("%v, without %d", words, empty.ID)
-	}
-	for word, want := range map[string][2]bool{"boom": {true, false}, "spruce": {true, false}, "THE": {true, true},
-		"keel": {}} {
-		for _, unindexed := range []bool{false, true} {
-			said := must(b.Mentioning(b.ctx(), word, unindexed))(t)
-			if said[one.ID] != want[0] || said[two.ID] != want[1] {
-				t.Errorf("%q: %v, want %v", word, said, want)
-			}
-		}
-	}
-	if _, err := b.db.Exec(`UPDATE turns SET learned = 1, ended = 1`); err != nil {
-		t.Fatal(err)
-	}
-	if said := must(b.Mentioning(b.ctx(), "boom", true))(t); len(said) != 0 {
-		t.Errorf("what is in the index is read: %v", said)
-	}
-}
-
 func TestFind(t *testing.T) {
 	b := newBench(t)
 	const long = "0123456789abcdef" // 16

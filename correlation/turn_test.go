@@ -137,6 +137,27 @@ func TestTurnIsBounded(t *testing.T) {
 	}
 }
 
+// An answer grows by pieces; what is missing between them is said, once and in all.
+func TestAnswer(t *testing.T) {
+	b := newBench(t)
+	v := b.open(OpenSession{ACPID: "s"})
+	var id int64
+	check(t, b.batch("p", func(b *Batch) (err error) { id, err = b.BeginTurn(1, v.ID, "k", ""); return err }))
+	for _, tt := range []struct {
+		text    string
+		skipped int
+		want    string
+	}{
+		{"a", 0, "a"}, {"b\xff", 0, "ab\uFFFD"}, {"", 0, "ab\uFFFD"},
+		{"c", 3, "ab\uFFFD\n[3 bytes left out …]\nc"}, {"d", 2, "ab\uFFFD\n[6 bytes left out …]\nd"},
+	} {
+		check(t, b.batch("p", func(b *Batch) error { return b.AddAnswer(id, tt.text, tt.skipped) }))
+		if got := b.onlyTurn(v.ID); got.Assistant != tt.want || got.Truncated != strings.Contains(tt.want, "left out") {
+			t.Errorf("behind %q: %q, %v, want %q", tt.text, got.Assistant, got.Truncated, tt.want)
+		}
+	}
+}
+
 func TestFirstPrompt(t *testing.T) {
 	b := newBench(t)
 	v := b.open(OpenSession{ACPID: "s"})
