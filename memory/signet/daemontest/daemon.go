@@ -88,10 +88,6 @@ type Options struct {
 	Now func() time.Time // nil: time.Now
 	// Warnings come with each start of the newer kind.
 	Warnings []string
-	// Elsewhere: it opens none of our files, as in a container.
-	Elsewhere bool
-	// Captured is what the newer kind says of a transcript that it has captured; "" means "completed".
-	Captured string
 }
 
 // SampleFiles are identity files with something to recognise in each.

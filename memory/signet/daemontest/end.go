@@ -1,7 +1,6 @@
 package daemontest
 
 import (
-	"cmp"
 	"encoding/json"
 	"net/http"
 	"os"
@@ -54,7 +53,7 @@ func (s *session) end(at time.Time, by string) { s.ended, s.endedBy, s.path, s.g
 
 // read reads the transcript that an end brings.
 func (d *Daemon) read(b body, e *End) {
-	if filepath.IsAbs(b.TranscriptPath) && !d.opts.Elsewhere {
+	if filepath.IsAbs(b.TranscriptPath) {
 		if text, err := os.ReadFile(b.TranscriptPath); err == nil {
 			e.Transcript = string(text)
 			return
@@ -194,5 +193,5 @@ func (d *Daemon) captured(r *http.Request, _ body) (int, fields) {
 	if !slices.ContainsFunc(d.ends, func(e End) bool { return e.JobID == id && e.AgentID == agent }) {
 		return refuse(http.StatusNotFound, "Transcript capture job not found")
 	}
-	return http.StatusOK, fields{"jobId": id, "status": cmp.Or(d.opts.Captured, "completed")}
+	return http.StatusOK, fields{"jobId": id, "status": "completed"}
 }
