@@ -7,7 +7,6 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -196,57 +195,6 @@ func TestIdleFile(t *testing.T) {
 	if len(turns) != 1 || turns[0].Stop != "end_turn" ||
 		!strings.HasSuffix(turns[0].Assistant, "CANARY and the end.") || len(b.files()) != 0 {
 		t.Errorf("%d turns; files: %q", len(turns), b.files())
-	}
-}
-
-// A file of any size is folded in with little memory. EVENTLOG_TEST_BYTES sets the size.
-func TestLargeFile(t *testing.T) {
-	size := int64(8 << 20)
-	if n, err := fmt.Sscan(os.Getenv("EVENTLOG_TEST_BYTES"), &size); n == 1 && err != nil {
-		t.Fatal(err)
-	}
-	b := newBench(t)
-	l := b.log(false)
-	session, turns := conversation(l, "s")
-	check(t, l.Flush(t.Context()))
-	path := filepath.Join(b.dir, b.files()[0])
-	f := must(os.OpenFile(path, os.O_APPEND|os.O_WRONLY, 0))(t)
-	said := fmt.Sprintf(`{"at":1,"kind":"assistant_said","turn":%d,"text":%q}`+"\n", turns[1],
-		strings.Repeat("word ", 3000))
-	for n := int64(0); n < size; n += int64(len(said)) {
-		must(f.WriteString(said))(t)
-	}
-	check(t, f.Close())
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	must(l.Close(ctx))(t)
-	var most uint64
-	stop, stopped := make(chan struct{}), make(chan struct{})
-	go func() {
-		defer close(stopped)
-		for {
-			select {
-			case <-stop:
-				return
-			case <-time.After(5 * time.Millisecond):
-				var m runtime.MemStats
-				runtime.ReadMemStats(&m)
-				most = max(most, m.HeapInuse)
-			}
-		}
-	}()
-	began := time.Now()
-	did := b.sweep()
-	close(stop)
-	<-stopped
-	v := must(b.store.Find(t.Context(), "claude", "s"))(t)
-	turn := must(b.store.Turns(t.Context(), v.ID))(t)[1]
-	t.Logf("%d MB in %v, at most %d MB of heap, %d events", size>>20, time.Since(began), most>>20, did.Events)
-	if did.Files != 1 || !turn.Truncated || len(turn.Assistant) > 120<<10 || session != 1 {
-		t.Errorf("%+v; the answer has %d bytes", did, len(turn.Assistant))
-	}
-	if most > 64<<20 {
-		t.Errorf("%d MB of heap", most>>20)
 	}
 }
 
