@@ -114,6 +114,7 @@ func TestAnswer(t *testing.T) {
 	}{
 		"chunks":              {[]acpclient.Update{say("", "one "), say("", "two")}, "one two"},
 		"after a tool":        {[]acpclient.Update{say("", "Let me look."), tool, say("", "It is grey.")}, "It is grey."},
+		"while a tool works":  {[]acpclient.Update{tool, say("", "It is "), tool, say("", "grey.")}, "It is grey."},
 		"nothing after it":    {[]acpclient.Update{say("", "It is grey."), tool, say("", " ")}, "It is grey."},
 		"messages":            {[]acpclient.Update{say("a", "First."), say("b", "Second.")}, "Second."},
 		"a notice behind":     {[]acpclient.Update{say("a", "It is grey."), say("", "**Warning:** old")}, "It is grey."},

@@ -20,6 +20,11 @@ func TestTask(t *testing.T) {
 			t.Errorf("ask %v: %s", ask, prompt(Delegation{}, "T.", ask))
 		}
 	}
+	for mode, want := range map[Mode]string{Read: "Read only: change no file.", Edit: "a copy of the files of your own"} {
+		if said := prompt(Delegation{Mode: mode}, "T.", false); !strings.Contains(said, want) {
+			t.Errorf("to %s: %s", mode, said)
+		}
+	}
 	if got := Task("What a person says."); got != "What a person says." {
 		t.Errorf("%q", got)
 	}

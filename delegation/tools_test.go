@@ -57,14 +57,39 @@ func TestHandle(t *testing.T) {
 	}
 	_, lock := l.begin(t, first.ID)
 	defer lock.Release()
+	if _, err := l.saveProgress(t.Context(), first.ID, lock.ID(), runProgress{Folder: "/folder"}); err != nil {
+		t.Fatal(err)
+	}
+	kept := func(want int) {
+		t.Helper()
+		if all, err := l.Kept(t.Context()); len(all) != want || err != nil {
+			t.Errorf("%d folders are kept, want %d (%v)", len(all), want, err)
+		}
+	}
+	kept(0)     // while it runs
 	go func() { // while somebody waits
-		if err := l.End(context.Background(), first.ID, lock.ID(), Outcome{State: Done, Answer: "grey"}); err != nil {
+		if err := l.End(context.Background(), first.ID, lock.ID(),
+			Outcome{State: Done, Answer: "grey", Folder: "/folder"}); err != nil {
 			t.Error(err)
 		}
 	}()
 	r := call(tools.wait, `{"id":"`+first.ID+`","timeout":60}`)
 	if r.State != "done" || r.Answer != "grey" || r.Next != "" {
 		t.Errorf("its end: %+v", r)
+	}
+	kept(1)
+	if _, err := tools.feedback(t.Context(), memory.Session{}, json.RawMessage(id)); err == nil ||
+		!strings.Contains(err.Error(), "verdict is missing") {
+		t.Errorf("without a verdict: %v", err)
+	}
+	call(tools.feedback, `{"id":"`+first.ID+`","verdict":-0.5}`)
+	if d, err := l.Get(t.Context(), first.ID); err != nil || d.Verdict == nil || *d.Verdict != -0.5 {
+		t.Errorf("its verdict: %v (%v)", d.Verdict, err)
+	}
+	for mode, want := range map[Mode]string{Read: "", Edit: "/folder"} {
+		if r := (Delegation{Mode: mode, Folder: "/folder"}).Row(); r.Folder != want {
+			t.Errorf("to %s: folder %q", mode, r.Folder)
+		}
 	}
 }
 
