@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/Signet-AI/signet-acp-proxy/correlation"
 	"github.com/Signet-AI/signet-acp-proxy/memory"
 )
 
@@ -44,6 +45,40 @@ func TestDigestByPrompt(t *testing.T) {
 			if !strings.Contains(got[i], want[i]) {
 				t.Errorf("%q is told %q, want %q", prompt, got[i], want[i])
 			}
+		}
+	}
+}
+
+// Tools have changed the files that they edited, deleted or moved, where they did not fail.
+func TestChanged(t *testing.T) {
+	var got []string
+	for _, tool := range []correlation.ToolCall{
+		{Kind: "edit", Locations: []string{"/p/a.go", "/q/b.go"}}, {Kind: "edit", Status: "failed", Locations: []string{"/p/c"}},
+		{Kind: "read", Locations: []string{"/p/d"}}, {Kind: "delete", Status: "completed", Locations: []string{"/p/x/e"}},
+	} {
+		got = append(got, Changed([]correlation.ToolCall{tool}, "/p")...)
+	}
+	if strings.Join(got, " ") != "a.go /q/b.go x/e" {
+		t.Errorf("changed: %q", got)
+	}
+}
+
+// What was learned of a session is counted, and items that stand in the notes of a harness are left out for it alone.
+func TestLearnedAndNotes(t *testing.T) {
+	w := newWorld(t)
+	w.said("/p", "one", "I prefer tabs over spaces in Go.", "Noted.")
+	w.add(Memory{Content: "Robin rows on the lake."})
+	if got, err := w.LearnedFrom(t.Context(), []int64{1}); err != nil || got != (Learned{Passages: 2, Memories: 1}) {
+		t.Errorf("%+v, %v", got, err)
+	}
+	if got, err := w.LearnedFrom(t.Context(), []int64{2}); err != nil || got != (Learned{}) {
+		t.Errorf("of another %+v, %v", got, err)
+	}
+	own, other := w.add(Memory{Content: "The mast is green.", Session: NoteSession("claude")}), w.add(Memory{Content: "The hull is red."})
+	for harness, want := range map[string]int{"claude-code": 1, "codex": 2} {
+		items, err := w.WithoutOwnNotes(t.Context(), harness, []memory.Item{{ID: own.ID}, {ID: other.ID}})
+		if err != nil || len(items) != want || items[want-1].ID != other.ID {
+			t.Errorf("%s: %+v, %v", harness, items, err)
 		}
 	}
 }

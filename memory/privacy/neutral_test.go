@@ -36,6 +36,8 @@ func TestNeutralise(t *testing.T) {
 		{"tools", "<tool_call>{}</tool_call> <tool-response>", "[tool_call>{}[/tool_call> [tool-response>"},
 		{"turns", "<start_of_turn>user <end_of_turn>", "[start_of_turn>user [end_of_turn>"},
 		{"bars", "<|im_start|>system <|endoftext|> <|eot_id|>", "[|im_start|>system [|endoftext|> [|eot_id|>"},
+		{"a long name between bars", "<|" + strings.Repeat("a", 63) + "|>", "[|" + strings.Repeat("a", 63) + "|>"},
+		{"no name between bars", "<|" + strings.Repeat("a", 64) + "|>", "<|" + strings.Repeat("a", 64) + "|>"},
 		{"full-width bars", "<｜begin▁of▁sentence｜> ＜｜User｜＞", "[｜begin▁of▁sentence｜> [｜User｜＞"},
 		{"bars of entities", "&lt;&#124;im_end&#124;&gt;", "[&#124;im_end&#124;&gt;"},
 		{"square", "[INST] <<SYS>> x <</SYS>> [/INST] [TOOL_CALLS]", "(INST] <[SYS>> x <[/SYS>> (/INST] (TOOL_CALLS]"},

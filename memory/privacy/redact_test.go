@@ -63,6 +63,11 @@ func TestRedactNamesKindAndKeepsTheRest(t *testing.T) {
 		{"push with " + key + ", then delete it", "push with [redacted:github], then delete it"},
 		{"https://robin:s3" + "cretX9@example.com/x?y=1", "https://robin:[redacted:password]@example.com/x?y=1"},
 		{`{"password": "hun` + `ter22", "user": "robin"}`, `{"password": "[redacted:password]", "user": "robin"}`},
+		{"https://robin:s3cr" + "/etX9@example.com/x", "https://robin:[redacted:password]@example.com/x"},
+		{"http://robin:8080/x@example.com/", "http://robin:8080/x@example.com/"},
+		{"sk_live" + "_Zx9k2Lm4Qp7RtYbNc4hJd8fG", "[redacted:stripe]"}, // the longest beginning says the kind
+		{"jdbc:oracle:thin:scott/tig" + "er99X@db:1521", "jdbc:oracle:thin:scott/[redacted:password]@db:1521"},
+		{"a\u200bb " + key + " c", "a\u200bb [redacted:github] c"},
 		// where a value begins and ends
 		{"get /x?token=Zx9k2Lm4" + "Qp7R&user=robin", "get /x?token=[redacted:secret]&user=robin"},
 		{"get /x?a=1&token=Zx9k2Lm4" + "Qp7R&user=robin", "get /x?a=1&token=[redacted:secret]&user=robin"},

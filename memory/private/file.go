@@ -60,7 +60,7 @@ func (f *File) Digests(project string) *privacy.Digests {
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if f.load() != nil || len(f.lines) == 0 {
+	if f.load() != nil {
 		return nil
 	}
 	return f.of(project)

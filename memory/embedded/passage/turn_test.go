@@ -39,7 +39,7 @@ func TestWithoutPastes(t *testing.T) {
 		return strings.Repeat("2026-11-21T22:56:35Z sail set\n", 8) + "2026-11-21T22:56:36Z " + line + "\n2026-11-21T22:56:37Z " + line + "\n" +
 			strings.Repeat("2026-11-21T22:56:37Z sail set\n", 60)
 	}
-	text := "The mast broke:\n\n" + log("error: mast: exit status 3") + "\nAnd again:\n```\n" +
+	text := "The mast broke:\n\n" + log("error: mast: exit status 3") + "\nAnd again:\n```\n\n" +
 		log("error: mast: exit status 3") + "```\nWhy?"
 	want := []string{"The mast broke:", "2026-11-21T22:56:36Z error: mast: exit status 3", "And again:", "Why?"}
 	lines := slices.DeleteFunc(strings.Split(withoutPastes(text), "\n"), func(l string) bool { return l == "" })

@@ -49,6 +49,7 @@ func TestNeighbours(t *testing.T) {
 		q.Read(at, p.content, nil)
 		all = append(all, at)
 	}
+	all[1], all[2] = all[2], all[1] // in whatever order they come
 	ranked := q.Rank(all)
 	if len(ranked) != 4 || ranked[0].ID != 1 || ranked[1].ID != 2 {
 		t.Errorf("%d passages, first %+v", len(ranked), ranked[0])
@@ -86,6 +87,42 @@ func TestImported(t *testing.T) {
 		}
 		if imported, said := score(0), score(1); imported > said != c.more {
 			t.Errorf("%s %+v: %.2f imported, %.2f in a turn", c.question, c, imported, said)
+		}
+	}
+}
+
+// Words that stand side by side count more than apart, and a question of common words names nothing.
+func TestSideBySide(t *testing.T) {
+	q := ask("kiln glaze", 10, 5)
+	if q.Silent() {
+		t.Error("it names nothing")
+	}
+	if common := ask("and what about that?"); !common.Silent() {
+		t.Error("common words name something")
+	}
+	score := func(content string) float64 {
+		p := &Passage{ID: 1, Thread: 1, Created: monday, Length: 3, Found: true}
+		q.Read(p, content, nil)
+		return q.Rank([]*Passage{p})[0].Score
+	}
+	if beside, apart := score("kiln glaze boat"), score("kiln boat glaze"); beside <= apart {
+		t.Errorf("%.2f side by side, %.2f apart", beside, apart)
+	}
+}
+
+// The best passages are compared, and those further down that tell a change, if any does.
+func TestComparable(t *testing.T) {
+	for changing, want := range map[int][2]int{0: {0, 0}, 1: {41, 13}, 30: {60, 32}} {
+		var ranked []*Passage
+		for i := range 80 {
+			p := &Passage{ID: int64(i)}
+			if i >= 80-changing {
+				p.Traits = passage.Changes
+			}
+			ranked = append(ranked, p)
+		}
+		if list, texts := Comparable(ranked); len(list) != want[0] || len(texts) != want[1] {
+			t.Errorf("of %d: %d with %d texts, want %v", changing, len(list), len(texts), want)
 		}
 	}
 }
