@@ -28,10 +28,8 @@ func Pause(ctx context.Context, began time.Time) {
 	if !Gentle(ctx) {
 		return
 	}
-	timer := time.NewTimer(Rest(time.Since(began)))
-	defer timer.Stop()
 	select {
-	case <-timer.C:
+	case <-time.After(Rest(time.Since(began))):
 	case <-ctx.Done():
 	}
 }

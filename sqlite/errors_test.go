@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"syscall"
 	"testing"
+	"time"
 
 	. "github.com/Signet-AI/signet-acp-proxy/sqlite"
 )
@@ -37,6 +38,15 @@ func TestExplain(t *testing.T) {
 		}
 		if again := Explain(got); again != got { //nolint:errorlint // the very same
 			t.Errorf("explained twice: %v", again)
+		}
+	}
+}
+
+// The zero time is stored as 0, and comes back.
+func TestStamp(t *testing.T) {
+	for ms, at := range map[int64]time.Time{0: {}, 1: time.UnixMilli(1), -1: time.UnixMilli(-1)} {
+		if Stamp(at) != ms || !Unstamp(ms).Equal(at) {
+			t.Errorf("%v is stored as %d, and %d read as %v", at, Stamp(at), ms, Unstamp(ms))
 		}
 	}
 }
