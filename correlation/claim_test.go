@@ -168,6 +168,9 @@ func TestClaimOfTheDead(t *testing.T) {
 			must(b.SweepDead(b.ctx(), nil))(b.tb)
 			return b.state(v.ID)
 		}, Doubt},
+		{"by a look", Armed, func(b *bench, v Session, _ *Process) State {
+			return must(b.State(b.ctx(), v.ID))(b.tb)
+		}, Doubt},
 		{"by a load", Armed, func(b *bench, v Session, _ *Process) State {
 			return b.open(OpenSession{ACPID: v.ACPID}).State
 		}, Doubt},
@@ -187,6 +190,7 @@ func TestClaimOfTheDead(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			b := newBench(t)
 			p := b.register(ProcessInfo{})
+			b.open(OpenSession{ACPID: "one that nobody claims"})
 			v := b.in(tt.from, "s", p.ID())
 			dead, another := b.died(ProcessInfo{}), b.in(tt.from, "another", p.ID())
 			b.claim(v.ID, dead, tt.from)
