@@ -94,31 +94,6 @@ func TestAnotherFile(t *testing.T) {
 	}
 }
 
-// A line that is being written is read once it is whole.
-func TestHalfALine(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "private")
-	if err := At(path).Keep("/p", []string{"kestrel-1"}); err != nil {
-		t.Fatal(err)
-	}
-	raw, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	f := At(path)
-	for _, half := range []int{1, 3} {
-		if err := os.WriteFile(path, raw[:len(raw)-half], 0o600); err != nil {
-			t.Fatal(err)
-		}
-		_ = f.Conceal("/p", "kestrel-1")
-		if err := os.WriteFile(path, raw, 0o600); err != nil {
-			t.Fatal(err)
-		}
-		if got := f.Conceal("/p", "kestrel-1"); got != "[private]" {
-			t.Errorf("without %d bytes, and then whole: %q", half, got)
-		}
-	}
-}
-
 // Of many that begin the file at the same moment one gives the salt.
 func TestAtOnce(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "private")
