@@ -16,8 +16,8 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/pace"
 )
 
-// goLimit is how long a process may use its database when its client has gone, and again when it ends.
-const goLimit = 100 * time.Millisecond
+// goLimit is how long a process may use its database when its client has gone, and again when it ends. Tests set more.
+var goLimit = 100 * time.Millisecond
 
 // SweepTurn is a file in the database's folder: of processes that begin at once one sweeps, for all.
 const SweepTurn = "sweep.lock"

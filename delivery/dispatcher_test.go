@@ -41,6 +41,8 @@ func asWorker(args []string) bool {
 
 // A worker is started for what is due, at once or at our end, and for nothing else.
 func TestDispatcher(t *testing.T) {
+	defer func(limit time.Duration) { goLimit = limit }(goLimit)
+	goLimit = time.Minute
 	clientGone := func(h *Dispatcher, _ context.Context) { h.ClientGone(false) }
 	ended := func(h *Dispatcher, _ context.Context) { h.ClientGone(true) }
 	for name, tt := range map[string]struct {

@@ -216,7 +216,7 @@ func TestSignetEnd(t *testing.T) {
 		"queued":                  {answers: []string{taken}, want: Reply{Note: "queued j"}},
 		"in a temp folder":        {answers: []string{taken}, e: End{Project: os.TempDir()}, want: Reply{Note: "queued j" + temporary}},
 		"below it":                {answers: []string{taken}, e: End{Project: filepath.Join(os.TempDir(), "x")}, want: Reply{Note: "queued j" + temporary}},
-		"beside it":               {answers: []string{taken}, e: End{Project: os.TempDir() + "x"}, want: Reply{Note: "queued j"}},
+		"beside it":               {answers: []string{taken}, e: End{Project: filepath.Clean(os.TempDir()) + "x"}, want: Reply{Note: "queued j"}},
 		"completed":               {answers: []string{captured}, status: "completed", want: Reply{Note: "queued c/1: completed"}},
 		"not found":               {answers: []string{captured}, want: Reply{Note: "queued c/1"}},
 		"failed":                  {answers: []string{captured}, status: "failed", want: worker("queued c/1: failed, so that the daemon does not have it", 0)},
