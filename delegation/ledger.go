@@ -137,14 +137,14 @@ func scanOne(row sqlite.Row) (d Delegation, err error) {
 // Runners returns the delegations that are being run, by the process id of their runner.
 func (l *Ledger) Runners(ctx context.Context) (map[int]string, error) {
 	running := map[int]string{}
-	_, err := sqlite.Collect(ctx, l.db, func(row sqlite.Row) (_ struct{}, err error) {
+	err := sqlite.Each(ctx, l.db, func(row sqlite.Row) error {
 		var id, process string
 		var pid int
-		err = row.Scan(&id, &process, &pid)
+		err := row.Scan(&id, &process, &pid)
 		if alive, failed := correlation.Alive(l.live, process); alive && failed == nil {
 			running[pid] = id
 		}
-		return struct{}{}, err
+		return err
 	}, `SELECT id, runner, pid FROM delegations WHERE state = ?`, Running)
 	return running, sqlite.While("looking for runners", err)
 }

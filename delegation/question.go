@@ -100,13 +100,14 @@ func (l *Ledger) setQuestion(ctx context.Context, id, text string) error {
 // Questions returns what wants an answer of the clients of sessions, by their keys.
 func (l *Ledger) Questions(ctx context.Context, keys []string) ([]Question, error) {
 	asking := map[string]Question{}
-	_, err := sqlite.Collect(ctx, l.db, func(row sqlite.Row) (_ struct{}, err error) {
+	err := sqlite.Each(ctx, l.db, func(row sqlite.Row) error {
 		var id, text string
 		var q Question
-		if err = row.Scan(&id, &q.Key, &text); err == nil && json.Unmarshal([]byte(text), &q) == nil {
+		err := row.Scan(&id, &q.Key, &text)
+		if err == nil && json.Unmarshal([]byte(text), &q) == nil {
 			asking[id] = q
 		}
-		return struct{}{}, err
+		return err
 	}, `SELECT id, caller, question FROM delegations WHERE ended = 0 AND state = ? AND question <> ''
 		AND permitted IS NULL AND caller IN (SELECT value FROM json_each(?))`, Running, sqlite.List(keys))
 	if err != nil {

@@ -93,14 +93,15 @@ func (l *Ledger) Agents(ctx context.Context, known []KnownAgent) ([]Agent, error
 // seen returns the slash commands that agents advertised.
 func (l *Ledger) seen(ctx context.Context) (map[string][]string, error) {
 	seen := map[string][]string{}
-	_, err := sqlite.Collect(ctx, l.db, func(row sqlite.Row) (_ struct{}, err error) {
+	err := sqlite.Each(ctx, l.db, func(row sqlite.Row) error {
 		var agent, names string
 		var commands []string
-		if err = row.Scan(&agent, &names); err == nil {
+		err := row.Scan(&agent, &names)
+		if err == nil {
 			err = json.Unmarshal([]byte(names), &commands)
 		}
 		seen[agent] = commands
-		return struct{}{}, err
+		return err
 	}, `SELECT agent, commands FROM agents_seen`)
 	return seen, sqlite.While("reading what agents said of themselves", err)
 }

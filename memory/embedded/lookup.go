@@ -205,13 +205,13 @@ func (s *Store) entries(ctx context.Context, queries []string, most int) ([][]in
 		return nil, nil
 	}
 	all := make([][]int64, 0, len(queries))
-	_, err := sqlite.Collect(ctx, s.db, func(row sqlite.Row) (none struct{}, err error) {
+	err := sqlite.Each(ctx, s.db, func(row sqlite.Row) error {
 		var ids sql.RawBytes
 		if err := row.Scan(&ids); err != nil {
-			return none, err
+			return err
 		}
 		all = append(all, numbers(ids))
-		return none, nil
+		return nil
 	}, `SELECT (SELECT group_concat(rowid)
 			FROM (SELECT rowid FROM passages_fts WHERE passages_fts MATCH j.value ORDER BY rowid DESC LIMIT ?2))
 		FROM json_each(?1) j`, sqlite.List(queries), most)

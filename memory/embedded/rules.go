@@ -243,12 +243,12 @@ func (s *Store) userTerms(ctx context.Context, list []rule) (map[int64][]string,
 		}
 	}
 	terms := map[int64][]string{}
-	_, err := sqlite.Collect(ctx, s.db, func(row sqlite.Row) (none struct{}, err error) {
+	err := sqlite.Each(ctx, s.db, func(row sqlite.Row) error {
 		var turn int64
 		var content string
-		err = row.Scan(&turn, &content)
+		err := row.Scan(&turn, &content)
 		terms[turn] = append(terms[turn], strings.Fields(content)...)
-		return none, err
+		return err
 	}, `SELECT p.turn, c.c0 FROM json_each(?) j JOIN passages p ON p.turn = j.value
 		JOIN passages_fts_content c ON c.id = p.id
 		WHERE p.origin = 'user' AND p.position < p.turn * ?2 + ?3`, sqlite.List(turns), positionsOfTurn, ownPassages)

@@ -11,13 +11,8 @@ import (
 // Beginnings returns the beginnings of memories, and of passages that sessions were told, by id, as far as they are
 // still known.
 func (s *Store) Beginnings(ctx context.Context, ids []string, characters int) (map[string]string, error) {
-	texts := map[string]string{}
-	_, err := sqlite.Collect(ctx, s.db, func(row sqlite.Row) (_ struct{}, err error) {
-		var id, text string
-		err = row.Scan(&id, &text)
-		texts[id] = text
-		return struct{}{}, err
-	}, `WITH items AS MATERIALIZED (SELECT DISTINCT value FROM json_each(?1))
+	texts, err := sqlite.Pairs[string, string](ctx, s.db,
+		`WITH items AS MATERIALIZED (SELECT DISTINCT value FROM json_each(?1))
 		SELECT uid, substr(content, 1, ?2) FROM items JOIN memories ON uid = value UNION ALL
 		SELECT uid, substr(content, 1, ?2) FROM items CROSS JOIN passages
 			ON uid = value AND uid IS NOT NULL WHERE memory IS NULL`,

@@ -40,13 +40,13 @@ func idsOf(passages []*rank.Passage) []int64 {
 // pieces reads passages with the fields that are told of them, by their ids: fewer than texts, and faster.
 func (s *Store) pieces(ctx context.Context, ids []int64) (map[int64]Memory, error) {
 	texts := make(map[int64]Memory, len(ids))
-	_, err := sqlite.Collect(ctx, s.db, func(row sqlite.Row) (none struct{}, err error) {
+	err := sqlite.Each(ctx, s.db, func(row sqlite.Row) error {
 		var id, created int64
 		var m Memory
-		err = row.Scan(&id, &m.ID, &m.Content, &m.Origin, &m.Project, &created)
+		err := row.Scan(&id, &m.ID, &m.Content, &m.Origin, &m.Project, &created)
 		m.Created = time.UnixMilli(created).UTC()
 		texts[id] = m
-		return none, err
+		return err
 	}, `SELECT p.id, coalesce(m.uid, p.uid), coalesce(m.content, p.content), p.origin, p.project, p.created
 		FROM json_each(?) j CROSS JOIN passages p ON p.id = j.value LEFT JOIN memories m ON m.id = p.memory`,
 		sqlite.List(ids))
