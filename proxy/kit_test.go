@@ -364,7 +364,7 @@ func (c *connection) read() string {
 			c.t.Fatalf("reading: %v; said: %s", r.err, c.talk.String())
 		}
 		return strings.TrimSuffix(r.line, "\n")
-	case <-time.After(patience):
+	case <-time.After(3 * patience): // a line of 64 MB, with the race detector on a busy machine
 		c.t.Fatalf("nothing to read; said: %s", c.talk.String())
 		return ""
 	}
