@@ -50,6 +50,12 @@ func TestTakeBack(t *testing.T) {
 	if h.takeBack(in); !slices.Equal(h.items, []string{"b"}) || in.Outcome != correlation.WasRefused {
 		t.Errorf("left: %q, %q", h.items, in.Outcome)
 	}
+	p := newStage(t)
+	p.start()
+	steps["new"](p)
+	if steps["refused"](p); p.rows[p.id].stored == nil {
+		t.Error("the next process does not get what was refused")
+	}
 }
 
 // A fork was given what its parent was, and sends nothing of that itself. Its history may be shown before the response

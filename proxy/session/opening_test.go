@@ -6,6 +6,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/Signet-AI/signet-acp-proxy/correlation"
 	"github.com/Signet-AI/signet-acp-proxy/correlation/eventlog"
 )
 
@@ -180,7 +181,9 @@ func TestNotOpened(t *testing.T) {
 	} {
 		s := p.see(OpeningAsked{Key: "a", Opening: tt.opening}).Session
 		p.see(Served{Session: s, Release: func() {}})
-		p.see(OpeningAnswered{Request: p.see(Answered{Key: "a"}).Request, Failed: true, Editing: true})
+		p.see(Answered{Key: "a", Read: func(r Request) Seen {
+			return OpeningAnswered{Request: r, Failed: true, Editing: true}
+		}})
 		if known := p.c.Session(s.ID) == s; known != tt.known || len(p.c.making) > 0 {
 			t.Errorf("%+v: it is known: %t", tt.opening, known)
 		}
@@ -199,6 +202,7 @@ func TestNobody(t *testing.T) {
 	p.start()
 	p.making("a")
 	p.see(OpeningAnswered{Request: p.see(Answered{Key: "a"}).Request, Editing: true})
+	p.see(OpeningAnswered{Request: Request{Opening: Opening{Kind: OpensNew, Early: true}}, ID: "not to be edited"})
 	id := []byte("nobody")
 	for _, seen := range []Seen{
 		PromptJudged{ID: id}, PromptHeld{ID: id}, SteeringJudged{ID: id}, HarnessIdle{ID: id}, UserShown{ID: id},
@@ -224,6 +228,11 @@ func TestLookupsInTurn(t *testing.T) {
 	p.answer()
 	if len(p.asked) != 1 || p.asked[0].Kind != OpensNew || len(p.asked[0].First) != 2 {
 		t.Errorf("asked then: %+v", p.asked)
+	}
+	before := &correlation.Session{ID: 7, State: correlation.Off}
+	p.see(Found{Lookup: p.asked[0], Record: "r", Known: before})
+	if e := p.c.making[0].exists; e.open.ContinueOf != 7 || e.open.Record != "r" || e.silence != off {
+		t.Errorf("of a record whose last session is off: %+v", e)
 	}
 }
 

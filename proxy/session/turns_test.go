@@ -218,6 +218,11 @@ func TestSteered(t *testing.T) {
 	p.see(Steered{Session: s, Prompt: words("nobody listens")})
 	p.see(ToolCalled{Session: s})
 	steps["prompt"](p)
+	s.turns.last.begun = false
+	turn := p.see(UpdateJudged{ID: []byte(p.id), Kind: Thoughts}).Turn
+	if !turn.begun || !p.see(AnswerGrew{Turn: turn}).Later {
+		t.Error("what is thought begins no answer, or words are not due later")
+	}
 	for i, prompt := range []words{words(strings.Repeat("x", 192<<10)), "", words(strings.Repeat("x", 192<<10+1))} {
 		p.see(RecordingBegins{})
 		since := s.history.since
