@@ -158,6 +158,19 @@ func TestAnswer(t *testing.T) {
 	}
 }
 
+// What a harness calls a tool call's kind and its status is cut at 32 bytes.
+func TestToolWords(t *testing.T) {
+	b := newBench(t)
+	v := b.open(OpenSession{ACPID: "s"})
+	check(t, b.batch("p", func(b *Batch) error {
+		id, err := b.BeginTurn(1, v.ID, "k", "")
+		return errors.Join(err, b.AddToolCall(id, ToolCall{ID: "1", Kind: strings.Repeat("k", 33), Status: strings.Repeat("s", 33)}))
+	}))
+	if got := b.onlyTurn(v.ID).Tools; len(got) != 1 || len(got[0].Kind) != 32 || len(got[0].Status) != 32 {
+		t.Errorf("%+v", got)
+	}
+}
+
 func TestFirstPrompt(t *testing.T) {
 	b := newBench(t)
 	v := b.open(OpenSession{ACPID: "s"})

@@ -2,6 +2,7 @@ package delegation
 
 import (
 	"encoding/json"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -135,6 +136,13 @@ func TestAnswer(t *testing.T) {
 	c.Update(say("", "It is grey."))
 	if got, _, _ := c.outcome(); got != "It is grey." {
 		t.Errorf("with what was said before the task: %q", got)
+	}
+	for i := range 10_000 {
+		c.tools[fmt.Sprint(i)] = true
+	}
+	c.Update(tool) // one more than are counted
+	if c.usage.Turns != 10_001 {
+		t.Errorf("%d turns", c.usage.Turns)
 	}
 	c = &child{tools: map[string]bool{}, stop: func(State, string) {}}
 	for range 20 {

@@ -3,6 +3,7 @@ package delivery
 import (
 	"errors"
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -49,6 +50,9 @@ func TestDeliverMemory(t *testing.T) {
 			for range 2 {
 				p.later(time.Hour)
 				p.work()
+			}
+			if asked := p.daemon.Requests("/api/memory/recall"); len(asked) == 0 || !strings.Contains(string(asked[0].Body), `"limit":20`) {
+				t.Errorf("%s %s: it is looked for by %+v", name, g.Version(), asked)
 			}
 			all := p.daemon.Memories()
 			if len(all) != 1 || all[0].Content != "Robin rows on the lake." || all[0].Type != "fact" ||

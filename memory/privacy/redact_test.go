@@ -66,6 +66,7 @@ func TestRedactNamesKindAndKeepsTheRest(t *testing.T) {
 		{"https://robin:s3cr" + "/etX9@example.com/x", "https://robin:[redacted:password]@example.com/x"},
 		{"http://robin:8080/x@example.com/", "http://robin:8080/x@example.com/"},
 		{"sk_live" + "_Zx9k2Lm4Qp7RtYbNc4hJd8fG", "[redacted:stripe]"}, // the longest beginning says the kind
+		{"hello world this is aGVsbG8gd29ybGQgdGhpcyBpcyD//v0g now", "hello world this is aGVsbG8gd29ybGQgdGhpcyBpcyD//v0g now"},
 		{"jdbc:oracle:thin:scott/tig" + "er99X@db:1521", "jdbc:oracle:thin:scott/[redacted:password]@db:1521"},
 		{"a\u200bb " + key + " c", "a\u200bb [redacted:github] c"},
 		// where a value begins and ends
