@@ -162,3 +162,15 @@ func FuzzSearch(f *testing.F) {
 		}
 	})
 }
+
+// A commit is found by the beginning of its hash, and by nothing that only looks like one.
+func TestShortHash(t *testing.T) {
+	w := newWorld(t)
+	w.said("/p", "a", "Which commit broke the kiln?", "It was 7f3c91d0e2b84a5566cc19f0ab3344de55667788, the second of May.")
+	for text, want := range map[string]bool{"7f3c91d0": true, "7f3c91d1": false, "f3c91d0e": false, "7f3c91": false} {
+		found, err := w.Search(t.Context(), Query{Text: text, Project: "/p"})
+		if err != nil || len(found) > 0 != want {
+			t.Errorf("%s: %d found, %v", text, len(found), err)
+		}
+	}
+}

@@ -5,17 +5,23 @@ import (
 
 	"github.com/Signet-AI/signet-acp-proxy/memory/embedded/language"
 	"github.com/Signet-AI/signet-acp-proxy/memory/embedded/rank"
+	"github.com/Signet-AI/signet-acp-proxy/memory/pattern"
 	"github.com/Signet-AI/signet-acp-proxy/sqlite"
 )
 
-// A word that nobody ever said may be one that was mistyped: a letter too many, too few, another or two swapped.
+// A word that nobody ever said may be one that was mistyped: a letter too many, too few, another or two swapped. Or it
+// is a commit's hash, of which people type the beginning.
 
 const (
 	maxTypos    = 3     // words of a prompt that are taken for mistyped ones
 	minTypo     = 6     // bytes of such a word; a shorter one has too many neighbours
 	typoStart   = 3     // bytes of its beginning that are taken to be right
 	maxLikeTypo = 1_000 // words with that beginning that are looked at
+	lengthHash  = 40    // of a commit
 )
+
+// shortHash is the beginning of a commit's hash: it has digits and letters.
+var shortHash = pattern.New(`^([a-f]+\d|\d+[a-f])[0-9a-f]*$`)
 
 // mendTypos returns the words of a prompt that nobody ever said the forms of words that they may stand for. lists has
 // for each of q.Terms the passages that have it, and gets those of the mended ones.
@@ -25,15 +31,19 @@ func (s *Store) mendTypos(ctx context.Context, q *rank.Query, lists [][]int64, m
 		if len(lists[i]) > 0 || t.Pair || len(t.Forms[0]) < minTypo || len(mended) == maxTypos {
 			continue
 		}
-		word := t.Forms[0]
+		word, start, longest := t.Forms[0], t.Forms[0][:typoStart], len(t.Forms[0])+1
+		hash := len(word) > minTypo && shortHash().MatchString(word)
+		if hash {
+			start, longest = word, lengthHash
+		}
 		like, err := sqlite.Collect(ctx, s.db, sqlite.One[string], `SELECT term FROM (SELECT term FROM passages_terms
-			WHERE term >= ?1 AND term < ?1 || char(1114111) LIMIT ?2) WHERE abs(octet_length(term) - ?3) <= 1`,
-			word[:typoStart], maxLikeTypo, len(word))
+			WHERE term >= ?1 AND term < ?1 || char(1114111) LIMIT ?2) WHERE octet_length(term) BETWEEN ?3 - 1 AND ?4`,
+			start, maxLikeTypo, len(word), longest)
 		if err != nil {
 			return err
 		}
 		for _, other := range like {
-			if language.OneTypo(word, other) {
+			if hash || language.OneTypo(word, other) {
 				q.Terms[i].Forms = append(q.Terms[i].Forms, other)
 			}
 		}
