@@ -23,7 +23,8 @@ const (
 	sessionsOfOne = 3   // in which a wish is said that is a rule
 	maxRules      = 3   // that a prompt is told
 	turnShare     = .6  // how much counts what else was said in the rule's turn,
-	minOfRule     = .15 // share of the prompt that a rule holds to be told
+	minOfRule     = .25 // share of the prompt that a rule holds to be told,
+	minAtWork     = .15 // and where the best of what was found is work
 	ownPassages   = 4   // of a prompt: what follows is mostly pasted
 )
 
@@ -183,6 +184,10 @@ func (s *Store) recallRules(ctx context.Context, q *rank.Query, ranked []*rank.P
 	if err != nil {
 		return nil, err
 	}
+	needed := minOfRule
+	if rank.AtWork(ranked) {
+		needed = minAtWork
+	}
 	var items []memory.Item
 	for _, r := range list {
 		around := 0.0
@@ -190,7 +195,7 @@ func (s *Store) recallRules(ctx context.Context, q *rank.Query, ranked []*rank.P
 			around = max(around, q.Held(turns[row.turn]))
 		}
 		held := q.Held(r.terms) + turnShare*around
-		if len(ranked) > 0 && held < minOfRule && !asksFor(q, r.rows[0].Content) {
+		if len(ranked) > 0 && held < needed && !asksFor(q, r.rows[0].Content) {
 			continue
 		}
 		m := r.shown()

@@ -38,7 +38,7 @@ func (q *Query) WorthTelling(ranked []*Passage) bool {
 		}
 		together = max(together, bits.OnesCount32(c.terms))
 	}
-	if !atWork(ranked) {
+	if !AtWork(ranked) {
 		return held-againstNew*q.unknownNames()-againstFew/float64(len(q.asked)) > minHeld
 	}
 	return (held+byUser)/2*q.uncommon()-againstUnused*q.neverUsed()+forEachWord*float64(min(together, maxTogether)) >
@@ -55,8 +55,8 @@ func (q *Query) uncommon() (share float64) {
 	return share
 }
 
-// atWork reports whether most of the best passages were said where work was done.
-func atWork(ranked []*Passage) bool {
+// AtWork reports whether most of the best passages were said where work was done.
+func AtWork(ranked []*Passage) bool {
 	n, best := 0, ranked[:min(len(ranked), bestOf)]
 	for _, c := range best {
 		if c.Traits.Has(passage.Works) {
