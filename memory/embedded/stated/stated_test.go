@@ -108,11 +108,12 @@ func TestIn(t *testing.T) {
 func TestOwnWords(t *testing.T) {
 	log := strings.Repeat("the worker must never sleep longer than that, said the log\n", 60)
 	for text, want := range map[string][]string{
-		"> never edit the seeds\nwhy?":                                        nil,
-		"```\nnever edit the seeds\n```":                                      nil,
-		"$ never edit the seeds":                                              nil,
-		"Never edit the seeds.\n\n" + log + "\n\nAlways ask the owner first.": {"Never edit the seeds.", "Always ask the owner first."},
-		"Never edit the seeds. Never edit the seeds.":                         {"Never edit the seeds."},
+		"> never edit the seeds\nwhy?":                                          nil,
+		"```\nnever edit the seeds\n```":                                        nil,
+		"$ never edit the seeds":                                                nil,
+		"func f() {\n\t// You must never edit the seeds.\n}\n/* Always ask. */": nil,
+		"Never edit the seeds.\n\n" + log + "\n\nAlways ask the owner first.":   {"Never edit the seeds.", "Always ask the owner first."},
+		"Never edit the seeds. Never edit the seeds.":                           {"Never edit the seeds."},
 	} {
 		var got []string
 		for _, s := range In(text) {

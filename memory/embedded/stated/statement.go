@@ -108,7 +108,8 @@ func sentences(prompt string) (list []string) {
 	}
 	var own strings.Builder
 	for line := range strings.Lines(prompt) {
-		if !strings.HasPrefix(line, ">") && !strings.HasPrefix(line, "❯") && !strings.HasPrefix(line, "$ ") {
+		bare := strings.TrimSpace(line)
+		if !slices.ContainsFunc(notTyped, func(begins string) bool { return strings.HasPrefix(bare, begins) }) {
 			own.WriteString(line)
 		}
 	}
@@ -119,6 +120,9 @@ func sentences(prompt string) (list []string) {
 	}
 	return list
 }
+
+// notTyped begin lines that a person does not say: quotations, prompts of a shell, comments in code.
+var notTyped = []string{">", "❯", "$ ", "//", "/*"}
 
 // isOutput reports whether a line was not typed as a sentence: it is of a log or of code.
 func isOutput(text string) bool { return output().MatchString(text) }
