@@ -33,20 +33,16 @@ const DetachWord = "--detach"
 // start starts a worker that outlives us. first is the intermediate process, to be waited for. The worker begins its
 // work when leaving is closed, which the system does if we die.
 func (s Spawn) start() (leaving *os.File, first *exec.Cmd, err error) {
-	leaving, first, err = s.detached()
+	pass, err := json.Marshal(s.Pass)
 	if err != nil {
 		return nil, nil, err
 	}
-	if err := json.NewEncoder(leaving).Encode(s.Pass); err != nil {
-		leaving.Close()
-		return nil, nil, errors.Join(err, first.Wait())
-	}
-	return leaving, first, nil
+	return s.detached(append(pass, '\n'))
 }
 
 // Tell starts a program that outlives us and writes text to its stdin. It returns when the program has read it.
 func (s Spawn) Tell(text []byte) error {
-	stdin, first, err := s.detached()
+	stdin, first, err := s.detached(nil)
 	if err != nil {
 		return err
 	}
@@ -60,8 +56,9 @@ func (s Spawn) Tell(text []byte) error {
 // tellLimit is how long the program may take to read the text; on a busy machine it starts late.
 const tellLimit = 10 * time.Second
 
-// detached starts the program through an intermediate process, and returns the other end of its stdin.
-func (s Spawn) detached() (stdin *os.File, first *exec.Cmd, err error) {
+// detached starts the program through an intermediate process, and returns the other end of its stdin. What is short is
+// written before there is anybody to read it: if we are killed in between, a worker has its credential.
+func (s Spawn) detached(short []byte) (stdin *os.File, first *exec.Cmd, err error) {
 	self, err := os.Executable()
 	if err != nil {
 		return nil, nil, err
@@ -75,7 +72,10 @@ func (s Spawn) detached() (stdin *os.File, first *exec.Cmd, err error) {
 	cmd.Stdin = read // its output is discarded: whoever reads our output waits until nobody has it open
 	cmd.Dir, cmd.Env = s.Dir, s.Env
 	separate(cmd)
-	if err := cmd.Start(); err != nil {
+	if _, err = write.Write(short); err == nil {
+		err = cmd.Start()
+	}
+	if err != nil {
 		write.Close()
 		return nil, nil, err
 	}
