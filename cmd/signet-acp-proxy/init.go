@@ -2,12 +2,14 @@ package main
 
 import (
 	"context"
+	"log/slog"
 
 	"github.com/spf13/cobra"
 
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/cli"
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/config"
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/install"
+	"github.com/Signet-AI/signet-acp-proxy/echo"
 )
 
 // newInit makes the command that sets up what a beginner needs. It changes no existing file.
@@ -46,6 +48,9 @@ func newEcho(p program) *cobra.Command {
 	return &cobra.Command{
 		Use: install.EchoWord, Short: "Be an agent that repeats what it is told.",
 		Args: cli.Arguments, Hidden: true,
-		RunE: func(*cobra.Command, []string) error { return install.Echo(p.std.In, p.std.Out) },
+		Run: func(*cobra.Command, []string) {
+			a := echo.Agent{Name: "echo"}
+			a.Serve(&a, p.std.In, p.std.Out, slog.DiscardHandler)
+		},
 	}
 }

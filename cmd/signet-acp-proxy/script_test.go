@@ -8,8 +8,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
+	"log/slog"
 	"net"
 	"os"
 	"os/exec"
@@ -23,6 +23,7 @@ import (
 
 	"github.com/Signet-AI/signet-acp-proxy/correlation"
 	"github.com/Signet-AI/signet-acp-proxy/correlation/correlationtest"
+	"github.com/Signet-AI/signet-acp-proxy/echo"
 	"github.com/Signet-AI/signet-acp-proxy/memory/signet/daemontest"
 	"github.com/Signet-AI/signet-acp-proxy/migrations"
 )
@@ -31,7 +32,7 @@ import (
 func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){
 		"signet-acp-proxy": main,
-		"goodagent":        func() { goodAgent(os.Stdin, os.Stdout) },
+		"goodagent":        goodAgent,
 		"plainprogram":     func() { fmt.Println("Welcome! What can I do for you?") },
 		"converse":         func() { converse(os.Args[1], os.Args[2:]) },
 	})
@@ -220,44 +221,14 @@ func damageCmd(ts *testscript.TestScript, _ bool, args []string) {
 	ts.Check(os.WriteFile(name, b, 0o600))
 }
 
-// goodAgent is an agent that answers what it is asked, and each prompt with what it got.
-func goodAgent(in io.Reader, out io.Writer) {
-	lines := bufio.NewScanner(in)
-	lines.Buffer(nil, 1<<20)
-	for lines.Scan() {
-		var request struct {
-			ID     json.RawMessage `json:"id"`
-			Method string          `json:"method"`
-			Params struct {
-				SessionID string `json:"sessionId"`
-				Prompt    []struct {
-					Text string `json:"text"`
-				} `json:"prompt"`
-			} `json:"params"`
-		}
-		if json.Unmarshal(lines.Bytes(), &request) != nil || request.ID == nil {
-			continue
-		}
-		result := `{}`
-		switch request.Method {
-		case "initialize":
-			result = `{"protocolVersion":1,"agentInfo":{"name":"` + cmp.Or(os.Getenv("AGENT_NAME"), "good-agent") +
-				`","version":"1.2.3"},"agentCapabilities":{}}`
-		case "session/new":
-			result = `{"sessionId":"` + goodSession() + `"}`
-		case "session/prompt":
-			for _, block := range request.Params.Prompt {
-				text, _ := json.Marshal(block.Text)
-				id, _ := json.Marshal(request.Params.SessionID)
-				fmt.Fprintf(out, `{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":%s,"update":`+
-					`{"sessionUpdate":"agent_message_chunk","content":{"type":"text","text":%s}}}}`+"\n", id, text)
-			}
-			result = `{"stopReason":"end_turn"}`
-		}
-		fmt.Fprintf(out, `{"jsonrpc":"2.0","id":%s,"result":%s}`+"\n", request.ID, result)
-	}
+func goodAgent() {
+	var a echo.Agent
+	must(json.Unmarshal([]byte(`"`+cmp.Or(os.Getenv("AGENT_NAME"), "good-agent")+`"`), &a.Name))
+	must(json.Unmarshal([]byte(`"`+goodSession()+`"`), &a.Session))
+	a.Serve(&a, os.Stdin, os.Stdout, slog.DiscardHandler)
 }
 
+// goodSession is the id of its session. It and the name are written as in JSON.
 func goodSession() string {
 	return cmp.Or(os.Getenv("AGENT_SESSION"), "sess-0f5c8a52-77aa-4f0e-9d51-000000000001")
 }

@@ -9,48 +9,25 @@
 package main
 
 import (
-	"errors"
 	"flag"
 	"fmt"
-	"log/slog"
 	"os"
 
-	acp "github.com/coder/acp-go-sdk"
+	"github.com/Signet-AI/signet-acp-proxy/e2e/echoagent/agent"
 )
 
 func main() {
-	if err := run(); err != nil {
+	var o agent.Options
+	flag.StringVar(&o.Name, "name", "echoagent", "agentInfo.name of the initialize response")
+	flag.BoolVar(&o.NoLoad, "no-load", false, "do not advertise session/load")
+	flag.BoolVar(&o.Resume, "resume", false, "advertise session/resume")
+	flag.BoolVar(&o.List, "list", false, "advertise session/list")
+	flag.BoolVar(&o.Fork, "fork", false, "advertise session/fork")
+	flag.BoolVar(&o.Close, "close", false, "advertise session/close")
+	flag.BoolVar(&o.Delete, "delete", false, "advertise session/delete")
+	flag.Parse()
+	if err := agent.Run(o); err != nil {
 		fmt.Fprintln(os.Stderr, "echoagent:", err)
 		os.Exit(1)
 	}
-}
-
-func run() error {
-	var can capabilities
-	name := flag.String("name", "echoagent", "agentInfo.name of the initialize response")
-	flag.BoolVar(&can.noLoad, "no-load", false, "do not advertise session/load")
-	flag.BoolVar(&can.resume, "resume", false, "advertise session/resume")
-	flag.BoolVar(&can.list, "list", false, "advertise session/list")
-	flag.BoolVar(&can.fork, "fork", false, "advertise session/fork")
-	flag.BoolVar(&can.close, "close", false, "advertise session/close")
-	flag.BoolVar(&can.delete, "delete", false, "advertise session/delete")
-	flag.Parse()
-
-	dir := os.Getenv("ECHOAGENT_DIR")
-	if dir == "" {
-		return errors.New("ECHOAGENT_DIR must name the folder of the sessions")
-	}
-	sessions, err := openSessions(dir)
-	if err != nil {
-		return err
-	}
-	faults, err := faultsFrom(os.Getenv)
-	if err != nil {
-		return err
-	}
-	a := &agent{name: *name, can: can, sessions: sessions, faults: faults}
-	a.conn = acp.NewAgentSideConnection(a, os.Stdout, os.Stdin)
-	a.conn.SetLogger(slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn})))
-	<-a.conn.Done()
-	return nil
 }

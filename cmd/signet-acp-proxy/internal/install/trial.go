@@ -24,11 +24,11 @@ const (
 	fact      = "11.42"
 )
 
-// EchoWord is our command that runs Echo.
+// EchoWord is our command that runs package echo.
 const EchoWord = "echo-agent"
 
 const (
-	echoLimit    = 30 * time.Second // for both sessions, with Echo
+	echoLimit    = 30 * time.Second // for both sessions, with package echo
 	harnessLimit = 2 * time.Minute  // the same with a harness, which asks its model
 	attempts     = 4
 	endLimit     = 3 * time.Second // for the relay to end by itself
@@ -37,7 +37,7 @@ const (
 // errNotTold says that the second session was not told what was said in the first.
 var errNotTold = errors.New("the second session did not get what the first one said")
 
-// A trialAgent takes part in the sessions; the zero value is Echo.
+// A trialAgent takes part in the sessions; the zero value is package echo.
 type trialAgent struct {
 	Name    string
 	Command []string
@@ -46,7 +46,7 @@ type trialAgent struct {
 // A proof is the outcome of the second session.
 type proof struct {
 	given  string // the line of its context that tells what was said in the first
-	answer string // what the agent answered; Echo repeats all that it was told
+	answer string // what the agent answered; echo repeats all that it was told
 }
 
 // remembers shows that memory works: it holds the two sessions through our own program, with a database and identity of

@@ -1,9 +1,11 @@
-package main
+// Package agent is echoagent: package echo, with sessions on disk and faults.
+package agent
 
 import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"os"
 	"os/exec"
 	"strings"
@@ -11,59 +13,69 @@ import (
 	"time"
 
 	acp "github.com/coder/acp-go-sdk"
+
+	"github.com/Signet-AI/signet-acp-proxy/echo"
 )
 
-type capabilities struct {
-	noLoad, resume, list, fork, close, delete bool
+// Options are what it is called and what it can do.
+type Options struct {
+	Name                                      string // of agentInfo
+	NoLoad, Resume, List, Fork, Close, Delete bool   // session/load and so on; NoLoad: it lacks that
 }
 
 type agent struct {
-	name     string
-	can      capabilities
+	echo.Agent
+	can      Options
 	sessions *sessions
 	faults   faults
 	servers  []acp.McpServer // that it was given last
-	conn     *acp.AgentSideConnection
-	turns    sync.Mutex // one turn at a time: reading a session, adding a turn and saving it belong together
+	turns    sync.Mutex      // one turn at a time: reading a session, adding a turn and saving it belong together
+}
+
+// Run is the agent on stdin and stdout, with its sessions and faults as the environment says.
+func Run(o Options) error {
+	dir := os.Getenv("ECHOAGENT_DIR")
+	if dir == "" {
+		return errors.New("ECHOAGENT_DIR must name the folder of the sessions")
+	}
+	sessions, err := openSessions(dir)
+	if err != nil {
+		return err
+	}
+	faults, err := faultsFrom(os.Getenv)
+	if err != nil {
+		return err
+	}
+	a := &agent{Agent: echo.Agent{Name: o.Name}, can: o, sessions: sessions, faults: faults}
+	a.Serve(a, os.Stdin, os.Stdout, slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))
+	return nil
 }
 
 var _ acp.Agent = (*agent)(nil)
 
-func (a *agent) Initialize(_ context.Context, p acp.InitializeRequest) (acp.InitializeResponse, error) {
+func (a *agent) Initialize(ctx context.Context, p acp.InitializeRequest) (acp.InitializeResponse, error) {
 	a.sessions.log("initialize", "")
 	a.misbehave("initialize")
-	c := acp.AgentCapabilities{
-		LoadSession:        !a.can.noLoad,
-		PromptCapabilities: acp.PromptCapabilities{Image: true, EmbeddedContext: true},
-	}
-	if a.can.resume {
+	r, err := a.Agent.Initialize(ctx, p)
+	c := &r.AgentCapabilities
+	c.LoadSession = !a.can.NoLoad
+	c.PromptCapabilities = acp.PromptCapabilities{Image: true, EmbeddedContext: true}
+	if a.can.Resume {
 		c.SessionCapabilities.Resume = &acp.SessionResumeCapabilities{}
 	}
-	if a.can.list {
+	if a.can.List {
 		c.SessionCapabilities.List = &acp.SessionListCapabilities{}
 	}
-	if a.can.fork {
+	if a.can.Fork {
 		c.SessionCapabilities.Fork = &acp.SessionForkCapabilities{}
 	}
-	if a.can.close {
+	if a.can.Close {
 		c.SessionCapabilities.Close = &acp.SessionCloseCapabilities{}
 	}
-	if a.can.delete {
+	if a.can.Delete {
 		c.SessionCapabilities.Delete = &acp.SessionDeleteCapabilities{}
 	}
-	return acp.InitializeResponse{
-		ProtocolVersion:   acp.ProtocolVersionNumber,
-		AgentInfo:         &acp.Implementation{Name: a.name, Version: "1.0.0"},
-		AgentCapabilities: c,
-	}, nil
-}
-
-func (a *agent) Authenticate(context.Context, acp.AuthenticateRequest) (acp.AuthenticateResponse, error) {
-	return acp.AuthenticateResponse{}, nil
-}
-
-func (a *agent) Logout(context.Context, acp.LogoutRequest) (acp.LogoutResponse, error) {
-	return acp.LogoutResponse{}, nil
+	return r, err
 }
 
 func (a *agent) NewSession(_ context.Context, p acp.NewSessionRequest) (acp.NewSessionResponse, error) {
@@ -104,7 +116,7 @@ func (a *agent) LoadSession(ctx context.Context, p acp.LoadSessionRequest) (acp.
 }
 
 func (a *agent) ResumeSession(_ context.Context, p acp.ResumeSessionRequest) (acp.ResumeSessionResponse, error) {
-	if !a.can.resume {
+	if !a.can.Resume {
 		return acp.ResumeSessionResponse{}, acp.NewMethodNotFound(acp.AgentMethodSessionResume)
 	}
 	_, err := a.reopen("session/resume", string(p.SessionId))
@@ -130,7 +142,7 @@ func (a *agent) find(id string) (session, error) {
 
 func (a *agent) UnstableForkSession(_ context.Context,
 	p acp.UnstableForkSessionRequest) (acp.UnstableForkSessionResponse, error) {
-	if !a.can.fork {
+	if !a.can.Fork {
 		return acp.UnstableForkSessionResponse{}, acp.NewMethodNotFound(acp.AgentMethodSessionFork)
 	}
 	parent, err := a.find(string(p.SessionId))
@@ -147,7 +159,7 @@ func (a *agent) UnstableForkSession(_ context.Context,
 }
 
 func (a *agent) ListSessions(context.Context, acp.ListSessionsRequest) (acp.ListSessionsResponse, error) {
-	if !a.can.list {
+	if !a.can.List {
 		return acp.ListSessionsResponse{}, acp.NewMethodNotFound(acp.AgentMethodSessionList)
 	}
 	all, err := a.sessions.all()
@@ -166,7 +178,7 @@ func (a *agent) ListSessions(context.Context, acp.ListSessionsRequest) (acp.List
 }
 
 func (a *agent) CloseSession(_ context.Context, p acp.CloseSessionRequest) (acp.CloseSessionResponse, error) {
-	if !a.can.close {
+	if !a.can.Close {
 		return acp.CloseSessionResponse{}, acp.NewMethodNotFound(acp.AgentMethodSessionClose)
 	}
 	a.sessions.log("session/close", string(p.SessionId))
@@ -175,7 +187,7 @@ func (a *agent) CloseSession(_ context.Context, p acp.CloseSessionRequest) (acp.
 
 func (a *agent) UnstableDeleteSession(_ context.Context,
 	p acp.UnstableDeleteSessionRequest) (acp.UnstableDeleteSessionResponse, error) {
-	if !a.can.delete {
+	if !a.can.Delete {
 		return acp.UnstableDeleteSessionResponse{}, acp.NewMethodNotFound(acp.AgentMethodSessionDelete)
 	}
 	return acp.UnstableDeleteSessionResponse{}, a.sessions.remove(string(p.SessionId))
@@ -186,12 +198,6 @@ func (a *agent) SetSessionMode(_ context.Context, p acp.SetSessionModeRequest) (
 	return acp.SetSessionModeResponse{}, nil
 }
 
-func (a *agent) SetSessionConfigOption(context.Context,
-	acp.SetSessionConfigOptionRequest) (acp.SetSessionConfigOptionResponse, error) {
-	return acp.SetSessionConfigOptionResponse{}, acp.NewMethodNotFound(acp.AgentMethodSessionSetConfigOption)
-}
-
-// Cancel does nothing: the connection ends the context of the turn.
 func (a *agent) Cancel(_ context.Context, p acp.CancelNotification) error {
 	a.sessions.log("session/cancel", string(p.SessionId))
 	return nil
@@ -295,7 +301,7 @@ func (a *agent) askPermission(ctx context.Context, id string) error {
 		acp.WithStartStatus(acp.ToolCallStatusPending))); err != nil {
 		return err
 	}
-	answer, err := a.conn.RequestPermission(ctx, acp.RequestPermissionRequest{
+	answer, err := a.Client.RequestPermission(ctx, acp.RequestPermissionRequest{
 		SessionId: acp.SessionId(id),
 		ToolCall: acp.ToolCallUpdate{ToolCallId: call, Title: acp.Ptr("Write a file"),
 			Kind: acp.Ptr(acp.ToolKindEdit)},
@@ -331,7 +337,7 @@ func (a *agent) advertise(id string) {
 }
 
 func (a *agent) update(ctx context.Context, id string, u acp.SessionUpdate) error {
-	return a.conn.SessionUpdate(ctx, acp.SessionNotification{SessionId: acp.SessionId(id), Update: u})
+	return a.Update(ctx, acp.SessionId(id), u)
 }
 
 func modes(current acp.SessionModeId) *acp.SessionModeState {
