@@ -33,7 +33,7 @@ func (s *Store) Claim(ctx context.Context, id int64, from []State, process strin
 		if !slices.Contains(from, have) {
 			return &StateError{have}
 		}
-		next, outcome, err := s.nextState(id, have, Event{Name: Sent})
+		next, outcome, err := s.nextState(id, have, Step{Name: Sent})
 		if err != nil {
 			return err
 		}
@@ -52,9 +52,9 @@ func (s *Store) Claim(ctx context.Context, id int64, from []State, process strin
 	return ledger, nil
 }
 
-// settles reports whether an event ends a claim.
-func (e Event) settles() bool {
-	switch e.Name {
+// settles reports whether a step ends a claim.
+func (s Step) settles() bool {
+	switch s.Name {
 	case Answered, Refused, Failed, Cancelled, Died:
 		return true
 	}
@@ -62,17 +62,17 @@ func (e Event) settles() bool {
 }
 
 // nextState looks a step up in the table of states, and logs one that is not in it.
-func (s *Store) nextState(id int64, have State, e Event) (State, Outcome, error) {
-	next, outcome, ok := have.On(e)
+func (s *Store) nextState(id int64, have State, step Step) (State, Outcome, error) {
+	next, outcome, ok := have.On(step)
 	if !ok {
-		return have, Unsettled, s.illegal(id, have, e)
+		return have, Unsettled, s.illegal(id, have, step)
 	}
 	return next, outcome, nil
 }
 
-func (s *Store) illegal(id int64, have State, e Event) error {
-	err := &StepError{have, e.Name}
-	s.log.Error().Int64("session", id).Str("state", string(have)).Str("event", string(e.Name)).
+func (s *Store) illegal(id int64, have State, step Step) error {
+	err := &StepError{have, step.Name}
+	s.log.Error().Int64("session", id).Str("state", string(have)).Str("event", string(step.Name)).
 		Msg("this cannot happen in this state; nothing was changed")
 	return err
 }
@@ -130,7 +130,7 @@ func (s *Store) diedInTurn(ctx context.Context, tx *sql.Tx, process string) erro
 		return err
 	}
 	for _, c := range claims {
-		next, outcome, err := s.nextState(c.session, InFlight, Event{Name: Died, From: c.from})
+		next, outcome, err := s.nextState(c.session, InFlight, Step{Name: Died, From: c.from})
 		if err == nil {
 			_, err = tx.ExecContext(ctx, `UPDATE injections SET outcome = ? WHERE id = ?`, outcome, c.id)
 		}

@@ -18,14 +18,14 @@ func (b *bench) in(s State, acpID, process string) Session {
 	case InFlight, Doubt:
 		b.claim(v.ID, process, Armed)
 		if s == Doubt {
-			b.step(v.ID, process, Event{Name: Failed})
+			b.step(v.ID, process, Step{Name: Failed})
 		}
 	case IdentityGiven:
-		b.step(v.ID, process, Event{Name: Placed})
+		b.step(v.ID, process, Step{Name: Placed})
 	case Done:
-		b.step(v.ID, process, Event{Name: NothingToTell})
+		b.step(v.ID, process, Step{Name: NothingToTell})
 	case Off:
-		b.step(v.ID, process, Event{Name: SwitchedOff})
+		b.step(v.ID, process, Step{Name: SwitchedOff})
 	}
 	if got := b.state(v.ID); got != s {
 		b.tb.Fatalf("state is %q, want %q", got, s)
@@ -34,7 +34,7 @@ func (b *bench) in(s State, acpID, process string) Session {
 }
 
 // step is an event of a process in a session.
-func (b *bench) step(id int64, process string, e Event) {
+func (b *bench) step(id int64, process string, e Step) {
 	b.tb.Helper()
 	check(b.tb, b.tryStep(id, process, nil, e))
 }
@@ -103,24 +103,24 @@ func TestSettle(t *testing.T) {
 	p := b.register(ProcessInfo{})
 	for _, tt := range []struct {
 		from    State
-		event   Event
+		event   Step
 		to      State
 		outcome string
 	}{
-		{Armed, Event{Name: Answered}, Done, "kept"},
-		{Armed, Event{Name: Answered, Partly: true}, IdentityGiven, "kept"},
-		{Armed, Event{Name: Refused}, Armed, "refused"},
-		{Armed, Event{Name: Failed}, Doubt, "doubt"},
-		{Armed, Event{Name: Cancelled}, Doubt, "cancelled"},
-		{IdentityGiven, Event{Name: Answered}, Done, "kept"},
-		{IdentityGiven, Event{Name: Refused}, IdentityGiven, "refused"},
-		{IdentityGiven, Event{Name: Failed}, Doubt, "doubt"},
-		{Doubt, Event{Name: Answered}, Done, "kept"},
-		{Doubt, Event{Name: Refused}, Doubt, "doubt"},
-		{Doubt, Event{Name: Failed}, Doubt, "doubt"},
-		{Done, Event{Name: Answered}, Done, "kept"},
-		{Done, Event{Name: Refused}, Done, "refused"},
-		{Done, Event{Name: Failed}, Done, "doubt"},
+		{Armed, Step{Name: Answered}, Done, "kept"},
+		{Armed, Step{Name: Answered, Partly: true}, IdentityGiven, "kept"},
+		{Armed, Step{Name: Refused}, Armed, "refused"},
+		{Armed, Step{Name: Failed}, Doubt, "doubt"},
+		{Armed, Step{Name: Cancelled}, Doubt, "cancelled"},
+		{IdentityGiven, Step{Name: Answered}, Done, "kept"},
+		{IdentityGiven, Step{Name: Refused}, IdentityGiven, "refused"},
+		{IdentityGiven, Step{Name: Failed}, Doubt, "doubt"},
+		{Doubt, Step{Name: Answered}, Done, "kept"},
+		{Doubt, Step{Name: Refused}, Doubt, "doubt"},
+		{Doubt, Step{Name: Failed}, Doubt, "doubt"},
+		{Done, Step{Name: Answered}, Done, "kept"},
+		{Done, Step{Name: Refused}, Done, "refused"},
+		{Done, Step{Name: Failed}, Done, "doubt"},
 	} {
 		t.Run(string(tt.event.Name)+" "+string(tt.from)+" to "+string(tt.to), func(t *testing.T) {
 			v := b.in(tt.from, t.Name(), p.ID())
@@ -147,9 +147,9 @@ func TestSettle(t *testing.T) {
 func TestDoubtSettled(t *testing.T) {
 	b := newBench(t)
 	p := b.register(ProcessInfo{})
-	for name, want := range map[EventName]string{Marked: "kept", Clean: "refused"} {
+	for name, want := range map[StepName]string{Marked: "kept", Clean: "refused"} {
 		v := b.in(Doubt, "s "+want, p.ID())
-		b.step(v.ID, p.ID(), Event{Name: name})
+		b.step(v.ID, p.ID(), Step{Name: name})
 		if got := b.outcomes(v.ID); got[0] != want {
 			t.Errorf("doubt settled by %q: the ledger says %q, want %q", name, got, want)
 		}
@@ -179,7 +179,7 @@ func TestClaimOfTheDead(t *testing.T) {
 			return b.state(v.ID)
 		}, InFlight},
 		{"by a change", Armed, func(b *bench, v Session, p *Process) State {
-			check(b.tb, b.tryStep(v.ID, p.ID(), []State{Doubt}, Event{Name: Marked}))
+			check(b.tb, b.tryStep(v.ID, p.ID(), []State{Doubt}, Step{Name: Marked}))
 			return b.state(v.ID)
 		}, Done},
 		{"a recall in a session that is done", Done, func(b *bench, v Session, _ *Process) State {

@@ -11,7 +11,7 @@ import (
 func TestTakeContext(t *testing.T) {
 	b := newBench(t)
 	v := b.open(OpenSession{ACPID: "s"})
-	save := func(text string) { check(t, b.saveContext(v.ID, "k", text)) }
+	save := func(text string) { check(t, b.storeContext(v.ID, "k", text)) }
 	save("old")
 	save("")
 	b.clock.Advance(time.Minute)
@@ -38,7 +38,7 @@ func TestDropContexts(t *testing.T) {
 	b := newBench(t)
 	for _, name := range []string{"old", "young"} {
 		v := b.open(OpenSession{ACPID: name})
-		check(t, b.saveContext(v.ID, v.Key, name))
+		check(t, b.storeContext(v.ID, v.Key, name))
 		b.clock.Advance(time.Minute)
 	}
 	check(t, b.DropContexts(t.Context(), 90*time.Second))

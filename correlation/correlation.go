@@ -5,7 +5,10 @@
 //	db, err := migrations.Open(ctx, path)
 //	store := correlation.New(db, correlation.Options{LiveDir: filepath.Join(acpDir, "live")})
 //	process, err := store.Register(ctx, correlation.ProcessInfo{Kind: correlation.Relay, Memory: "auto"})
-//	session, err := store.Open(ctx, correlation.OpenSession{Harness: "claude", ACPID: id, Process: process.ID()})
+//	err = store.Batch(ctx, process.ID(), func(b *correlation.Batch) error {
+//		return b.Apply(correlation.Opened{Session: 1, Open: correlation.OpenSession{Harness: "claude", ACPID: id}})
+//	})
+//	session, err := store.Find(ctx, "claude", id)
 //	_, err = store.Claim(ctx, session.ID, []correlation.State{correlation.Armed}, process.ID(), injection)
 //	…
 //	err = process.End(ctx, "eof")

@@ -3,7 +3,6 @@ package correlation_test
 import (
 	"context"
 	"database/sql"
-	"errors"
 	"os/exec"
 	"path/filepath"
 	"strings"
@@ -109,50 +108,45 @@ func (b *bench) died(info ProcessInfo) string {
 	return id
 }
 
-// batch has something happen in a process, as its file of events says it.
-func (b *bench) batch(process string, happen func(*Batch) error) error {
-	return batch(b.Store, process, happen)
+// happen has events happen in a process, as its file says them.
+func (b *bench) happen(process string, events ...Event) error {
+	return correlationtest.Apply(b.ctx(), b.Store, process, events...)
 }
 
-func batch(s *Store, process string, happen func(*Batch) error) (late error) {
-	err := s.Batch(context.Background(), process, func(b *Batch) error {
-		err := happen(b)
-		if errors.Is(err, ErrStateChanged) || errors.Is(err, ErrIllegalStep) { // it came too late
-			late, err = err, nil
-		}
-		return err
-	})
-	return errors.Join(late, err)
+// number is a session's in the events of a process, which may be one that has not opened it; 0: there is no session.
+func (b *bench) number(process string, id int64) (n int) {
+	b.tb.Helper()
+	_, err := b.db.ExecContext(b.ctx(), `INSERT INTO event_sessions (process, n, session)
+		SELECT ?1, 1000 + id, id FROM sessions
+		WHERE id = ?2 AND NOT EXISTS (SELECT 1 FROM event_sessions WHERE process = ?1 AND session = ?2)`, process, id)
+	check(b.tb, err)
+	return b.count(`SELECT coalesce(max(n), 0) FROM event_sessions WHERE process = ? AND session = ?`, process, id)
 }
 
 // startKey notes a session-start.
 func (b *bench) startKey(process, key string) {
 	b.tb.Helper()
-	check(b.tb, b.batch(process, func(batch *Batch) error { return batch.StartKey(key, "") }))
+	check(b.tb, b.happen(process, KeyStarted{Key: key}))
 }
 
-func (b *bench) tryStep(id int64, process string, from []State, e Event) error {
-	return b.batch(process, func(batch *Batch) error { return batch.Step(id, from, e) })
+func (b *bench) tryStep(id int64, process string, from []State, step Step) error {
+	return b.happen(process, Stepped{Session: b.number(process, id), From: from, Step: step})
 }
 
 func (b *bench) rekey(id int64, key string) error {
-	return b.batch("p", func(batch *Batch) error { return batch.Rekey(id, key) })
+	return b.happen("p", Rekeyed{Session: b.number("p", id), Key: key})
 }
 
-func (b *bench) saveContext(id int64, key, text string) error {
-	return b.batch("p", func(batch *Batch) error { return batch.SaveContext(id, key, []byte(text), b.clock.Now()) })
+func (b *bench) storeContext(id int64, key, text string) error {
+	return b.happen("p", ContextStored{Session: b.number("p", id), Key: key, Fetched: b.clock.Now(), Context: []byte(text)})
 }
 
-func (b *bench) sawDaemon(path, url, version string) error {
-	return b.batch("p", func(batch *Batch) error { return batch.SawDaemon(path, url, version) })
+func (b *bench) daemonAnswered(path, url, version string) error {
+	return b.happen("p", DaemonAnswered{SignetPath: path, URL: url, Version: version})
 }
 
-func (b *bench) owe(process string, debt Debt) error {
-	return b.batch(process, func(batch *Batch) error { return batch.Owe(debt) })
-}
-
-func (b *bench) leave(process string, id int64) error {
-	return b.batch(process, func(batch *Batch) error { return batch.Leave(id, "closed") })
+func (b *bench) close(process string, id int64) error {
+	return b.happen(process, Closed{Session: b.number(process, id), Reason: "closed"})
 }
 
 func (b *bench) open(o OpenSession) Session {
@@ -183,6 +177,11 @@ func (b *bench) openTurn(session int64, process, user, assistant string) int64 {
 // save writes a turn, a new one where it has no id, and returns its id.
 func (b *bench) save(turn Turn) int64 {
 	b.tb.Helper()
+	if turn.ID != 0 {
+		check(b.tb, b.db.QueryRowContext(b.ctx(), `SELECT session, process FROM turns WHERE id = ?`, turn.ID).
+			Scan(&turn.Session, &turn.Process))
+	}
+	b.number(turn.Process, turn.Session)
 	one := []Turn{turn}
 	check(b.tb, correlationtest.Save(b.ctx(), b.Store, one))
 	return one[0].ID

@@ -64,18 +64,18 @@ func runRelay() {
 		}
 		turn := []Turn{{Session: v.ID, Process: p.ID(), User: fmt.Sprintf("question %d", i)}}
 		orExit(0, correlationtest.Save(ctx, s, turn))
+		n := i + 1
 		for range 3 {
 			// As words do, these take a moment. Relays that write without a pause keep the lock from all others:
 			// whoever waits for it looks every 100 ms.
 			time.Sleep(2 * time.Millisecond)
-			turn[0].Assistant += strings.Repeat("answer ", 1000)
-			orExit(0, correlationtest.Save(ctx, s, turn))
+			orExit(0, correlationtest.Apply(ctx, s, p.ID(), AssistantSaid{Turn: n, Text: strings.Repeat("answer ", 1000)}))
 		}
-		turn[0].Ended, turn[0].Stop = time.Now(), "end_turn"
-		orExit(0, correlationtest.Save(ctx, s, turn))
+		events := []Event{TurnEnded{Turn: n, Stop: "end_turn"}}
 		if claimed {
-			orExit(0, batch(s, p.ID(), func(b *Batch) error { return b.Step(v.ID, nil, Event{Name: Answered}) }))
+			events = append(events, Stepped{Session: 1, Step: Step{Name: Answered}})
 		}
+		orExit(0, correlationtest.Apply(ctx, s, p.ID(), events...))
 		fmt.Println("TURN", turn[0].ID)
 	}
 }

@@ -1,106 +1,286 @@
 package correlation
 
 import (
-	"context"
-	"database/sql"
+	"bytes"
 	"encoding/json"
+	"errors"
+	"reflect"
 	"time"
-
-	"github.com/Signet-AI/signet-acp-proxy/pace"
-	"github.com/Signet-AI/signet-acp-proxy/sqlite"
 )
 
-// A StoredEvent is a row of the table events: something that happened, without what was said.
-type StoredEvent struct {
-	ID            int64
-	At            time.Time
-	Kind          string // as package eventlog names it; one that it does not know is a newer version's
-	Process       string
-	Session, Turn int64 // rows, 0 for none
-	// an object; session and turn in it are numbers in the process's file of events
-	Data json.RawMessage
+// An Event is something that happened in a process, and knows how it is folded into the database. Its fields Session
+// and Turn are numbers by which the process counts its sessions and turns, from 1 on; 0 for none.
+type Event interface {
+	fold(*Batch) error
 }
 
-// Events returns the events of a session and of those that it continues, in order, from after the event with an id (0:
-// from the beginning), at most limit of them (0: all).
-func (s *Store) Events(ctx context.Context, session, after int64, limit int) ([]StoredEvent, error) {
-	if limit == 0 {
-		limit = -1
+// Events of a session.
+type (
+	// Opened: the harness has opened a session, new or not. It is the first event with the session's number, and comes
+	// again when the client opens the session again. Open.Process is not used.
+	Opened struct {
+		Session int         `json:"session"`
+		Open    OpenSession `json:"open"`
+		// the session that it was forked from, in place of ForkOf
+		Fork int `json:"fork,omitempty"`
+		// the session whose place it takes, in place of ContinueOf
+		Continues int `json:"continues,omitempty"`
 	}
-	return collect(ctx, s, "reading events", scanEvent, ancestors("continue_of")+` SELECT `+eventColumns+`
-		FROM events WHERE session IN ancestors AND id > ? ORDER BY at, id LIMIT ?`, session, after, limit)
+
+	// Stepped: a step in the table of states (State.On), which counts if the session is in one of the states in From
+	// (nil: in any). A claim is made in the database; what becomes of it is such a step. Those that settle it
+	// (Answered, Refused, Failed, Cancelled, Died) count for the process that made it, and find Step.From in it.
+	Stepped struct {
+		Session int     `json:"session"`
+		From    []State `json:"from,omitempty"`
+		Step    Step    `json:"event"`
+	}
+
+	// Closed: the client has closed or deleted the session. Events that follow are still of the same session.
+	Closed struct {
+		Session int    `json:"session"`
+		Reason  string `json:"reason"`
+	}
+
+	// Rekeyed: the session has a new key. Spent, if not empty, is a key in between, with which a session-start was sent
+	// whose outcome is not known.
+	Rekeyed struct {
+		Session int    `json:"session"`
+		Key     string `json:"key"`
+		Spent   string `json:"spent,omitempty"`
+	}
+
+	// RecordKnown: its acpx record.
+	RecordKnown struct {
+		Session int    `json:"session"`
+		Record  string `json:"record"`
+	}
+
+	// ParentKnown: the key of the session that it works for.
+	ParentKnown struct {
+		Session int    `json:"session"`
+		Key     string `json:"key"`
+	}
+
+	// Titled: the harness has set the session's title. Redacted.
+	Titled struct {
+		Session int    `json:"session"`
+		Title   string `json:"title"`
+	}
+
+	// Injected: the identity went in with a system prompt. What goes in with a user's prompt is recorded by
+	// Store.Claim.
+	Injected struct {
+		Session   int       `json:"session"`
+		Turn      int       `json:"turn,omitempty"`
+		Injection Injection `json:"injection"`
+	}
+
+	// ContextStored: a context was fetched and is not used yet. It replaces an older one.
+	ContextStored struct {
+		Session int             `json:"session"`
+		Key     string          `json:"key"`
+		Fetched time.Time       `json:"fetched"`
+		Context json.RawMessage `json:"context"`
+	}
+
+	// ContextDropped: the stored context was used, or must not be.
+	ContextDropped struct {
+		Session int `json:"session"`
+	}
+
+	// Compacting: the harness has begun to compact the conversation.
+	Compacting struct {
+		Session int `json:"session"`
+	}
+
+	// Warned: the daemon has something to say to people about the session.
+	Warned struct {
+		Session int    `json:"session"`
+		Text    string `json:"text"` // one line
+	}
+
+	// Summarised: the harness has compacted the conversation; Text is its own summary.
+	Summarised struct {
+		Session int    `json:"session"`
+		Text    string `json:"text"`
+	}
+)
+
+// Events of a turn.
+type (
+	// TurnBegan: a prompt has left for the harness. The rows of a process's turns are in the order of these events. Key
+	// is the session's at that time.
+	TurnBegan struct {
+		Session int    `json:"session"`
+		Turn    int    `json:"turn"`
+		Key     string `json:"key,omitempty"`
+		Command string `json:"command,omitempty"` // the slash command that the prompt is
+		// Delegation is the one that the session works for: an agent says the prompt, not a person.
+		Delegation string `json:"delegation,omitempty"`
+	}
+
+	// TraceKnown: the client has sent the prompt with this W3C traceparent.
+	TraceKnown struct {
+		Turn   int    `json:"turn"`
+		Parent string `json:"parent"`
+	}
+
+	// UserSaid: the text of the prompt, or more of the user's (steering). Redacted.
+	UserSaid struct {
+		Turn int    `json:"turn"`
+		Text string `json:"text"`
+		Cut  bool   `json:"cut,omitempty"` // some of it is missing
+	}
+
+	// AssistantSaid: the next text of the assistant. Redacted.
+	AssistantSaid struct {
+		Turn    int    `json:"turn"`
+		Text    string `json:"text"`
+		Skipped int    `json:"skipped,omitempty"` // bytes in front of it that were not kept
+	}
+
+	// ToolUsed: a tool call began, or a later report of it came: fields that are empty stay as they were.
+	ToolUsed struct {
+		Turn int      `json:"turn"`
+		Tool ToolCall `json:"tool"`
+	}
+
+	// Noted: the harness has put something into the conversation by itself, and filed it under the user's name.
+	Noted struct {
+		Turn int    `json:"turn"`
+		What string `json:"what"` // notification, interruption, …
+	}
+
+	// TurnTold: another program has written down a whole turn. It goes through Importer alone, and becomes the events
+	// that the turn would have had.
+	TurnTold struct {
+		Session int      `json:"session"`
+		Whole   Turn     `json:"whole"`
+		Command string   `json:"command,omitempty"`
+		Notes   []string `json:"notes,omitempty"` // what of Noted
+	}
+
+	// UsageReported: what the harness says was used.
+	UsageReported struct {
+		Session int   `json:"session"`
+		Turn    int   `json:"turn,omitempty"`
+		Usage   Usage `json:"usage"`
+	}
+
+	// TurnEnded: the prompt's response has come. The event is in the file, behind the turn's words, before the client
+	// has the response. If the process dies, its open turns end without one.
+	TurnEnded struct {
+		Turn    int    `json:"turn"`
+		Stop    string `json:"stop,omitempty"`    // ACP's stopReason
+		Code    int    `json:"code,omitempty"`    // of an error response
+		Request string `json:"request,omitempty"` // the request's id, as a raw token
+		Lost    int    `json:"lost,omitempty"`    // bytes of the turn that were not kept
+	}
+)
+
+// Events of the process.
+type (
+	// KeyStarted: a session-start is being sent with a key.
+	KeyStarted struct {
+		Key     string `json:"key"`
+		AgentID string `json:"agentId,omitempty"`
+	}
+
+	// DaemonAnswered: the daemon of a Signet path has answered.
+	DaemonAnswered struct {
+		SignetPath string `json:"signetPath"`
+		URL        string `json:"url"`
+		Version    string `json:"version"`
+	}
+
+	// Erased: an event that a person had forgotten was here.
+	Erased struct{}
+
+	// ProcessEnded: the process ends, and what it owes is due. Events may still follow.
+	ProcessEnded struct {
+		Reason string `json:"reason"`
+	}
+)
+
+// An unknown event is of a newer version. It goes into the table of events as it is.
+type unknown struct {
+	kind          string
+	data          json.RawMessage
+	Session, Turn int
 }
 
-const eventColumns = `id, at, kind, process, coalesce(session, 0), coalesce(turn, 0), data`
-
-func scanEvent(row sqlite.Row) (e StoredEvent, err error) {
-	var at int64
-	var data string
-	err = row.Scan(&e.ID, &at, &e.Kind, &e.Process, &e.Session, &e.Turn, &data)
-	e.At, e.Data = sqlite.Unstamp(at), json.RawMessage(data)
-	return e, err
+// kinds is all that there is to know of each kind, by its name in the file and in the table events. What it does to the
+// database is its method fold; of which session and turn it is say its fields of these names.
+var kinds = map[string]struct {
+	zero Event
+	text bool // it holds text of the conversation, which goes when that is forgotten
+}{
+	"session_opened":  {Opened{}, false},
+	"state_changed":   {Stepped{}, false},
+	"session_left":    {Closed{}, false},
+	"rekeyed":         {Rekeyed{}, false},
+	"record_known":    {RecordKnown{}, false},
+	"parent_known":    {ParentKnown{}, false},
+	"titled":          {Titled{}, true},
+	"injected":        {Injected{}, true},
+	"context_stored":  {ContextStored{}, true},
+	"context_dropped": {ContextDropped{}, false},
+	"compacting":      {Compacting{}, false},
+	DaemonWarned:      {Warned{}, true},
+	"summarised":      {Summarised{}, true},
+	"turn_began":      {TurnBegan{}, false},
+	"trace_known":     {TraceKnown{}, false},
+	"user_said":       {UserSaid{}, true},
+	"assistant_said":  {AssistantSaid{}, true},
+	"tool_used":       {ToolUsed{}, true},
+	"noted":           {Noted{}, false},
+	"turn_told":       {TurnTold{}, true},
+	"usage_reported":  {UsageReported{}, false},
+	"turn_ended":      {TurnEnded{}, false},
+	"key_started":     {KeyStarted{}, false},
+	"daemon_answered": {DaemonAnswered{}, false},
+	"erased":          {Erased{}, false},
+	"process_ended":   {ProcessEnded{}, false},
 }
 
-// TurnEvents returns the events of some kinds that turns have had since a time, in order.
-func (s *Store) TurnEvents(ctx context.Context, since time.Time, kinds ...string) ([]StoredEvent, error) {
-	return collect(ctx, s, "reading events", scanEvent, `SELECT `+eventColumns+` FROM events
-		WHERE kind IN (SELECT value FROM json_each(?)) AND turn IS NOT NULL AND at >= ? ORDER BY at, id`,
-		sqlite.List(kinds), sqlite.Stamp(since))
+// names has the name of each kind by its type.
+var names = func() map[reflect.Type]string {
+	m := map[reflect.Type]string{}
+	for name, k := range kinds {
+		m[reflect.TypeOf(k.zero)] = name
+	}
+	return m
+}()
+
+// KindOf returns the name of an event's kind.
+func KindOf(e Event) string {
+	if u, is := e.(unknown); is {
+		return u.kind
+	}
+	return names[reflect.TypeOf(e)]
 }
 
-// DaemonWarned is the kind of an event with a daemon's warning to people about a session.
-const DaemonWarned = "daemon_warned"
+// HoldsText reports whether an event holds text of the conversation, which goes when that is forgotten.
+func HoldsText(e Event) bool { return kinds[KindOf(e)].text }
 
-// Warnings returns the daemons' warnings about a session and those that it continues, oldest first, each once.
-func (s *Store) Warnings(ctx context.Context, session int64) ([]string, error) {
-	return collect(ctx, s, "reading what the daemon warned of", sqlite.One[string], ancestors("continue_of")+`
-		SELECT data ->> 'text' FROM events WHERE session IN ancestors AND kind = ? GROUP BY 1 ORDER BY min(id)`,
-		session, DaemonWarned)
-}
-
-// eventsAtOnce is how many are removed in one transaction.
-const eventsAtOnce = 500
-
-// expireEvents removes events and reports of usage from before a time. Those of turns are removed with their turns.
-func (s *Store) expireEvents(ctx context.Context, before time.Time) error {
-	for _, table := range []string{"events", "usage"} {
-		old := `SELECT id FROM ` + table + ` WHERE at < ? AND turn IS NULL LIMIT ?`
-		for {
-			began := time.Now()
-			// to look takes no lock
-			ids, err := sqlite.Collect(ctx, s.db, sqlite.One[int64], old, sqlite.Stamp(before), 1)
-			if err != nil || len(ids) == 0 {
-				if err != nil {
-					return sqlite.While("looking for old events", err)
-				}
-				break
-			}
-			err = s.write(ctx, "removing old events", func(tx *sql.Tx) error {
-				_, err := tx.ExecContext(ctx, `DELETE FROM `+table+` WHERE id IN (`+old+`)`,
-					sqlite.Stamp(before), eventsAtOnce)
-				return err
-			})
-			if err != nil {
-				return err
-			}
-			pace.Pause(ctx, began)
+// ParseEvent returns the event of a kind with the fields in data, a JSON object.
+func ParseEvent(kind string, data []byte) (Event, error) {
+	known, is := kinds[kind]
+	if !is {
+		if kind == "" || !json.Valid(data) {
+			return nil, errors.New("no event")
 		}
+		u := unknown{kind: kind, data: bytes.Clone(data)}
+		var of struct{ Session, Turn int }
+		if json.Unmarshal(data, &of) == nil { // else it is of no session
+			u.Session, u.Turn = of.Session, of.Turn
+		}
+		return u, nil
 	}
-	return nil
-}
-
-// EventNumbers says of which session a number in a process's file of events is.
-type EventNumbers struct {
-	Process string
-	N       int
-	Turn    bool  // it is the number of a turn; else of a session
-	Session int64 // the row of the session, or of the turn's
-}
-
-// EventNumbers returns the numbers in the files of all processes.
-func (s *Store) EventNumbers(ctx context.Context) ([]EventNumbers, error) {
-	return collect(ctx, s, "reading what files of events stand for", func(row sqlite.Row) (n EventNumbers, err error) {
-		return n, row.Scan(&n.Process, &n.N, &n.Turn, &n.Session)
-	}, `SELECT process, n, 0, session FROM event_sessions UNION ALL SELECT e.process, e.n, 1, t.session
-		FROM event_turns e JOIN turns t ON t.id = e.turn`)
+	e := reflect.New(reflect.TypeOf(known.zero))
+	if err := json.Unmarshal(data, e.Interface()); err != nil {
+		return nil, err
+	}
+	return e.Elem().Interface().(Event), nil
 }

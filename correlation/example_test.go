@@ -21,11 +21,15 @@ func ExampleStore_Claim() {
 		return
 	}
 	defer process.End(ctx, "done")
-	var s correlation.Session
 	err = store.Batch(ctx, process.ID(), func(b *correlation.Batch) error {
-		s, err = b.Open(1, correlation.OpenSession{Harness: "claude", ACPID: "s", New: true}, 0, 0)
-		return err
+		return b.Apply(correlation.Opened{Session: 1,
+			Open: correlation.OpenSession{Harness: "claude", ACPID: "s", New: true}})
 	})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	s, err := store.Find(ctx, "claude", "s")
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -42,9 +46,9 @@ func ExampleStore_Claim() {
 
 // The table of states is a function.
 func ExampleState_On() {
-	next, became, ok := correlation.InFlight.On(correlation.Event{Name: correlation.Refused, From: correlation.Armed})
+	next, became, ok := correlation.InFlight.On(correlation.Step{Name: correlation.Refused, From: correlation.Armed})
 	fmt.Println(next, became, ok)
-	_, _, ok = correlation.Armed.On(correlation.Event{Name: correlation.Answered})
+	_, _, ok = correlation.Armed.On(correlation.Step{Name: correlation.Answered})
 	fmt.Println(ok)
 	// Output:
 	// armed refused true

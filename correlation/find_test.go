@@ -89,7 +89,7 @@ func TestResolve(t *testing.T) {
 	p := b.register(ProcessInfo{})
 	a := b.open(OpenSession{ACPID: "aaaa-1", Record: "aaaa-1", Key: "key-a"})
 	b.turn(a.ID, p.ID(), "hello", "hi")
-	b.step(a.ID, "", Event{Name: NothingToTell})
+	b.step(a.ID, "", Step{Name: NothingToTell})
 	next := b.open(OpenSession{ACPID: "bbbb-2", ContinueOf: a.ID, Key: "key-b", New: true, Process: p.ID()})
 	check(t, b.rekey(next.ID, "second-key"))
 	other := b.open(OpenSession{ACPID: "bbcc-3", Key: "key-c"})

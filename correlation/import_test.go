@@ -23,9 +23,9 @@ func (b *bench) take(o OpenSession, turns []Turn) (v Session, added int, err err
 	for len(turns) > 0 {
 		some := turns[:min(2, len(turns))]
 		fresh, _, err := i.NewTurns(b.ctx(), some)
-		var told []eventlog.TurnTold
+		var told []TurnTold
 		for _, n := range fresh {
-			told = append(told, eventlog.TurnTold{Whole: some[n]})
+			told = append(told, TurnTold{Whole: some[n]})
 		}
 		n := 0
 		if err == nil {

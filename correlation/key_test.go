@@ -28,7 +28,7 @@ func TestKeys(t *testing.T) {
 	}
 	for what, err := range map[string]error{
 		"a new key for no session": b.rekey(1<<40, "k"),
-		"a context for no session": b.saveContext(1<<40, "k", ""),
+		"a context for no session": b.storeContext(1<<40, "k", ""),
 	} {
 		if !errors.Is(err, ErrNotFound) {
 			t.Errorf("%s: %v", what, err)
@@ -132,7 +132,7 @@ func TestStaleKeysByMode(t *testing.T) {
 		p := b.register(ProcessInfo{Memory: tt.memory, SignetPath: "/signet"})
 		b.startKey(p.ID(), b.open(OpenSession{ACPID: "s"}).Key)
 		if tt.seen {
-			check(t, b.sawDaemon("/signet", "", ""))
+			check(t, b.daemonAnswered("/signet", "", ""))
 		}
 		b.clock.Advance(time.Hour)
 		if got := must(p.StaleKeys(t.Context(), time.Minute))(t); len(got) != tt.want {
@@ -144,7 +144,7 @@ func TestStaleKeysByMode(t *testing.T) {
 func TestEndKey(t *testing.T) {
 	b := newBench(t)
 	v := b.open(OpenSession{ACPID: "s"})
-	check(t, b.saveContext(v.ID, v.Key, "x"))
+	check(t, b.storeContext(v.ID, v.Key, "x"))
 	if !must(b.EndKey(t.Context(), v.Key))(t) || must(b.EndKey(t.Context(), v.Key))(t) {
 		t.Error("not the first caller alone is told to send a session-end")
 	}

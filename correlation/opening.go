@@ -46,41 +46,45 @@ type OpenSession struct {
 	State State  `json:"state,omitempty"`
 }
 
-// Open finds or makes the session, stores what is new about it, attaches the process to it, and gives it the number n.
-// A session that is found keeps its state and key. fork and continues, if not 0, are numbers of sessions whose rows
-// become ForkOf and ContinueOf.
-func (b *Batch) Open(n int, o OpenSession, fork, continues int) (Session, error) {
+// fold finds or makes the session, stores what is new about it, attaches the process to it, and gives it its number. A
+// session that is found keeps its state and key.
+func (e Opened) fold(b *Batch) error {
+	o := e.Open
 	for _, from := range []struct {
 		n   int
 		row *int64
-	}{{fork, &o.ForkOf}, {continues, &o.ContinueOf}} {
+	}{{e.Fork, &o.ForkOf}, {e.Continues, &o.ContinueOf}} {
 		if from.n == 0 {
 			continue
 		}
-		row, err := b.Session(from.n)
+		row, err := b.openedSession(from.n)
 		if err != nil && !errors.Is(err, ErrNotFound) {
-			return Session{}, err
+			return err
 		}
 		*from.row = row
 	}
-	o.Process = b.process
-	v, err := b.open(o)
+	id, err := b.open(o)
 	if errors.Is(err, ErrNotFound) { // the session that it came from was forgotten
 		o.ForkOf, o.ContinueOf = 0, 0
-		v, err = b.open(o)
+		id, err = b.open(o)
 	}
 	if err != nil {
-		return Session{}, err
+		return err
 	}
-	b.sessions[n] = v.ID
-	return v, b.exec(`INSERT INTO event_sessions (process, n, session) VALUES (?, ?, ?)
-		ON CONFLICT (process, n) DO UPDATE SET session = excluded.session`, b.process, n, v.ID)
+	b.sessions[e.Session], b.Opened[e.Session] = id, id
+	delete(b.Gone, e.Session)
+	err = b.exec(`INSERT INTO event_sessions (process, n, session) VALUES (?, ?, ?)
+		ON CONFLICT (process, n) DO UPDATE SET session = excluded.session`, b.process, e.Session, id)
+	if err != nil {
+		return err
+	}
+	return b.record(e, id, 0)
 }
 
-func (b *Batch) open(o OpenSession) (Session, error) {
+func (b *Batch) open(o OpenSession) (id int64, err error) {
 	o.ACPID = storedID(o.ACPID)
-	var id, started, made int64
-	err := b.tx.QueryRowContext(b.ctx, `SELECT id, started, made FROM sessions
+	var started, made int64
+	err = b.tx.QueryRowContext(b.ctx, `SELECT id, started, made FROM sessions
 		WHERE harness = ? AND acp_id = ? AND replaced = 0`, o.Harness, o.ACPID).Scan(&id, &started, &made)
 	known := err == nil
 	if known && o.New && (made != 0 || o.Made.IsZero() || started < sqlite.Stamp(o.Made)) {
@@ -96,16 +100,13 @@ func (b *Batch) open(o OpenSession) (Session, error) {
 	default:
 		err = b.refreshSession(id, o)
 	}
-	if err == nil && o.Process != "" {
-		err = b.exec(`INSERT INTO attachments (session, process) VALUES (?, ?) ON CONFLICT DO NOTHING`, id, o.Process)
+	if err == nil && b.process != "" {
+		err = b.exec(`INSERT INTO attachments (session, process) VALUES (?, ?) ON CONFLICT DO NOTHING`, id, b.process)
 	}
 	if err == nil {
 		_, err = b.store.freshState(b.ctx, b.tx, id)
 	}
-	if err != nil {
-		return Session{}, err
-	}
-	return scanSession(b.tx.QueryRowContext(b.ctx, `SELECT `+sessionColumns+` FROM sessions s WHERE id = ?`, id))
+	return id, err
 }
 
 // takeOver fills in what a new session takes from those that it continues or was forked from. sameKey: it has the key
@@ -132,7 +133,7 @@ func (b *Batch) takeOver(o *OpenSession) (sameKey bool, err error) {
 			return false, fmt.Errorf("the session to fork: %w", err)
 		}
 		if o.State == "" {
-			if o.State, _, err = b.store.nextState(o.ForkOf, parent, Event{Name: Forked}); err != nil {
+			if o.State, _, err = b.store.nextState(o.ForkOf, parent, Step{Name: Forked}); err != nil {
 				return false, err
 			}
 		}

@@ -1,7 +1,6 @@
 package correlation_test
 
 import (
-	"errors"
 	"testing"
 	"time"
 
@@ -85,12 +84,12 @@ func TestOwedByTwoProcesses(t *testing.T) {
 	}
 }
 
-func TestOwe(t *testing.T) {
+func TestSummaryIsOwed(t *testing.T) {
 	b := newBench(t)
 	v := b.said("s", 1)
 	p := b.register(ProcessInfo{Memory: "daemon", URL: "http://there"})
 	for range 2 {
-		check(t, b.owe(p.ID(), Debt{Session: v.ID, Kind: KindCompaction, Payload: "summary"}))
+		check(t, b.summarised(p, v.ID, "summary"))
 	}
 	w := b.worker()
 	got := make(map[string]int)
@@ -110,13 +109,11 @@ func TestOwe(t *testing.T) {
 	if diff := cmp.Diff(map[string]int{"daemon ": 1, "compaction summary": 2}, got); diff != "" {
 		t.Error(diff)
 	}
-	check(t, b.owe(b.register(ProcessInfo{Memory: "embedded"}).ID(),
-		Debt{Session: v.ID, Kind: KindCompaction, Payload: "summary"}))
+	check(t, b.summarised(b.register(ProcessInfo{Memory: "embedded"}), v.ID, "summary"))
+	check(t, b.summarised(p, v.ID, ""))
 	b.nothingDue(w)
-	if err := b.owe(p.ID(), Debt{Session: 1 << 40, Payload: "x"}); !errors.Is(err, ErrNotFound) {
-		t.Errorf("owed by no session: %v", err)
-	}
-	if err := b.owe(p.ID(), Debt{Session: v.ID}); err == nil {
-		t.Error("owed nothing, without an error")
-	}
+}
+
+func (b *bench) summarised(p *Process, session int64, text string) error {
+	return b.happen(p.ID(), Summarised{Session: b.number(p.ID(), session), Text: text})
 }

@@ -196,7 +196,7 @@ func TestWhatIsOwed(t *testing.T) {
 			v := b.open(OpenSession{ACPID: "s", Process: p.ID()})
 			if tt.seen > 0 {
 				at(tt.seen)
-				check(t, b.sawDaemon(tt.path, "http://127.0.0.1:3850", "0.58.1"))
+				check(t, b.daemonAnswered(tt.path, "http://127.0.0.1:3850", "0.58.1"))
 			}
 			at(0)
 			b.turn(v.ID, p.ID(), "hello", "hi")
@@ -219,7 +219,7 @@ func TestLeave(t *testing.T) {
 	two := b.open(OpenSession{ACPID: "two", Process: p.ID()})
 	b.openTurn(one.ID, p.ID(), "hello", "hi")
 	b.openTurn(two.ID, p.ID(), "hello", "hi")
-	check(t, b.leave(p.ID(), one.ID))
+	check(t, b.close(p.ID(), one.ID))
 	if got := b.onlyTurn(one.ID); got.Ended.IsZero() {
 		t.Error("its turn goes on")
 	}
@@ -265,7 +265,7 @@ func TestDepart(t *testing.T) {
 
 // ends has a process say that it ends, while it still lives.
 func (b *bench) ends(process string) error {
-	return b.batch(process, func(batch *Batch) error { return batch.End("eof") })
+	return b.happen(process, ProcessEnded{Reason: "eof"})
 }
 
 // It is not waited for without end.

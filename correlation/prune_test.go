@@ -35,12 +35,12 @@ func TestForget(t *testing.T) {
 	b := newBench(t)
 	p := b.register(ProcessInfo{Memory: "daemon", Hook: true})
 	a := b.open(OpenSession{ACPID: "A", Process: p.ID()})
-	check(t, b.saveContext(a.ID, a.Key, "canary context"))
-	b.step(a.ID, "", Event{Name: NothingToTell})
+	check(t, b.storeContext(a.ID, a.Key, "canary context"))
+	b.step(a.ID, "", Step{Name: NothingToTell})
 	v := b.open(OpenSession{ACPID: "B", New: true, ContinueOf: a.ID, Process: p.ID()})
 	fork := b.open(OpenSession{ACPID: "fork", New: true, ForkOf: v.ID, Process: p.ID()})
 	other := b.open(OpenSession{ACPID: "other", Process: p.ID()})
-	check(t, b.batch(p.ID(), func(x *Batch) error { return x.Record(Injection{Session: v.ID, Key: v.Key, Text: "canary ledger"}) }))
+	check(t, b.happen(p.ID(), Injected{Session: b.number(p.ID(), v.ID), Injection: Injection{Key: v.Key, Text: "canary ledger"}}))
 	var turns []int64
 	for range 100 { // enough for pages of their own, in the database and in the log
 		turns = append(turns, b.turn(a.ID, p.ID(), strings.Repeat("canary user ", 1000),
@@ -49,7 +49,7 @@ func TestForget(t *testing.T) {
 	turns = append(turns, b.turn(v.ID, p.ID(), "canary", "canary"))
 	b.turn(fork.ID, p.ID(), "kept", "kept")
 	b.turn(other.ID, p.ID(), "kept", "kept")
-	check(t, b.leave(p.ID(), v.ID))
+	check(t, b.close(p.ID(), v.ID))
 	w := b.worker()
 	b.attempt(b.lease(w))
 

@@ -26,7 +26,7 @@ func TestOpenKnown(t *testing.T) {
 	if diff := cmp.Diff(want, first); diff != "" {
 		t.Fatal(diff)
 	}
-	b.step(first.ID, p.ID(), Event{Name: NothingToTell})
+	b.step(first.ID, p.ID(), Step{Name: NothingToTell})
 	b.clock.Advance(time.Minute)
 	again := b.another().open(OpenSession{Harness: "claude", ACPID: "s1", Cwd: "/y", Client: "zed", Key: "k2",
 		State: Armed})
@@ -153,10 +153,10 @@ func TestOpenContinue(t *testing.T) {
 			b := newBench(t)
 			p := b.register(ProcessInfo{})
 			a := b.open(OpenSession{ACPID: "A", Record: "rec", Process: p.ID()})
-			check(t, b.saveContext(a.ID, a.Key, "ctx"))
+			check(t, b.storeContext(a.ID, a.Key, "ctx"))
 			if tt.used {
 				b.claim(a.ID, p.ID(), Armed)
-				b.step(a.ID, p.ID(), Event{Name: Answered})
+				b.step(a.ID, p.ID(), Step{Name: Answered})
 			}
 			b.turn(a.ID, p.ID(), "hello", "hi")
 			v := b.open(OpenSession{ACPID: "B", New: true, ContinueOf: a.ID, Key: tt.key})

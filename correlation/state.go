@@ -33,35 +33,35 @@ const (
 	WasCancelled Outcome = "cancelled"
 )
 
-// An EventName names something that happens to a session's context.
-type EventName string
+// A StepName names something that happens to a session's context.
+type StepName string
 
 const (
-	Sent      EventName = "sent"          // a prompt leaves with a block in front
-	Answered  EventName = "answered"      // that prompt has a result, and the harness keeps it
-	Refused   EventName = "refused"       // the harness did not take it up, or has forgotten it, or it never left
-	Failed    EventName = "failed"        // it has any other error
-	Cancelled EventName = "cancelled"     // its turn was cancelled, and nobody knows what the harness keeps of that
-	Died      EventName = "died"          // the harness, or the process that holds the session, died in the turn
-	Marked    EventName = "replay marked" // a replay of the history shows the block
+	Sent      StepName = "sent"          // a prompt leaves with a block in front
+	Answered  StepName = "answered"      // that prompt has a result, and the harness keeps it
+	Refused   StepName = "refused"       // the harness did not take it up, or has forgotten it, or it never left
+	Failed    StepName = "failed"        // it has any other error
+	Cancelled StepName = "cancelled"     // its turn was cancelled, and nobody knows what the harness keeps of that
+	Died      StepName = "died"          // the harness, or the process that holds the session, died in the turn
+	Marked    StepName = "replay marked" // a replay of the history shows the block
 	// a replay shows a user's turn without the block, or the block is not known
-	Clean         EventName = "replay clean"
-	AssumedKept   EventName = "assumed kept"    // no replay came, and this harness keeps failed prompts
-	Compacted     EventName = "compacted"       // the harness has summed up the conversation
-	Cleared       EventName = "cleared"         // the harness has forgotten the conversation
-	NothingToTell EventName = "nothing to tell" // the sources have answered, and have nothing for this session
-	Placed        EventName = "placed"          // the identity is in the system prompt of a new session
-	Forked        EventName = "forked"          // gives the state of the fork; the parent's stays as it is
-	SwitchedOff   EventName = "switched off"    // the session wants no context
+	Clean         StepName = "replay clean"
+	AssumedKept   StepName = "assumed kept"    // no replay came, and this harness keeps failed prompts
+	Compacted     StepName = "compacted"       // the harness has summed up the conversation
+	Cleared       StepName = "cleared"         // the harness has forgotten the conversation
+	NothingToTell StepName = "nothing to tell" // the sources have answered, and have nothing for this session
+	Placed        StepName = "placed"          // the identity is in the system prompt of a new session
+	Forked        StepName = "forked"          // gives the state of the fork; the parent's stays as it is
+	SwitchedOff   StepName = "switched off"    // the session wants no context
 )
 
-// EventNames are all of them.
-var EventNames = []EventName{Sent, Answered, Refused, Failed, Cancelled, Died, Marked, Clean, AssumedKept, Compacted,
+// StepNames are all of them.
+var StepNames = []StepName{Sent, Answered, Refused, Failed, Cancelled, Died, Marked, Clean, AssumedKept, Compacted,
 	Cleared, NothingToTell, Placed, Forked, SwitchedOff}
 
-// An Event is what happens to a session's context, with what decides where it leads.
-type Event struct {
-	Name EventName `json:"name"`
+// A Step is what happens to a session's context, with what decides where it leads.
+type Step struct {
+	Name StepName `json:"name"`
 	// From is the state in which the block in flight was sent: for those that settle it.
 	From State `json:"from,omitempty"`
 	// Partly: the block was the identity alone, and the memories are still to come: for Answered, Marked and
@@ -76,26 +76,26 @@ type Event struct {
 	Unknown bool `json:"stranger,omitempty"`
 }
 
-// ErrIllegalStep is an event in a state in which it cannot happen: a fault of this program, which is logged and changes
+// ErrIllegalStep is a step in a state in which it cannot happen: a fault of this program, which is logged and changes
 // nothing.
 var ErrIllegalStep = errors.New("this cannot happen in this state")
 
 // A StepError is an ErrIllegalStep that says which.
 type StepError struct {
 	State State
-	Event EventName
+	Step  StepName
 }
 
 func (e *StepError) Error() string {
-	return fmt.Sprintf("%q in state %q: %v", e.Event, e.State, ErrIllegalStep)
+	return fmt.Sprintf("%q in state %q: %v", e.Step, e.State, ErrIllegalStep)
 }
 func (e *StepError) Unwrap() error { return ErrIllegalStep }
 
-// On is the one table of a session's states: it returns the state that e leads to, and what became of the block that
-// was in flight or in doubt. ok is false where e cannot happen in s; the state is then s. An event that means nothing
-// in a state (a compaction of an armed session) leaves it as it is.
-func (s State) On(e Event) (next State, became Outcome, ok bool) {
-	switch e.Name {
+// On is the one table of a session's states: it returns the state that a step leads to, and what became of the block
+// that was in flight or in doubt. ok is false where it cannot happen in s; the state is then s. A step that means
+// nothing in a state (a compaction of an armed session) leaves it as it is.
+func (s State) On(step Step) (next State, became Outcome, ok bool) {
+	switch step.Name {
 	case Sent:
 		switch s {
 		case Armed, IdentityGiven, Doubt, Done:
@@ -103,32 +103,32 @@ func (s State) On(e Event) (next State, became Outcome, ok bool) {
 		}
 		return s, Unsettled, false
 	case Answered, Refused, Failed, Cancelled, Died:
-		return s.settle(e)
+		return s.settle(step)
 	case Marked, AssumedKept:
 		switch {
-		case s == Doubt && e.Partly:
+		case s == Doubt && step.Partly:
 			return IdentityGiven, Kept, true
 		case s == Doubt:
 			return Done, Kept, true
-		case s == Armed && e.Name == Marked && e.Unknown:
+		case s == Armed && step.Name == Marked && step.Unknown:
 			return Done, Unsettled, true
 		}
 	case Clean:
 		if s == Doubt {
-			return e.withoutBlock(), WasRefused, true
+			return step.withoutBlock(), WasRefused, true
 		}
 	case Compacted:
 		switch {
-		case s == Done && e.Placed && !e.Whole: // a system prompt outlives it
+		case s == Done && step.Placed && !step.Whole: // a system prompt outlives it
 		case s == Done, s == IdentityGiven:
-			return e.withoutBlock(), Unsettled, true
+			return step.withoutBlock(), Unsettled, true
 		}
 	case Cleared:
 		switch s {
 		case Done, IdentityGiven:
-			return e.withoutBlock(), Unsettled, true
+			return step.withoutBlock(), Unsettled, true
 		case Doubt: // settled: there is nothing left of the conversation
-			return e.withoutBlock(), WasRefused, true
+			return step.withoutBlock(), WasRefused, true
 		}
 	case NothingToTell:
 		switch s {
@@ -160,42 +160,42 @@ func (s State) On(e Event) (next State, became Outcome, ok bool) {
 	return s, Unsettled, true
 }
 
-// settle handles the events that end the flight of a block. A block that was sent in state Done was recall: what
+// settle handles the steps that end the flight of a block. A block that was sent in state Done was recall: what
 // becomes of it does not change the state.
-func (s State) settle(e Event) (State, Outcome, bool) {
+func (s State) settle(step Step) (State, Outcome, bool) {
 	if s != InFlight { // switched off meanwhile, or a process died with nothing in flight
-		return s, Unsettled, s == Off || e.Name == Died
+		return s, Unsettled, s == Off || step.Name == Died
 	}
 	switch {
-	case !e.From.canSend():
+	case !step.From.canSend():
 		return s, Unsettled, false
-	case e.Name == Answered && e.Partly:
+	case step.Name == Answered && step.Partly:
 		return IdentityGiven, Kept, true
-	case e.Name == Answered:
+	case step.Name == Answered:
 		return Done, Kept, true
-	case e.From == Done && e.Name == Refused:
+	case step.From == Done && step.Name == Refused:
 		return Done, WasRefused, true
-	case e.Name == Cancelled && e.From == Done:
+	case step.Name == Cancelled && step.From == Done:
 		return Done, WasCancelled, true
-	case e.Name == Cancelled:
+	case step.Name == Cancelled:
 		return Doubt, WasCancelled, true
-	case e.From == Done:
+	case step.From == Done:
 		return Done, InDoubt, true
-	case e.Name == Refused && e.From != Doubt:
-		return e.From, WasRefused, true
+	case step.Name == Refused && step.From != Doubt:
+		return step.From, WasRefused, true
 	}
 	return Doubt, InDoubt, true
 }
 
 // canSend reports whether a block can be sent in this state.
 func (s State) canSend() bool {
-	_, _, ok := s.On(Event{Name: Sent})
+	_, _, ok := s.On(Step{Name: Sent})
 	return ok
 }
 
 // withoutBlock is the state of a session whose conversation holds no block.
-func (e Event) withoutBlock() State {
-	if e.Placed {
+func (step Step) withoutBlock() State {
+	if step.Placed {
 		return IdentityGiven
 	}
 	return Armed

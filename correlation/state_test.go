@@ -48,10 +48,10 @@ switched off           : off             | off             | off, doubt         
 `
 
 // row returns a row's event and its cells.
-func row(t *testing.T, line string) (Event, []string) {
+func row(t *testing.T, line string) (Step, []string) {
 	t.Helper()
 	name, rest, _ := strings.Cut(line, ":")
-	var e Event
+	var e Step
 	for known := true; known; { // the last words are flags
 		name, known = strings.TrimSpace(name), false
 		for _, flag := range []struct {
@@ -63,8 +63,8 @@ func row(t *testing.T, line string) (Event, []string) {
 			}
 		}
 	}
-	e.Name = EventName(name)
-	if !slices.Contains(EventNames, e.Name) {
+	e.Name = StepName(name)
+	if !slices.Contains(StepNames, e.Name) {
 		t.Fatalf("no event is called %q", name)
 	}
 	return e, strings.Split(rest, "|")
@@ -72,7 +72,7 @@ func row(t *testing.T, line string) (Event, []string) {
 
 // Every cell of the table of states.
 func TestStates(t *testing.T) {
-	walked := map[EventName]bool{}
+	walked := map[StepName]bool{}
 	n := 0
 	for _, line := range strings.Split(strings.TrimSpace(cells), "\n")[1:] {
 		e, want := row(t, line)
@@ -103,7 +103,7 @@ func TestStates(t *testing.T) {
 			n++
 		}
 	}
-	for _, name := range EventNames {
+	for _, name := range StepNames {
 		if !walked[name] {
 			t.Errorf("no row walks %q", name)
 		}
@@ -114,12 +114,12 @@ func TestStates(t *testing.T) {
 // What no caller may rely on: an event and a state that are not in the table change nothing.
 func TestStatesUnknown(t *testing.T) {
 	for _, s := range append(States, "", "elsewhere") {
-		if next, became, ok := s.On(Event{Name: "eaten"}); ok || next != s || became != Unsettled {
+		if next, became, ok := s.On(Step{Name: "eaten"}); ok || next != s || became != Unsettled {
 			t.Errorf("an unknown event in %q: %q, %q, %t", s, next, became, ok)
 		}
 	}
 	for _, from := range []State{InFlight, Off, "", "elsewhere"} { // nothing is sent in these
-		if _, _, ok := InFlight.On(Event{Name: Answered, From: from}); ok {
+		if _, _, ok := InFlight.On(Step{Name: Answered, From: from}); ok {
 			t.Errorf("a block was sent in state %q", from)
 		}
 	}
@@ -130,13 +130,13 @@ func TestStep(t *testing.T) {
 	b := newBench(t)
 	p := b.register(ProcessInfo{})
 	for _, have := range States {
-		for _, name := range EventNames {
+		for _, name := range StepNames {
 			t.Run(fmt.Sprintf("%s in %s", name, have), func(t *testing.T) {
 				v := b.in(have, t.Name(), p.ID())
 				from := Armed // what b.in claims from
-				want, outcome, legal := have.On(Event{Name: name, From: from})
-				err := b.tryStep(v.ID, p.ID(), nil, Event{Name: name})
-				settles := slices.Contains([]EventName{Answered, Refused, Failed, Cancelled, Died}, name)
+				want, outcome, legal := have.On(Step{Name: name, From: from})
+				err := b.tryStep(v.ID, p.ID(), nil, Step{Name: name})
+				settles := slices.Contains([]StepName{Answered, Refused, Failed, Cancelled, Died}, name)
 				switch {
 				case settles && have != InFlight: // of nobody's claim
 					if !isState(err, have) {
@@ -162,13 +162,13 @@ func TestStep(t *testing.T) {
 		}
 	}
 	v := b.in(InFlight, "another's", p.ID())
-	if err := b.tryStep(v.ID, "another", nil, Event{Name: Answered}); !isState(err, InFlight) {
+	if err := b.tryStep(v.ID, "another", nil, Step{Name: Answered}); !isState(err, InFlight) {
 		t.Errorf("another process settled a claim: %v", err)
 	}
-	if err := b.tryStep(v.ID, p.ID(), []State{Armed}, Event{Name: SwitchedOff}); !isState(err, InFlight) {
+	if err := b.tryStep(v.ID, p.ID(), []State{Armed}, Step{Name: SwitchedOff}); !isState(err, InFlight) {
 		t.Errorf("from another state: %v", err)
 	}
-	if err := b.tryStep(1<<40, p.ID(), nil, Event{Name: SwitchedOff}); !errors.Is(err, ErrNotFound) {
+	if err := b.tryStep(1<<40, p.ID(), nil, Step{Name: SwitchedOff}); !errors.Is(err, ErrNotFound) {
 		t.Errorf("of no session: %v", err)
 	}
 	if have, err := b.State(t.Context(), v.ID); err != nil || have != InFlight {

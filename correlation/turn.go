@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/Signet-AI/signet-acp-proxy/chars"
-
 	"github.com/Signet-AI/signet-acp-proxy/sqlite"
 )
 
@@ -28,6 +27,41 @@ type ToolCall struct {
 	Status       string   `json:"status"`
 	Locations    []string `json:"locations,omitempty"` // paths
 	Milliseconds int64    `json:"ms,omitempty"`        // from its first to its last report
+}
+
+const (
+	maxToolID    = 128 // bytes
+	maxTitle     = 500
+	maxWord      = 32 // of a kind and of a status, which the protocol enumerates
+	maxLocations = 16
+	maxLocation  = 512
+)
+
+// bounded returns the call cut to the sizes that are stored.
+func (t ToolCall) bounded() ToolCall {
+	t.ID, t.Title = chars.Cut(t.ID, maxToolID), chars.Cut(t.Title, maxTitle)
+	t.Kind, t.Status = chars.Cut(t.Kind, maxWord), chars.Cut(t.Status, maxWord)
+	t.Locations = slices.Clone(t.Locations[:min(len(t.Locations), maxLocations)])
+	for i, at := range t.Locations {
+		t.Locations[i] = chars.Cut(at, maxLocation)
+	}
+	return t
+}
+
+// Merge takes over the fields of a later report that are not empty.
+func (t *ToolCall) Merge(later ToolCall) {
+	set := func(have *string, now string) {
+		if now != "" {
+			*have = now
+		}
+	}
+	set(&t.Title, later.Title)
+	set(&t.Kind, later.Kind)
+	set(&t.Status, later.Status)
+	if len(later.Locations) > 0 {
+		t.Locations = later.Locations
+	}
+	t.Milliseconds = max(t.Milliseconds, later.Milliseconds)
 }
 
 // A Turn is what a person said and what the assistant answered. Callers take out <private> and secrets before they

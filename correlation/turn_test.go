@@ -141,8 +141,7 @@ func TestTurnIsBounded(t *testing.T) {
 func TestAnswer(t *testing.T) {
 	b := newBench(t)
 	v := b.open(OpenSession{ACPID: "s"})
-	var id int64
-	check(t, b.batch("p", func(b *Batch) (err error) { id, err = b.BeginTurn(1, v.ID, "k", ""); return err }))
+	check(t, b.happen("p", TurnBegan{Session: b.number("p", v.ID), Turn: 1}))
 	for _, tt := range []struct {
 		text    string
 		skipped int
@@ -151,7 +150,7 @@ func TestAnswer(t *testing.T) {
 		{"a", 0, "a"}, {"b\xff", 0, "ab\uFFFD"}, {"", 0, "ab\uFFFD"},
 		{"c", 3, "ab\uFFFD\n[3 bytes left out …]\nc"}, {"d", 2, "ab\uFFFD\n[6 bytes left out …]\nd"},
 	} {
-		check(t, b.batch("p", func(b *Batch) error { return b.AddAnswer(id, tt.text, tt.skipped) }))
+		check(t, b.happen("p", AssistantSaid{1, tt.text, tt.skipped}))
 		if got := b.onlyTurn(v.ID); got.Assistant != tt.want || got.Truncated != strings.Contains(tt.want, "left out") {
 			t.Errorf("behind %q: %q, %v, want %q", tt.text, got.Assistant, got.Truncated, tt.want)
 		}
@@ -162,10 +161,8 @@ func TestAnswer(t *testing.T) {
 func TestToolWords(t *testing.T) {
 	b := newBench(t)
 	v := b.open(OpenSession{ACPID: "s"})
-	check(t, b.batch("p", func(b *Batch) error {
-		id, err := b.BeginTurn(1, v.ID, "k", "")
-		return errors.Join(err, b.AddToolCall(id, ToolCall{ID: "1", Kind: strings.Repeat("k", 33), Status: strings.Repeat("s", 33)}))
-	}))
+	check(t, b.happen("p", TurnBegan{Session: b.number("p", v.ID), Turn: 1},
+		ToolUsed{1, ToolCall{ID: "1", Kind: strings.Repeat("k", 33), Status: strings.Repeat("s", 33)}}))
 	if got := b.onlyTurn(v.ID).Tools; len(got) != 1 || len(got[0].Kind) != 32 || len(got[0].Status) != 32 {
 		t.Errorf("%+v", got)
 	}
@@ -216,10 +213,10 @@ func TestLedger(t *testing.T) {
 	inj := Injection{Key: "k", Kind: "context", BlockID: "3f9c", Text: "<signet-memory>\n\u202e", Source: "daemon",
 		Bytes: 99, FetchMS: 2000, HeldMS: 1500, Items: []string{"a", "b"}}
 	id := must(b.Claim(t.Context(), v.ID, []State{Armed}, p.ID(), inj))(t)
-	b.step(v.ID, p.ID(), Event{Name: Answered})
-	recall := Injection{Session: v.ID, Key: "k", Kind: "recall", Text: "more"}
-	check(t, b.batch(p.ID(), func(x *Batch) error { return x.Record(recall) }))
-	recall.ID = id + 1
+	b.step(v.ID, p.ID(), Step{Name: Answered})
+	recall := Injection{Key: "k", Kind: "recall", Text: "more"}
+	check(t, b.happen(p.ID(), Injected{Session: b.number(p.ID(), v.ID), Injection: recall}))
+	recall.ID, recall.Session = id+1, v.ID
 	inj.ID, inj.Session, inj.At, inj.Outcome = id, v.ID, b.clock.Now(), "kept"
 	recall.At, recall.Outcome, recall.Bytes, recall.Items = b.clock.Now(), "kept", 4, []string{}
 	if diff := cmp.Diff([]Injection{recall, inj}, must(b.Injections(t.Context(), v.ID))(t)); diff != "" {

@@ -23,19 +23,6 @@ type Usage struct {
 	Raw         json.RawMessage `json:"raw,omitempty"` // as it was reported
 }
 
-// AddUsage stores a report of usage of a session and, unless turn is 0, of a turn.
-func (b *Batch) AddUsage(session, turn int64, u Usage) error {
-	raw := string(u.Raw)
-	if raw == "" {
-		raw = "{}"
-	}
-	return b.exec(`INSERT INTO usage (session, turn, at, reporter, input, output, cached_read,
-		cached_write, thought, total, context_used, context_size, cost, currency, raw)
-		VALUES (?, nullif(?, 0), ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-		session, turn, b.now(), u.Reporter, u.Input, u.Output, u.CachedRead, u.CachedWrite,
-		u.Thought, u.Total, u.ContextUsed, u.ContextSize, u.Cost, u.Currency, raw)
-}
-
 // A Window is how much of a model's window a session takes, in tokens. nil: not reported.
 type Window struct{ Used, Size *int64 }
 

@@ -29,9 +29,8 @@ func TestDeliverMemory(t *testing.T) {
 			if owed, err := process.OweMemory(ctx, s.Key, `{"content":"x"}`); owed || err != nil {
 				t.Errorf("owed %v, though no daemon was ever there (%v)", owed, err)
 			}
-			check(t, p.store.Batch(ctx, process.ID(), func(b *correlation.Batch) error {
-				return b.SawDaemon(p.dir, p.daemon.URL(), g.Version())
-			}))
+			check(t, correlationtest.Apply(ctx, p.store, process.ID(),
+				correlation.DaemonAnswered{SignetPath: p.dir, URL: p.daemon.URL(), Version: g.Version()}))
 			owed, err := process.OweMemory(ctx, s.Key,
 				`{"content":"Robin rows on the lake.","type":"fact","importance":0.5,"tags":"sport"}`)
 			if check(t, err); !owed {
@@ -75,10 +74,10 @@ func deliverCompaction(t *testing.T, p *post) {
 	s := p.say("one", turn("hello", "hello"))
 	process, err := p.store.Register(ctx, correlation.ProcessInfo{Kind: correlation.Relay, Memory: "daemon"})
 	check(t, err)
-	check(t, p.store.Batch(ctx, process.ID(), func(b *correlation.Batch) error {
-		return b.Owe(correlation.Debt{Session: s.ID, Kind: correlation.KindCompaction,
-			Payload: "What was said <private>x</private>so far."})
-	}))
+	n, err := correlationtest.Number(ctx, p.store, process.ID(), s.ID)
+	check(t, err)
+	check(t, correlationtest.Apply(ctx, p.store, process.ID(),
+		correlation.Summarised{Session: n, Text: "What was said <private>x</private>so far."}))
 	check(t, process.End(ctx, "ended"))
 	p.daemon.Fail(daemontest.Fault{Path: "/api/hooks/compaction-complete", Kind: daemontest.Status, Times: 1})
 	p.work()
@@ -116,9 +115,9 @@ func TestMemoryOutcomes(t *testing.T) {
 		p := b.process(toDaemon)
 		s, err := correlationtest.Session(t.Context(), b.Store, correlation.OpenSession{Harness: "echo", ACPID: "one",
 			AgentID: "alto", Process: p.ID()})
-		check(t, errors.Join(err, b.Batch(t.Context(), p.ID(), func(b *correlation.Batch) error {
-			return b.Owe(correlation.Debt{Session: s.ID, Kind: correlation.KindMemory, Payload: tt.payload})
-		}), p.End(t.Context(), "ended")))
+		check(t, err)
+		_, err = p.OweMemory(t.Context(), s.Key, tt.payload)
+		check(t, errors.Join(err, p.End(t.Context(), "ended")))
 		b.work()
 		d := b.only(s)
 		if have := fmt.Sprint(d.State, " ", d.Attempts, " ", d.Reply+d.Error, " ", got); have != tt.want {

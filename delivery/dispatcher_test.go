@@ -13,6 +13,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"github.com/Signet-AI/signet-acp-proxy/correlation"
+	"github.com/Signet-AI/signet-acp-proxy/correlation/correlationtest"
 )
 
 // asWorker is what the test's program does when a Spawn starts it; false: it is the test.
@@ -75,7 +76,7 @@ func TestDispatcher(t *testing.T) {
 			p := b.process(toDaemon)
 			if tt.stale {
 				s := b.say(correlation.ProcessInfo{Kind: correlation.Relay}, "hello", "hi")
-				check(t, b.Batch(t.Context(), "gone", func(b *correlation.Batch) error { return b.StartKey(s.Key+"x", "") }))
+				check(t, correlationtest.Apply(t.Context(), b.Store, "gone", correlation.KeyStarted{Key: s.Key + "x"}))
 			}
 			b.now = time.Now()
 			if tt.before {

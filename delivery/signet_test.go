@@ -1,7 +1,6 @@
 package delivery
 
 import (
-	"errors"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -268,9 +267,8 @@ func TestDeliverStaleKeys(t *testing.T) {
 	ctx := t.Context()
 	s, err := correlationtest.Session(ctx, p.store, correlation.OpenSession{Harness: "echo", ACPID: "unused"})
 	check(t, err)
-	check(t, p.store.Batch(ctx, "relay", func(b *correlation.Batch) error {
-		return errors.Join(b.StartKey(s.Key, ""), b.SawDaemon(p.dir, p.daemon.URL(), ""))
-	}))
+	check(t, correlationtest.Apply(ctx, p.store, "relay", correlation.KeyStarted{Key: s.Key},
+		correlation.DaemonAnswered{SignetPath: p.dir, URL: p.daemon.URL()}))
 	p.work()
 	p.later(time.Hour)
 	p.daemon.Stop()

@@ -141,10 +141,10 @@ func TestStates(t *testing.T) {
 		b.WriteString(" " + string(s) + " |")
 	}
 	b.WriteString("\n|---|" + strings.Repeat("---|", len(correlation.States)) + "\n")
-	for _, name := range correlation.EventNames {
+	for _, name := range correlation.StepNames {
 		b.WriteString("| " + string(name) + " |")
 		for _, s := range correlation.States {
-			e := correlation.Event{Name: name}
+			e := correlation.Step{Name: name}
 			if s == correlation.InFlight {
 				e.From = correlation.Armed
 			}
@@ -165,7 +165,7 @@ func TestStates(t *testing.T) {
 
 // The page about events names every kind that the package declares.
 func TestEvents(t *testing.T) {
-	source, err := os.ReadFile("../correlation/eventlog/event.go")
+	source, err := os.ReadFile("../correlation/event.go")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -7,7 +7,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/Signet-AI/signet-acp-proxy/correlation/eventlog"
+	"github.com/Signet-AI/signet-acp-proxy/correlation"
 	"github.com/Signet-AI/signet-acp-proxy/guard"
 	"github.com/Signet-AI/signet-acp-proxy/memory"
 	"github.com/Signet-AI/signet-acp-proxy/pace"
@@ -292,7 +292,7 @@ func (d *database) clientGone(end bool) {
 
 // end records the end of the process, once.
 func (d *database) end() {
-	d.endOnce.Do(func() { d.talk.events.Append(eventlog.ProcessEnded{Reason: "ended"}) })
+	d.endOnce.Do(func() { d.talk.events.Append(correlation.ProcessEnded{Reason: "ended"}) })
 }
 
 // close folds in what it can within closeLimit and ends the file of events. A database that is still being opened is

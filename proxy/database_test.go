@@ -65,7 +65,7 @@ func TestMadeElsewhereJustNow(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer other.Close(t.Context())
-	other.Append(eventlog.Opened{Session: 1, Open: correlation.OpenSession{
+	other.Append(correlation.Opened{Session: 1, Open: correlation.OpenSession{
 		Harness: "echo", ACPID: "s1", New: true, Made: time.Now(), Key: "acp-theirs",
 	}})
 	if err := other.Flush(t.Context()); err != nil {

@@ -8,7 +8,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/Signet-AI/signet-acp-proxy/correlation/eventlog"
+	"github.com/Signet-AI/signet-acp-proxy/correlation"
 	"github.com/Signet-AI/signet-acp-proxy/memory"
 )
 
@@ -100,8 +100,8 @@ func TestSummarised(t *testing.T) {
 					}
 				}
 				e(f, line, say)
-			}, seeing(func(e eventlog.Event) {
-				if e, ok := e.(eventlog.Summarised); ok {
+			}, seeing(func(e correlation.Event) {
+				if e, ok := e.(correlation.Summarised); ok {
 					mu.Lock()
 					defer mu.Unlock()
 					got = append(got, e.Text)

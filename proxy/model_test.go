@@ -13,6 +13,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/Signet-AI/signet-acp-proxy/correlation"
 	"github.com/Signet-AI/signet-acp-proxy/correlation/eventlog"
 	"github.com/Signet-AI/signet-acp-proxy/proxy/session"
 )
@@ -270,13 +271,13 @@ type killable struct {
 	dead *atomic.Bool
 }
 
-func (m killable) Append(e ...eventlog.Event) {
+func (m killable) Append(e ...correlation.Event) {
 	if !m.dead.Load() {
 		m.Events.Append(e...)
 	}
 }
 
-func (m killable) AppendWait(ctx context.Context, e eventlog.Event) error {
+func (m killable) AppendWait(ctx context.Context, e correlation.Event) error {
 	if m.dead.Load() {
 		return eventlog.ErrNotWritten
 	}
@@ -284,7 +285,7 @@ func (m killable) AppendWait(ctx context.Context, e eventlog.Event) error {
 }
 
 // seeing shows a test what is written down.
-func seeing(see func(eventlog.Event)) func(*Options) {
+func seeing(see func(correlation.Event)) func(*Options) {
 	return func(o *Options) {
 		begin := o.Events
 		o.Events = func(folded func(bool, []int)) (Events, error) {
@@ -296,17 +297,17 @@ func seeing(see func(eventlog.Event)) func(*Options) {
 
 type watched struct {
 	Events
-	see func(eventlog.Event)
+	see func(correlation.Event)
 }
 
-func (w watched) Append(all ...eventlog.Event) {
+func (w watched) Append(all ...correlation.Event) {
 	for _, e := range all {
 		w.see(e)
 	}
 	w.Events.Append(all...)
 }
 
-func (w watched) AppendWait(ctx context.Context, e eventlog.Event) error {
+func (w watched) AppendWait(ctx context.Context, e correlation.Event) error {
 	w.see(e)
 	return w.Events.AppendWait(ctx, e)
 }

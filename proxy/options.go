@@ -10,7 +10,6 @@ import (
 	"github.com/rs/zerolog"
 
 	"github.com/Signet-AI/signet-acp-proxy/correlation"
-	"github.com/Signet-AI/signet-acp-proxy/correlation/eventlog"
 	"github.com/Signet-AI/signet-acp-proxy/memory"
 	"github.com/Signet-AI/signet-acp-proxy/memory/private"
 	"github.com/Signet-AI/signet-acp-proxy/proxy/session"
@@ -36,8 +35,8 @@ type Client struct {
 // possible; *eventlog.Log is one, and documents the methods.
 type Events interface {
 	Process() string
-	Append(...eventlog.Event) // never waits
-	AppendWait(context.Context, eventlog.Event) error
+	Append(...correlation.Event) // never waits
+	AppendWait(context.Context, correlation.Event) error
 	Flush(context.Context) error
 	Row(ctx context.Context, session int) (int64, error)
 	Folded(context.Context) error

@@ -7,7 +7,7 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"github.com/Signet-AI/signet-acp-proxy/correlation/eventlog"
+	"github.com/Signet-AI/signet-acp-proxy/correlation"
 )
 
 // A weighed file of events knows how much text it is given before anybody waits for it.
@@ -16,9 +16,9 @@ type weighed struct {
 	given, most atomic.Int64
 }
 
-func (w *weighed) Append(events ...eventlog.Event) {
+func (w *weighed) Append(events ...correlation.Event) {
 	for _, e := range events {
-		if said, ok := e.(eventlog.UserSaid); ok {
+		if said, ok := e.(correlation.UserSaid); ok {
 			w.most.Store(max(w.most.Load(), w.given.Add(int64(len(said.Text)))))
 		}
 	}

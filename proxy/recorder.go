@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/Signet-AI/signet-acp-proxy/chars"
-	"github.com/Signet-AI/signet-acp-proxy/correlation/eventlog"
+	"github.com/Signet-AI/signet-acp-proxy/correlation"
 	"github.com/Signet-AI/signet-acp-proxy/guard"
 	"github.com/Signet-AI/signet-acp-proxy/memory/privacy"
 	"github.com/Signet-AI/signet-acp-proxy/pace"
@@ -136,7 +136,7 @@ func (r *recorder) recordNow(ctx context.Context) {
 // end brings to the disk what a turn has said, prompt and answer, and behind it the event that it has ended. The
 // response waits for that, flushLimit at most: a disk that hangs gets the words after the end, and the file of events
 // says so. unread: the turn's prompt is still being read.
-func (r *recorder) end(t *session.Turn, ended eventlog.Event, unread bool) {
+func (r *recorder) end(t *session.Turn, ended correlation.Event, unread bool) {
 	ctx, cancel := context.WithTimeout(r.ctx, flushLimit)
 	defer cancel()
 	if unread {
@@ -198,11 +198,11 @@ func (r *recorder) recordRest(due session.Due, private map[*session.Session][]st
 	for _, t := range due.Titles { // harnesses make them from first prompts
 		title := chars.Cut(strings.Join(strings.Fields(clean(t)), " "), maxTitle)
 		if title != "" && r.o.Delegation == "" { // a task is its own title
-			r.add(t.Session, nil, nil, eventlog.Titled{Session: t.Session.Number, Title: title})
+			r.add(t.Session, nil, nil, correlation.Titled{Session: t.Session.Number, Title: title})
 		}
 	}
 	for _, t := range due.Summaries {
-		r.add(t.Session, nil, nil, eventlog.Summarised{Session: t.Session.Number, Text: clean(t)})
+		r.add(t.Session, nil, nil, correlation.Summarised{Session: t.Session.Number, Text: clean(t)})
 	}
 	ended := r.talk.see(session.RecordingEnds{})
 	for _, release := range ended.Release {
@@ -215,7 +215,7 @@ func (r *recorder) recordRest(due session.Due, private map[*session.Session][]st
 
 // add records events of a turn, or of none (nil), and more that is private. It returns all that is private in the
 // session.
-func (r *recorder) add(s *session.Session, t *session.Turn, private []string, events ...eventlog.Event) []string {
+func (r *recorder) add(s *session.Session, t *session.Turn, private []string, events ...correlation.Event) []string {
 	if len(events) == 0 {
 		return nil
 	}
@@ -233,7 +233,7 @@ func (r *recorder) recordPrompt(d session.DueTurn, p session.Prompt) []string {
 	}
 	words = privacy.Redact(r.o.Task(words))
 	r.waitForSpace(len(words))
-	return r.add(d.Turn.Session, d.Turn, private, eventlog.UserSaid{Turn: d.Number, Text: words, Cut: cut})
+	return r.add(d.Turn.Session, d.Turn, private, correlation.UserSaid{Turn: d.Number, Text: words, Cut: cut})
 }
 
 // recordTools records tool calls of a turn. Their titles are commands and file names, which may repeat secrets.
@@ -241,13 +241,13 @@ func (r *recorder) recordTools(d session.DueTurn, private []string) {
 	clean := func(text string, limit int) string {
 		return chars.Cut(r.o.Private.Conceal(d.Project, privacy.Clean(text, private, false)), limit)
 	}
-	events := make([]eventlog.Event, 0, len(d.Tools))
+	events := make([]correlation.Event, 0, len(d.Tools))
 	for _, call := range d.Tools {
 		call.Title = clean(call.Title, maxTitle)
 		for i, path := range call.Locations {
 			call.Locations[i] = clean(path, maxTitle)
 		}
-		events = append(events, eventlog.ToolUsed{Turn: d.Number, Tool: call})
+		events = append(events, correlation.ToolUsed{Turn: d.Number, Tool: call})
 	}
 	r.add(d.Turn.Session, d.Turn, nil, events...)
 }
@@ -267,7 +267,7 @@ func (r *recorder) recordAnswer(d session.DueTurn, private []string) {
 	answer.Conceal(private)
 	answer.Recognise(r.o.Private.Digests(d.Project))
 	skipped := 0
-	var events []eventlog.Event
+	var events []correlation.Event
 	for _, p := range parts {
 		if p.Omitted > 0 { // in front of what the stream returns next
 			events = appendSaid(events, d.Number, answer.Skip(""), 0)
@@ -286,11 +286,11 @@ func (r *recorder) recordAnswer(d session.DueTurn, private []string) {
 }
 
 // appendSaid appends an event with text of the agent, and how many bytes are missing in front of it.
-func appendSaid(events []eventlog.Event, turn int, words string, skipped int) []eventlog.Event {
+func appendSaid(events []correlation.Event, turn int, words string, skipped int) []correlation.Event {
 	if words == "" && skipped == 0 {
 		return events
 	}
-	return append(events, eventlog.Said{Turn: turn, Text: words, Skipped: skipped})
+	return append(events, correlation.AssistantSaid{Turn: turn, Text: words, Skipped: skipped})
 }
 
 // waitForSpace waits for the disk after each maxUnsaved bytes, because the file's queue drops what does not fit. A disk

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/Signet-AI/signet-acp-proxy/correlation"
-	"github.com/Signet-AI/signet-acp-proxy/correlation/eventlog"
 	"github.com/Signet-AI/signet-acp-proxy/proxy/frame"
 	"github.com/Signet-AI/signet-acp-proxy/proxy/session"
 	"github.com/Signet-AI/signet-acp-proxy/proxy/wire"
@@ -63,7 +62,7 @@ func FuzzLeadingBlock(f *testing.F) {
 // nowhere is a file of events that there is not.
 type nowhere struct{ Events }
 
-func (nowhere) Append(...eventlog.Event) {}
+func (nowhere) Append(...correlation.Event) {}
 
 func (nowhere) Flush(context.Context) error { return nil }
 

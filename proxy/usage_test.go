@@ -6,7 +6,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/Signet-AI/signet-acp-proxy/correlation/eventlog"
+	"github.com/Signet-AI/signet-acp-proxy/correlation"
 )
 
 // Of a prompt's result its usage is recorded, and the quota where it says what we can read: gemini's, and not that of
@@ -32,8 +32,8 @@ func TestResultUsage(t *testing.T) {
 					return
 				}
 				plain(f, line, say)
-			}, seeing(func(e eventlog.Event) {
-				if u, ok := e.(eventlog.UsageReported); ok {
+			}, seeing(func(e correlation.Event) {
+				if u, ok := e.(correlation.UsageReported); ok {
 					mu.Lock()
 					defer mu.Unlock()
 					count, _ := json.Marshal(u.Usage.Input)

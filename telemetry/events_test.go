@@ -11,6 +11,7 @@ import (
 func TestEventReader(t *testing.T) {
 	w := newWorld(t)
 	s := w.session("good", "a")
+	w.exec(`DELETE FROM events`)
 	first, second := w.turn(s, "1"), w.turn(s, "1")
 	happens := func(at int64, kind string, turn any, data string) {
 		w.exec(`INSERT INTO events (at, kind, process, session, turn, data) VALUES (?, ?, 'p', ?, ?,

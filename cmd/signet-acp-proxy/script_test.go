@@ -194,13 +194,11 @@ func deadCmd(ts *testscript.TestScript, _ bool, _ []string) {
 	process, err := store.Register(ctx, correlation.ProcessInfo{Kind: correlation.Relay, Memory: "daemon",
 		SignetPath: ts.Getenv("SIGNET_PATH")})
 	ts.Check(err)
-	s, err := correlationtest.Session(ctx, store, correlation.OpenSession{Harness: "good", ACPID: "sess-with-deliveries",
+	_, err = correlationtest.Session(ctx, store, correlation.OpenSession{Harness: "good", ACPID: "sess-with-deliveries",
 		Process: process.ID()})
 	ts.Check(err)
 	for _, state := range []string{"owed", "dead", "unknown"} {
-		ts.Check(store.Batch(ctx, process.ID(), func(b *correlation.Batch) error {
-			return b.Owe(correlation.Debt{Session: s.ID, Kind: correlation.KindCompaction, Payload: state})
-		}))
+		ts.Check(correlationtest.Apply(ctx, store, process.ID(), correlation.Summarised{Session: 1, Text: state}))
 		if state != "owed" {
 			_, err := db.ExecContext(ctx, `UPDATE deliveries SET state = ?1, done = owed + 1, error = 'it said no'
 				WHERE payload = ?1`, state)

@@ -2,10 +2,13 @@
 package correlationtest
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
+	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/Signet-AI/signet-acp-proxy/correlation"
 	"github.com/Signet-AI/signet-acp-proxy/migrations"
@@ -27,29 +30,15 @@ func Open() (db *sql.DB, dir string, remove func()) {
 	}
 }
 
-// Session opens a session, which its process holds if one is named.
-func Session(
-	ctx context.Context, s *correlation.Store, o correlation.OpenSession,
-) (v correlation.Session, err error) {
-	err = s.Batch(ctx, o.Process, func(b *correlation.Batch) error {
-		v, err = b.Open(1, o, 0, 0)
-		return err
-	})
-	return v, err
-}
-
-// Save adds turns that have no id, and to others what has been said in them since.
-func Save(ctx context.Context, s *correlation.Store, turns []correlation.Turn) error {
-	if len(turns) == 0 {
-		return nil
-	}
-	return s.Batch(ctx, turns[0].Process, func(b *correlation.Batch) (err error) {
-		for i := range turns {
-			t := &turns[i]
-			if t.ID == 0 {
-				t.ID, err = b.AddTurn(t.Session, *t)
-			} else {
-				_, err = b.GrowTurn(*t)
+// Apply has events happen in a process. ErrStateChanged and ErrIllegalStep are of an event that came too late; those
+// before it count.
+func Apply(ctx context.Context, s *correlation.Store, process string, events ...correlation.Event) (late error) {
+	err := s.Batch(ctx, process, func(b *correlation.Batch) error {
+		for _, e := range events {
+			err := b.Apply(e)
+			if errors.Is(err, correlation.ErrStateChanged) || errors.Is(err, correlation.ErrIllegalStep) {
+				late = err
+				return nil
 			}
 			if err != nil {
 				return err
@@ -57,4 +46,117 @@ func Save(ctx context.Context, s *correlation.Store, turns []correlation.Turn) e
 		}
 		return nil
 	})
+	return errors.Join(late, err)
+}
+
+// Session opens a session, which its process holds if one is named.
+func Session(ctx context.Context, s *correlation.Store, o correlation.OpenSession) (correlation.Session, error) {
+	_, n, err := numbers(ctx, s, o.Process, false, 0)
+	if err == nil {
+		err = Apply(ctx, s, o.Process, correlation.Opened{Session: n, Open: o})
+	}
+	if err != nil {
+		return correlation.Session{}, err
+	}
+	row, err := s.EventSession(ctx, o.Process, n)
+	if err != nil {
+		return correlation.Session{}, err
+	}
+	return s.Get(ctx, row)
+}
+
+// Number returns the number that a session has in the events of a process, which opens it if it has none.
+func Number(ctx context.Context, s *correlation.Store, process string, session int64) (int, error) {
+	n, _, err := numbers(ctx, s, process, false, session)
+	if err != nil || n != 0 {
+		return n, err
+	}
+	v, err := s.Get(ctx, session)
+	if err == nil {
+		_, err = Session(ctx, s, correlation.OpenSession{Harness: v.Harness, ACPID: v.ACPID, Process: process})
+	}
+	if err != nil {
+		return 0, err
+	}
+	n, _, err = numbers(ctx, s, process, false, session)
+	return n, err
+}
+
+// numbers returns the number of a session, or of its last turn, in the events of a process (0: none), and the first
+// that is free.
+func numbers(
+	ctx context.Context, s *correlation.Store, process string, turns bool, session int64,
+) (known, free int, err error) {
+	all, err := s.EventNumbers(ctx)
+	for _, n := range all {
+		if n.Process == process && n.Turn == turns {
+			free = max(free, n.N)
+			if n.Session == session {
+				known = n.N
+			}
+		}
+	}
+	return known, free + 1, err
+}
+
+// Save adds turns of a process that have no id, and completes others. One without an end goes on.
+func Save(ctx context.Context, s *correlation.Store, turns []correlation.Turn) error {
+	added := map[int64][]*correlation.Turn{} // by session
+	for i := range turns {
+		t := &turns[i]
+		n, err := Number(ctx, s, t.Process, t.Session)
+		if err != nil {
+			return err
+		}
+		events := []correlation.Event{correlation.TurnTold{Session: n, Whole: *t}}
+		if t.ID == 0 {
+			added[t.Session] = append(added[t.Session], t)
+			if t.Ended.IsZero() {
+				_, free, err := numbers(ctx, s, t.Process, true, 0)
+				if err != nil {
+					return err
+				}
+				events = going(*t, n, free)
+			}
+		}
+		err = s.Batch(ctx, t.Process, func(b *correlation.Batch) error {
+			if !t.Started.IsZero() {
+				b.At(t.Started)
+			}
+			for _, e := range events {
+				if err := b.Apply(e); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+	}
+	for session, of := range added {
+		all, err := s.Turns(ctx, session)
+		if err != nil {
+			return err
+		}
+		all = slices.DeleteFunc(all, func(t correlation.Turn) bool { return t.Process != of[0].Process })
+		slices.SortFunc(all, func(a, b correlation.Turn) int { return cmp.Compare(a.ID, b.ID) })
+		for i, t := range of {
+			t.ID = all[len(all)-len(of)+i].ID
+		}
+	}
+	return nil
+}
+
+// going has the events of a turn that goes on.
+func going(t correlation.Turn, session, n int) []correlation.Event {
+	events := []correlation.Event{
+		correlation.TurnBegan{Session: session, Turn: n, Key: t.Key, Delegation: t.Delegation},
+		correlation.UserSaid{Turn: n, Text: t.User, Cut: t.Truncated},
+		correlation.AssistantSaid{Turn: n, Text: t.Assistant},
+	}
+	for _, call := range t.Tools {
+		events = append(events, correlation.ToolUsed{Turn: n, Tool: call})
+	}
+	return events
 }

@@ -15,7 +15,7 @@ func TestClaimSettledLate(t *testing.T) {
 	l := b.log(true)
 	session, row := b.claimed(l)
 	tx := must(b.db.BeginTx(t.Context(), nil))(t) // the only connection is busy: nothing is folded in
-	l.Append(Stepped{Session: session, Event: correlation.Event{Name: correlation.Answered}})
+	l.Append(correlation.Stepped{Session: session, Step: correlation.Step{Name: correlation.Answered}})
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
 	defer cancel()
 	left := must(l.Close(ctx))(t)
@@ -33,7 +33,7 @@ func TestClaimSettledLate(t *testing.T) {
 func (b *bench) claimed(l *Log) (session int, row int64) {
 	b.tb.Helper()
 	session = number()
-	l.Append(Opened{Session: session, Open: correlation.OpenSession{Harness: "claude", ACPID: "s", New: true}})
+	l.Append(correlation.Opened{Session: session, Open: correlation.OpenSession{Harness: "claude", ACPID: "s", New: true}})
 	row = must(l.Row(b.tb.Context(), session))(b.tb)
 	must(b.store.Claim(b.tb.Context(), row, []correlation.State{correlation.Armed}, l.Process(),
 		correlation.Injection{Kind: "context", Text: "x"}))(b.tb)

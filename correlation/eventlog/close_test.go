@@ -42,7 +42,7 @@ func lockedAtTheEnd(t *testing.T, sessions int) {
 	for i := range sessions {
 		conversation(l, fmt.Sprint("s", i))
 	}
-	l.Append(ProcessEnded{Reason: "eof"})
+	l.Append(correlation.ProcessEnded{Reason: "eof"})
 	ctx, cancel := context.WithTimeout(t.Context(), given)
 	defer cancel()
 	began := time.Now()
@@ -112,7 +112,7 @@ func TestRowWhileLocked(t *testing.T) {
 	if _, err := l.Row(t.Context(), 99); err == nil {
 		t.Error("a row of a log that is closed")
 	}
-	if l.AppendWait(t.Context(), TurnEnded{Turn: 1}) == nil {
+	if l.AppendWait(t.Context(), correlation.TurnEnded{Turn: 1}) == nil {
 		t.Error("written to a log that is closed")
 	}
 }
@@ -137,18 +137,18 @@ func TestAnotherFile(t *testing.T) {
 	b := newBench(t)
 	l := b.log(true)
 	session := number()
-	l.Append(Opened{Session: session, Open: correlation.OpenSession{Harness: "claude", ACPID: "s", New: true}})
+	l.Append(correlation.Opened{Session: session, Open: correlation.OpenSession{Harness: "claude", ACPID: "s", New: true}})
 	const turns = 150
 	for range turns {
 		turn := number()
-		l.Append(TurnBegan{Session: session, Turn: turn}, UserSaid{Turn: turn, Text: strings.Repeat("é", 10_000)},
-			TurnEnded{Turn: turn, Stop: "end_turn"})
+		l.Append(correlation.TurnBegan{Session: session, Turn: turn}, correlation.UserSaid{Turn: turn, Text: strings.Repeat("é", 10_000)},
+			correlation.TurnEnded{Turn: turn, Stop: "end_turn"})
 		check(t, l.Flush(t.Context()))
 	}
 	check(t, l.Folded(t.Context()))
 	another := func(files []string) bool { return len(files) == 1 && !strings.HasSuffix(files[0], ".1.events") }
 	for end := time.Now().Add(20 * time.Second); !another(b.files()) && time.Now().Before(end); {
-		l.Append(RecordKnown{Session: session, Record: "r"}) // until the folder has said so
+		l.Append(correlation.RecordKnown{Session: session, Record: "r"}) // until the folder has said so
 		check(t, l.Folded(t.Context()))
 	}
 	if files := b.files(); !another(files) {
@@ -169,10 +169,10 @@ func TestIdleFile(t *testing.T) {
 	b := newBench(t)
 	l := b.log(true)
 	session, turn := number(), number()
-	l.Append(Opened{Session: session, Open: correlation.OpenSession{Harness: "claude", ACPID: "s", New: true}},
-		TurnBegan{Session: session, Turn: turn}, UserSaid{Turn: turn, Text: "question"})
+	l.Append(correlation.Opened{Session: session, Open: correlation.OpenSession{Harness: "claude", ACPID: "s", New: true}},
+		correlation.TurnBegan{Session: session, Turn: turn}, correlation.UserSaid{Turn: turn, Text: "question"})
 	for range 10 {
-		l.Append(Said{Turn: turn, Text: strings.Repeat("CANARY ", 1000)})
+		l.Append(correlation.AssistantSaid{Turn: turn, Text: strings.Repeat("CANARY ", 1000)})
 	}
 	check(t, l.Folded(t.Context()))
 	words := func() bool {
@@ -189,7 +189,7 @@ func TestIdleFile(t *testing.T) {
 			t.Fatal("what was said is still in the file")
 		}
 	}
-	l.Append(Said{Turn: turn, Text: "and the end."}, TurnEnded{Turn: turn, Stop: "end_turn"})
+	l.Append(correlation.AssistantSaid{Turn: turn, Text: "and the end."}, correlation.TurnEnded{Turn: turn, Stop: "end_turn"})
 	must(l.Close(t.Context()))(t)
 	turns := must(b.store.Turns(t.Context(), must(b.store.Find(t.Context(), "claude", "s"))(t).ID))(t)
 	if len(turns) != 1 || turns[0].Stop != "end_turn" ||
@@ -209,7 +209,7 @@ func TestReplaced(t *testing.T) {
 	for _, name := range must(filepath.Glob(b.path + "*"))(t) {
 		check(t, os.Rename(name, name+".away"))
 	}
-	l.Append(ProcessEnded{Reason: "eof"})
+	l.Append(correlation.ProcessEnded{Reason: "eof"})
 	if left, err := l.Close(t.Context()); !left || !errors.Is(err, correlation.ErrReplaced) {
 		t.Errorf("left: %t, %v", left, err)
 	}

@@ -84,24 +84,21 @@ func (s Sweep) EraseFolded(ctx context.Context) error {
 		switch err = errors.Join(err, dbErr); {
 		case dbErr != nil || number < f.number:
 		case number > f.number:
-			err = errors.Join(err, f.overwrite(ctx, math.MaxInt64, hasText))
+			err = errors.Join(err, f.overwrite(ctx, math.MaxInt64, correlation.HoldsText))
 		default:
-			err = errors.Join(err, f.overwrite(ctx, position, hasText))
+			err = errors.Join(err, f.overwrite(ctx, position, correlation.HoldsText))
 		}
 	}
 	return err
 }
 
-// hasText reports whether an event holds text of the conversation.
-func hasText(e Event) bool { return kinds[kindOf(e)].text }
-
 // erase overwrites the lines of sessions and turns, by their numbers.
 func (f file) erase(ctx context.Context, sessions, turns map[int]bool) error {
-	return f.overwrite(ctx, math.MaxInt64, func(e Event) bool { return concerns(e, sessions, turns) })
+	return f.overwrite(ctx, math.MaxInt64, func(e correlation.Event) bool { return concerns(e, sessions, turns) })
 }
 
 // overwrite makes events before a position say nothing. Others may append to the file, and fold it in, meanwhile.
-func (f file) overwrite(ctx context.Context, before int64, which func(Event) bool) error {
+func (f file) overwrite(ctx context.Context, before int64, which func(correlation.Event) bool) error {
 	w, _, at, err := f.open(true)
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, io.ErrUnexpectedEOF) {
 		return nil
@@ -129,7 +126,7 @@ func (f file) overwrite(ctx context.Context, before int64, which func(Event) boo
 }
 
 // concerns reports whether an event is of one of the sessions or turns. It adds the turns of these sessions to turns.
-func concerns(e Event, sessions, turns map[int]bool) bool {
+func concerns(e correlation.Event, sessions, turns map[int]bool) bool {
 	session, turn := numbersOf(e)
 	if turn != 0 && sessions[session] {
 		turns[turn] = true
@@ -146,7 +143,7 @@ func eraseLine(w *os.File, from, end int64) error {
 	if i := bytes.LastIndexByte(old[:len(old)-1], '\n'); i >= 0 { // what stands before it was no event
 		old, from = old[i+1:], from+int64(i)+1
 	}
-	erased := fmt.Appendf(nil, `{"at":0,"kind":%q}`, kindOf(Erased{}))
+	erased := fmt.Appendf(nil, `{"at":0,"kind":%q}`, correlation.KindOf(correlation.Erased{}))
 	if len(erased) >= len(old) { // no event of ours is that short
 		erased = []byte("{}")
 	}

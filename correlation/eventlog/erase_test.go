@@ -19,16 +19,16 @@ func TestErase(t *testing.T) {
 	say := func(l *Log, acpID string) (session, turn int) {
 		session, turn = number(), number()
 		l.Append(
-			Opened{Session: session, Open: correlation.OpenSession{Harness: "claude", ACPID: acpID, New: true,
+			correlation.Opened{Session: session, Open: correlation.OpenSession{Harness: "claude", ACPID: acpID, New: true,
 				Cwd: "/" + canary}},
-			TurnBegan{Session: session, Turn: turn}, UserSaid{Turn: turn, Text: canary}, Said{Turn: turn, Text: "so: " +
+			correlation.TurnBegan{Session: session, Turn: turn}, correlation.UserSaid{Turn: turn, Text: canary}, correlation.AssistantSaid{Turn: turn, Text: "so: " +
 				canary},
-			ToolUsed{Turn: turn, Tool: correlation.ToolCall{ID: "1", Title: canary}},
-			Injected{Session: session, Turn: turn, Injection: correlation.Injection{Kind: "system", BlockID: "b",
+			correlation.ToolUsed{Turn: turn, Tool: correlation.ToolCall{ID: "1", Title: canary}},
+			correlation.Injected{Session: session, Turn: turn, Injection: correlation.Injection{Kind: "system", BlockID: "b",
 				Text: canary}},
-			ContextStored{Session: session, Key: "k", Context: []byte(`"` + canary + `"`)}, Summarised{Session: session,
+			correlation.ContextStored{Session: session, Key: "k", Context: []byte(`"` + canary + `"`)}, correlation.Summarised{Session: session,
 				Text: canary},
-			TurnEnded{Turn: turn, Stop: "end_turn"})
+			correlation.TurnEnded{Turn: turn, Stop: "end_turn"})
 		check(t, l.Flush(t.Context()))
 		return session, turn
 	}
@@ -41,7 +41,7 @@ func TestErase(t *testing.T) {
 	check(t, attached.Folded(t.Context()))
 
 	eraser := must(Sweep{Store: b.store}.Eraser(t.Context()))(t)
-	attached.Append(Said{Turn: turn, Text: canary + " again"}) // it comes between
+	attached.Append(correlation.AssistantSaid{Turn: turn, Text: canary + " again"}) // it comes between
 	check(t, attached.Flush(t.Context()))
 	for _, acpID := range []string{"said", "waiting"} {
 		v := must(b.store.Find(t.Context(), "claude", acpID))(t)
@@ -82,7 +82,7 @@ func TestEraseFolded(t *testing.T) {
 		strings.Contains(text, "reading") || !strings.Contains(text, "turn_began") {
 		t.Errorf("the file says %s", text)
 	}
-	l.Append(RecordKnown{Session: session, Record: "r"}, TurnEnded{Turn: turns[0], Stop: "late"})
+	l.Append(correlation.RecordKnown{Session: session, Record: "r"}, correlation.TurnEnded{Turn: turns[0], Stop: "late"})
 	l.Attach(b.store)
 	must(l.Close(t.Context()))(t)
 	v := must(b.store.Find(t.Context(), "claude", "s"))(t)
@@ -97,7 +97,7 @@ func TestTelemetry(t *testing.T) {
 	b := newBench(t)
 	l := b.log(true)
 	conversation(l, "s")
-	l.Append(ProcessEnded{Reason: "eof"})
+	l.Append(correlation.ProcessEnded{Reason: "eof"})
 	must(l.Close(t.Context()))(t)
 	b.found("s")
 	_, err := b.db.ExecContext(t.Context(), "DELETE FROM deliveries")

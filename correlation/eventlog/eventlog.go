@@ -9,15 +9,15 @@
 //
 //	log, err := eventlog.Open(eventlog.Options{Dir: liveDir, Process: processInfo})
 //	const session, turn = 1, 1            // the caller counts them
-//	log.Append(eventlog.Opened{Session: session, Open: openSession})
+//	log.Append(correlation.Opened{Session: session, Open: openSession})
 //	log.Attach(store)                     // once the database is open; before that, everything waits in the file
 //	row, err := log.Row(ctx, session)     // what Store.Claim wants
-//	log.Append(eventlog.TurnBegan{Session: session, Turn: turn})
-//	log.Append(eventlog.UserSaid{Turn: turn, Text: words})
-//	log.Append(eventlog.Said{Turn: turn, Text: more})
-//	err = log.AppendWait(ctx, eventlog.TurnEnded{Turn: turn, Stop: "end_turn"}) // before the response leaves
+//	log.Append(correlation.TurnBegan{Session: session, Turn: turn})
+//	log.Append(correlation.UserSaid{Turn: turn, Text: words})
+//	log.Append(correlation.AssistantSaid{Turn: turn, Text: more})
+//	err = log.AppendWait(ctx, correlation.TurnEnded{Turn: turn, Stop: "end_turn"}) // before the response leaves
 //	…
-//	log.Append(eventlog.ProcessEnded{Reason: "eof"})
+//	log.Append(correlation.ProcessEnded{Reason: "eof"})
 //	unfolded, err := log.Close(ctx)       // ctx: what the database gets
 //
 // The log sees only text that is redacted already (memory/privacy): it looks at none, and whatever it is given stands
@@ -72,7 +72,7 @@ func (l *Log) Process() string { return l.o.Process.ID }
 
 // Append queues events for the file. It never waits; where too much is queued already, because the disk does not take
 // it, text is dropped and counted.
-func (l *Log) Append(events ...Event) {
+func (l *Log) Append(events ...correlation.Event) {
 	for _, e := range events {
 		l.w.add(e, nil)
 	}
@@ -83,7 +83,7 @@ const waitLimit = 50 * time.Millisecond
 
 // AppendWait appends an event and waits until it is in the file, behind the text that was appended before it: 50 ms,
 // and no longer than ctx. ErrNotWritten: it is still queued, in front of that text now, or the disk does not take it.
-func (l *Log) AppendWait(ctx context.Context, e Event) error {
+func (l *Log) AppendWait(ctx context.Context, e correlation.Event) error {
 	ctx, cancel := context.WithTimeout(ctx, waitLimit)
 	defer cancel()
 	written := make(chan error, 1)
@@ -94,7 +94,7 @@ func (l *Log) AppendWait(ctx context.Context, e Event) error {
 	case <-ctx.Done():
 	}
 	l.w.overtake(written)
-	l.o.Log.Warn().Str("event", kindOf(e)).Msg("the file of events is slow; going on without it")
+	l.o.Log.Warn().Str("event", correlation.KindOf(e)).Msg("the file of events is slow; going on without it")
 	return ErrNotWritten
 }
 

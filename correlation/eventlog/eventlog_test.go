@@ -26,7 +26,7 @@ func TestFolded(t *testing.T) {
 	if v := b.found("s"); v.ID != row {
 		t.Errorf("the row is %d, want %d", row, v.ID)
 	}
-	l.Append(ProcessEnded{Reason: "eof"})
+	l.Append(correlation.ProcessEnded{Reason: "eof"})
 	if left := must(l.Close(t.Context()))(t); left || len(b.files()) != 0 {
 		t.Errorf("left: %t, files: %q", left, b.files())
 	}
@@ -44,13 +44,13 @@ func TestEndsLast(t *testing.T) {
 	b := newBench(t)
 	l := b.log(false)
 	session, turn := number(), number()
-	l.Append(Opened{Session: session, Open: correlation.OpenSession{Harness: "claude", ACPID: "s", New: true}},
-		TurnBegan{Session: session, Turn: turn})
+	l.Append(correlation.Opened{Session: session, Open: correlation.OpenSession{Harness: "claude", ACPID: "s", New: true}},
+		correlation.TurnBegan{Session: session, Turn: turn})
 	for range 7 {
-		l.Append(Said{Turn: turn, Text: strings.Repeat("word ", 4000)})
+		l.Append(correlation.AssistantSaid{Turn: turn, Text: strings.Repeat("word ", 4000)})
 	}
-	check(t, l.AppendWait(t.Context(), TurnEnded{Turn: turn, Stop: "end_turn"}))
-	l.Append(ProcessEnded{Reason: "eof"})
+	check(t, l.AppendWait(t.Context(), correlation.TurnEnded{Turn: turn, Stop: "end_turn"}))
+	l.Append(correlation.ProcessEnded{Reason: "eof"})
 	check(t, l.Flush(t.Context()))
 	text := string(must(os.ReadFile(filepath.Join(b.dir, b.files()[0])))(t))
 	if strings.Contains(text[strings.Index(text, `"kind":"turn_ended"`):], `"kind":"assistant_said"`) {
@@ -200,7 +200,7 @@ func TestForgotten(t *testing.T) {
 	row := must(l.Row(t.Context(), session))(t)
 	check(t, l.Folded(t.Context()))
 	must(b.store.Forget(t.Context(), row, nil))(t)
-	l.Append(Said{Turn: turns[1], Text: "more"}, RecordKnown{Session: session, Record: "r"})
+	l.Append(correlation.AssistantSaid{Turn: turns[1], Text: "more"}, correlation.RecordKnown{Session: session, Record: "r"})
 	check(t, l.Folded(t.Context()))
 	if n := b.count("SELECT count(*) FROM turns") + b.count("SELECT count(*) FROM events") +
 		b.count("SELECT count(*) FROM usage"); n != 0 {

@@ -33,14 +33,14 @@ func Example() {
 	}
 	const session, turn = 1, 1 // numbers of this process, counted from 1 on
 	log.Append(
-		eventlog.Opened{Session: session, Open: correlation.OpenSession{Harness: "claude", ACPID: "sess_1", New: true}},
-		eventlog.TurnBegan{Session: session, Turn: turn},
-		eventlog.UserSaid{Turn: turn, Text: "hello"},
-		eventlog.Said{Turn: turn, Text: "hi "},
-		eventlog.Said{Turn: turn, Text: "there"},
+		correlation.Opened{Session: session, Open: correlation.OpenSession{Harness: "claude", ACPID: "sess_1", New: true}},
+		correlation.TurnBegan{Session: session, Turn: turn},
+		correlation.UserSaid{Turn: turn, Text: "hello"},
+		correlation.AssistantSaid{Turn: turn, Text: "hi "},
+		correlation.AssistantSaid{Turn: turn, Text: "there"},
 	)
 	// Before the response leaves for the client: 5 ms, 50 ms where the disk hangs.
-	if err := log.AppendWait(ctx, eventlog.TurnEnded{Turn: turn, Stop: "end_turn"}); err != nil {
+	if err := log.AppendWait(ctx, correlation.TurnEnded{Turn: turn, Stop: "end_turn"}); err != nil {
 		fmt.Println(err)
 	}
 
@@ -59,7 +59,7 @@ func Example() {
 		return
 	}
 
-	log.Append(eventlog.ProcessEnded{Reason: "eof"})
+	log.Append(correlation.ProcessEnded{Reason: "eof"})
 	last, cancel := context.WithTimeout(ctx, 5*time.Second) // 300 ms in a relay
 	defer cancel()
 	left, err := log.Close(last)

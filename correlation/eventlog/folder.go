@@ -208,25 +208,25 @@ func (f *folder) foldAll(ctx context.Context) error {
 // applied notes the result of a step, and calls Options.Folded.
 func (f *folder) applied(did stepResult) {
 	f.mu.Lock()
-	maps.Copy(f.rows, did.opened)
-	for _, n := range did.closed { // it is looked up in the database if it is asked for again
+	maps.Copy(f.rows, did.Opened)
+	for _, n := range did.Closed { // it is looked up in the database if it is asked for again
 		delete(f.rows, n)
 	}
 	var gone []int
-	for n := range did.gone {
+	for n := range did.Gone {
 		if !f.gone[n] {
 			f.gone[n] = true
 			gone = append(gone, n)
 		}
 		delete(f.rows, n)
 	}
-	for n := range did.opened {
+	for n := range did.Opened {
 		delete(f.gone, n)
 	}
 	f.mu.Unlock()
-	if did.ended || len(gone) > 0 {
+	if did.Spoke || len(gone) > 0 {
 		slices.Sort(gone)
-		f.o.Folded(did.ended, gone)
+		f.o.Folded(did.Spoke, gone)
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -8,6 +8,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/Signet-AI/signet-acp-proxy/correlation"
 	"github.com/Signet-AI/signet-acp-proxy/pace"
 )
 
@@ -43,7 +44,7 @@ func TestOvertake(t *testing.T) {
 		end := make(chan error, 1)
 		w := &queue{}
 		for _, e := range events {
-			q := queued{event: UserSaid{Text: string(e)}}
+			q := queued{event: correlation.UserSaid{Text: string(e)}}
 			switch e {
 			case 'u': // text
 				q.bytes = 1
@@ -56,7 +57,7 @@ func TestOvertake(t *testing.T) {
 		w.overtake(end)
 		got := ""
 		for _, q := range w.events {
-			got += q.event.(UserSaid).Text
+			got += q.event.(correlation.UserSaid).Text
 		}
 		if got != want {
 			t.Errorf("%q became %q, want %q", events, got, want)
@@ -74,7 +75,7 @@ func TestHangs(t *testing.T) {
 			takes time.Duration
 			told  int
 		}{{true, time.Hour, 0}, {false, time.Second, 0}, {false, 2 * time.Second, 1}, {false, 2 * time.Second, 1}} {
-			q.add(TurnBegan{}, nil)
+			q.add(correlation.TurnBegan{}, nil)
 			q.take(1)
 			if tt.rests {
 				q.take(1)
@@ -89,40 +90,40 @@ func TestHangs(t *testing.T) {
 
 // A queue takes events and text up to its limits, and what has no text also behind a full one; at its end nothing more.
 func TestQueueIsBounded(t *testing.T) {
-	took := func(q *queue, e Event) bool {
+	took := func(q *queue, e correlation.Event) bool {
 		lost := q.lost.events
 		q.add(e, nil)
 		return q.lost.events == lost
 	}
 	q := newQueue(Options{Now: time.Now})
 	for n := range 8192 {
-		if !took(q, TurnBegan{Turn: n}) {
+		if !took(q, correlation.TurnBegan{Turn: n}) {
 			t.Fatalf("event %d is lost", n)
 		}
 	}
-	if took(q, TurnEnded{Turn: 1}) {
+	if took(q, correlation.TurnEnded{Turn: 1}) {
 		t.Error("one more than it holds is taken")
 	}
 
 	q = newQueue(Options{Now: time.Now})
 	page := strings.Repeat("x", 16<<10)
 	for n := range 32 {
-		if !took(q, Said{Turn: 1, Text: page}) {
+		if !took(q, correlation.AssistantSaid{Turn: 1, Text: page}) {
 			t.Fatalf("page %d is lost", n)
 		}
 	}
-	if took(q, Said{Turn: 1, Text: "x"}) {
+	if took(q, correlation.AssistantSaid{Turn: 1, Text: "x"}) {
 		t.Error("a byte more than it holds is taken")
 	}
 	if _, bytes := q.left(); bytes != 512<<10+1 {
 		t.Errorf("%d bytes would be lost at the end", bytes)
 	}
 	q.waiting++ // as behind one long text
-	if !took(q, TurnEnded{Turn: 1}) {
+	if !took(q, correlation.TurnEnded{Turn: 1}) {
 		t.Error("an event without text is lost behind a full queue")
 	}
 	q.end()
-	if took(q, TurnBegan{Turn: 2}) {
+	if took(q, correlation.TurnBegan{Turn: 2}) {
 		t.Error("something is taken behind the end")
 	}
 }

@@ -30,12 +30,12 @@ func TestHangingDisk(t *testing.T) {
 	defer file.Close()
 	words := strings.Repeat("word ", maxText/5-100)
 	for range 60 {
-		l.Append(Said{Turn: 1, Text: words})
+		l.Append(correlation.AssistantSaid{Turn: 1, Text: words})
 	}
 	const turns = 100
 	turn := 0
 	for ; turn < turns && len(told) == 0; turn++ {
-		if err := l.AppendWait(t.Context(), TurnEnded{Turn: 1 + turn}); !errors.Is(err, ErrNotWritten) {
+		if err := l.AppendWait(t.Context(), correlation.TurnEnded{Turn: 1 + turn}); !errors.Is(err, ErrNotWritten) {
 			t.Fatalf("written: %v", err)
 		}
 	}
@@ -58,7 +58,7 @@ func TestHangingDisk(t *testing.T) {
 	}
 	ends := 0
 	for i, kind := range kinds {
-		if kind == kindOf(TurnEnded{}) {
+		if kind == correlation.KindOf(correlation.TurnEnded{}) {
 			ends++
 			if i > len(kinds)/2 {
 				t.Errorf("an end is number %d of %d", i, len(kinds))

@@ -27,7 +27,9 @@ type Importer struct {
 
 // Add folds in turns of a conversation that its session does not have (Import.NewTurns), after the event that opens it.
 // It returns how many were folded in, also after an error. In a context of pace.Gently it pauses between transactions.
-func (i *Importer) Add(ctx context.Context, of *correlation.Import, turns []TurnTold) (added int, err error) {
+func (i *Importer) Add(
+	ctx context.Context, of *correlation.Import, turns []correlation.TurnTold,
+) (added int, err error) {
 	for added < len(turns) {
 		n, size := added, 0
 		for n < len(turns) && size < maxImport {
@@ -45,26 +47,24 @@ func (i *Importer) Add(ctx context.Context, of *correlation.Import, turns []Turn
 }
 
 // fold folds turns in, in one transaction.
-func (i *Importer) fold(ctx context.Context, of *correlation.Import, turns []TurnTold) error {
-	f := &folding{stepResult: stepResult{gone: map[int]bool{}, opened: map[int]int64{}}, log: i.Log}
+func (i *Importer) fold(ctx context.Context, of *correlation.Import, turns []correlation.TurnTold) error {
 	number := i.n
 	if of != i.last {
 		number++
 	}
 	err := i.Store.Batch(ctx, i.Process, func(b *correlation.Batch) error {
-		f.b = b
 		if of != i.last {
 			b.At(i.Now())
 			if of.Session.ID != 0 { // it does not become more recent by being looked at
 				b.At(of.Session.LastActive)
 			}
-			if err := (Opened{Session: number, Open: of.Open}).fold(f); err != nil {
+			if err := b.Apply(correlation.Opened{Session: number, Open: of.Open}); err != nil {
 				return err
 			}
 		}
 		for _, t := range turns {
 			t.Session = number
-			if err := t.fold(f); err != nil {
+			if err := b.Apply(t); err != nil {
 				return err
 			}
 		}

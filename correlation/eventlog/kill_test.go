@@ -55,14 +55,14 @@ func talk() {
 		l.Attach(correlation.New(db, correlation.Options{LiveDir: os.Args[1]}))
 	}()
 	const session = 1
-	l.Append(Opened{Session: session, Open: correlation.OpenSession{Harness: "claude", ACPID: l.Process(), New: true}})
+	l.Append(correlation.Opened{Session: session, Open: correlation.OpenSession{Harness: "claude", ACPID: l.Process(), New: true}})
 	for turn := 1; ; turn++ {
-		l.Append(TurnBegan{Session: session, Turn: turn}, UserSaid{Turn: turn, Text: fmt.Sprint("question ", turn)})
+		l.Append(correlation.TurnBegan{Session: session, Turn: turn}, correlation.UserSaid{Turn: turn, Text: fmt.Sprint("question ", turn)})
 		for i := range 5 {
-			l.Append(Said{Turn: turn, Text: fmt.Sprint("answer ", turn, " part ", i, "\n")})
+			l.Append(correlation.AssistantSaid{Turn: turn, Text: fmt.Sprint("answer ", turn, " part ", i, "\n")})
 		}
 		// else the machine is too busy to say anything of this one
-		if l.AppendWait(ctx, TurnEnded{Turn: turn, Stop: "end_turn"}) == nil {
+		if l.AppendWait(ctx, correlation.TurnEnded{Turn: turn, Stop: "end_turn"}) == nil {
 			fmt.Println(l.Process(), turn)
 		}
 		time.Sleep(time.Millisecond)
@@ -159,14 +159,14 @@ func fill() {
 	l := must(Open(Options{Dir: os.Args[1], Process: correlation.ProcessInfo{Kind: correlation.Relay, Memory: "daemon"},
 		Tell: func(line string) { fmt.Println("told:", line) }}))(tb)
 	const session = 1
-	l.Append(Opened{Session: session, Open: correlation.OpenSession{Harness: "claude", ACPID: "s", New: true}})
+	l.Append(correlation.Opened{Session: session, Open: correlation.OpenSession{Harness: "claude", ACPID: "s", New: true}})
 	for turn := 1; turn <= 50; turn++ {
 		if turn == 41 && os.Args[4] == "a moment" {
 			limitFiles(math.MaxUint64)
 		}
-		l.Append(TurnBegan{Session: session, Turn: turn}, Said{Turn: turn, Text: strings.Repeat("word ", 400)})
+		l.Append(correlation.TurnBegan{Session: session, Turn: turn}, correlation.AssistantSaid{Turn: turn, Text: strings.Repeat("word ", 400)})
 		began := time.Now()
-		if l.AppendWait(context.Background(), TurnEnded{Turn: turn, Stop: "end_turn"}) == nil {
+		if l.AppendWait(context.Background(), correlation.TurnEnded{Turn: turn, Stop: "end_turn"}) == nil {
 			fmt.Println("turn:", turn)
 		} else if time.Since(began) > 40*time.Millisecond {
 			fmt.Println("slow:", time.Since(began))

@@ -125,20 +125,20 @@ func number() int { return int(numbers.Add(1)) }
 // conversation appends a session with two turns, and returns their numbers.
 func conversation(l *Log, acpID string) (session int, turns [2]int) {
 	session = number()
-	l.Append(Opened{Session: session, Open: correlation.OpenSession{Harness: "claude", ACPID: acpID, Cwd: "/home/x",
+	l.Append(correlation.Opened{Session: session, Open: correlation.OpenSession{Harness: "claude", ACPID: acpID, Cwd: "/home/x",
 		New: true}})
 	for i, words := range []string{"one", "two"} {
 		t := number()
 		turns[i] = t
-		l.Append(TurnBegan{Session: session, Turn: t}, UserSaid{Turn: t, Text: "user " + words},
-			Said{Turn: t, Text: "answer "},
-			ToolUsed{Turn: t, Tool: correlation.ToolCall{ID: "a", Title: "reading", Kind: "read",
-				Status: "pending"}}, Said{Turn: t, Text: words},
-			ToolUsed{Turn: t, Tool: correlation.ToolCall{ID: "a", Status: "completed", Locations: []string{"/x"},
+		l.Append(correlation.TurnBegan{Session: session, Turn: t}, correlation.UserSaid{Turn: t, Text: "user " + words},
+			correlation.AssistantSaid{Turn: t, Text: "answer "},
+			correlation.ToolUsed{Turn: t, Tool: correlation.ToolCall{ID: "a", Title: "reading", Kind: "read",
+				Status: "pending"}}, correlation.AssistantSaid{Turn: t, Text: words},
+			correlation.ToolUsed{Turn: t, Tool: correlation.ToolCall{ID: "a", Status: "completed", Locations: []string{"/x"},
 				Milliseconds: 7}},
-			UsageReported{Session: session, Turn: t,
+			correlation.UsageReported{Session: session, Turn: t,
 				Usage: correlation.Usage{Reporter: "result", Input: ptr(int64(5)), Raw: []byte(`{"inputTokens":5}`)}},
-			TurnEnded{Turn: t, Stop: "end_turn", Request: "3"})
+			correlation.TurnEnded{Turn: t, Stop: "end_turn", Request: "3"})
 	}
 	return session, turns
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/Signet-AI/signet-acp-proxy/chars"
+	"github.com/Signet-AI/signet-acp-proxy/correlation"
 )
 
 const (
@@ -34,7 +35,7 @@ type queue struct {
 // queued is an event on its way to the file.
 type queued struct {
 	at      time.Time
-	event   Event
+	event   correlation.Event
 	bytes   int        // of text
 	written chan error // nil: nobody waits; else 1-buffered
 }
@@ -49,7 +50,7 @@ func newQueue(o Options) *queue {
 
 // add queues an event, a long text in pieces; written, if not nil, hears once it is in the file, or is not to come
 // there.
-func (q *queue) add(e Event, written chan error) {
+func (q *queue) add(e correlation.Event, written chan error) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if at := q.o.Now(); at.After(q.last) {
@@ -190,26 +191,26 @@ func wake(c chan struct{}) {
 const maxText = 16 << 10
 
 // textSize is how many bytes of text an event holds.
-func textSize(e Event) int {
+func textSize(e correlation.Event) int {
 	switch e := e.(type) {
-	case UserSaid:
+	case correlation.UserSaid:
 		return len(e.Text)
-	case Said:
+	case correlation.AssistantSaid:
 		return len(e.Text)
-	case Summarised:
+	case correlation.Summarised:
 		return len(e.Text)
 	}
 	return 0
 }
 
 // pieces cuts an event with a long text into several, so that no line is long. A summary stays in one.
-func pieces(e Event) []Event {
-	var all []Event
+func pieces(e correlation.Event) []correlation.Event {
+	var all []correlation.Event
 	switch e := e.(type) {
-	case Said:
+	case correlation.AssistantSaid:
 		for len(e.Text) > maxText {
 			n := chars.Boundary(e.Text, maxText)
-			all = append(all, Said{e.Turn, e.Text[:n], e.Skipped})
+			all = append(all, correlation.AssistantSaid{Turn: e.Turn, Text: e.Text[:n], Skipped: e.Skipped})
 			e.Text, e.Skipped = e.Text[n:], 0
 		}
 		return append(all, e)

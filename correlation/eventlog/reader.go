@@ -53,6 +53,15 @@ var (
 	errPoison = errors.New("an event is left out")
 )
 
+// A stepResult says what one transaction has folded in.
+type stepResult struct {
+	correlation.Changes
+	events     int
+	to         int64 // offset up to which the file is folded in
+	superseded bool  // this file is folded in, and a later one of the process is being
+	atEnd      bool  // there was no whole line to fold in
+}
+
 // step folds in what the file has at its position, in one transaction: about maxRead bytes, or what takes maxHold.
 func (r *reader) step(ctx context.Context) (stepResult, error) {
 	for {
@@ -77,12 +86,11 @@ func (r *reader) step(ctx context.Context) (stepResult, error) {
 // fold folds lines in that end at a position. A line that the database does not take, though it takes others, is
 // skipped.
 func (r *reader) fold(ctx context.Context, lines []line, end int64) (did stepResult, err error) {
-	f := &folding{stepResult: stepResult{gone: map[int]bool{}, opened: map[int]int64{}}, log: r.log}
 	at := r.at
 	var failed int64 // the end of the line that failed
 	err = r.store.Batch(ctx, r.file.process, func(b *correlation.Batch) error {
 		begun, position, err := r.position(b)
-		if f.superseded = errors.Is(err, errSuperseded); f.superseded {
+		if did.superseded = errors.Is(err, errSuperseded); did.superseded {
 			return nil
 		}
 		if err != nil {
@@ -94,35 +102,35 @@ func (r *reader) fold(ctx context.Context, lines []line, end int64) (did stepRes
 			return errMoved
 		}
 		began := time.Now()
-		f.b = b
 		for _, l := range lines {
-			if f.events > 0 && time.Since(began) > maxHold {
+			if did.events > 0 && time.Since(began) > maxHold {
 				end = position
 				break
 			}
 			if !r.poison[l.end] {
 				b.At(l.at)
-				if err := guard.Try("folding", func() error { return f.apply(l.event) }); err != nil {
+				if err := guard.Try("folding", func() error { return r.apply(b, l.event) }); err != nil {
 					failed = l.end
 					return err
 				}
 			}
-			f.events++
+			did.events++
 			position = l.end
 		}
 		if end == at && begun {
-			f.atEnd = true
+			did.atEnd = true
 			return nil
 		}
+		did.Changes = b.Changes
 		b.At(r.now())
 		return b.SetPosition(r.file.number, end)
 	})
 	switch {
 	case err == nil:
-		if !f.superseded {
-			r.at, f.to = end, end
+		if !did.superseded {
+			r.at, did.to = end, end
 		}
-		return f.stepResult, nil
+		return did, nil
 	case failed != 0 && !isTransient(ctx, err):
 		r.log.Error().Err(err).Str("file", r.file.path).Int64("position", failed).
 			Msg("an event that the database does not take was left out")
@@ -130,6 +138,21 @@ func (r *reader) fold(ctx context.Context, lines []line, end int64) (did stepRes
 		return stepResult{}, errPoison
 	}
 	return stepResult{}, err
+}
+
+// apply folds an event in. Events of what was forgotten, and those that come too late to change a state, are passed
+// over.
+func (r *reader) apply(b *correlation.Batch, e correlation.Event) error {
+	guard.Point("folding " + correlation.KindOf(e))
+	err := b.Apply(e)
+	switch {
+	case errors.Is(err, correlation.ErrNotFound):
+		return nil
+	case errors.Is(err, correlation.ErrStateChanged), errors.Is(err, correlation.ErrIllegalStep):
+		r.log.Info().Err(err).Str("event", correlation.KindOf(e)).Msg("an event that came too late")
+		return nil
+	}
+	return err
 }
 
 // errSuperseded: the file is folded in, and a later one of the process is being.

@@ -162,9 +162,9 @@ func (w *writer) encode(buf []byte, q queued) []byte {
 func (w *writer) wrote(batch []queued) {
 	for _, q := range batch {
 		switch e := q.event.(type) {
-		case Opened:
+		case correlation.Opened:
 			w.opened[e.Session] = queued{at: q.at, event: e}
-		case Closed:
+		case correlation.Closed:
 			delete(w.opened, e.Session)
 		}
 		q.tell(nil)

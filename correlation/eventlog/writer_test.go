@@ -5,7 +5,6 @@ import (
 	"testing"
 
 	"github.com/Signet-AI/signet-acp-proxy/correlation"
-	. "github.com/Signet-AI/signet-acp-proxy/correlation/eventlog"
 )
 
 // Our folder is removed while we live: what is said from then on is in a new file, with the session that it belongs to,
@@ -17,8 +16,8 @@ func TestFolderRemoved(t *testing.T) {
 	check(t, l.Flush(t.Context()))
 	check(t, os.RemoveAll(b.dir))
 	turn := number()
-	l.Append(TurnBegan{Session: session, Turn: turn}, UserSaid{Turn: turn, Text: "is anybody there?"})
-	check(t, l.AppendWait(t.Context(), TurnEnded{Turn: turn, Stop: "end_turn"}))
+	l.Append(correlation.TurnBegan{Session: session, Turn: turn}, correlation.UserSaid{Turn: turn, Text: "is anybody there?"})
+	check(t, l.AppendWait(t.Context(), correlation.TurnEnded{Turn: turn, Stop: "end_turn"}))
 	if alive, err := correlation.Alive(b.dir, l.Process()); !alive || err != nil {
 		t.Errorf("alive: %t, %v", alive, err)
 	}
@@ -40,7 +39,7 @@ func TestRefusedLines(t *testing.T) {
 	l := b.log(false)
 	session, _ := conversation(l, "s")
 	for _, record := range []string{"poison 1", "poison 2", "poison 3", "r"} {
-		l.Append(RecordKnown{Session: session, Record: record})
+		l.Append(correlation.RecordKnown{Session: session, Record: record})
 	}
 	must(l.Close(t.Context()))(t)
 	if did := b.sweep(); did.Files != 1 {

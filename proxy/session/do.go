@@ -4,7 +4,6 @@ import (
 	"time"
 
 	"github.com/Signet-AI/signet-acp-proxy/correlation"
-	"github.com/Signet-AI/signet-acp-proxy/correlation/eventlog"
 	"github.com/Signet-AI/signet-acp-proxy/memory"
 )
 
@@ -20,15 +19,15 @@ type Do struct {
 	Wait    bool       // come back once there is news
 
 	// For the file of events.
-	Record  []eventlog.Event // in this order
-	Ended   eventlog.Event   // like Record, and has to be in the file before the frame is forwarded; nil: nothing
-	Say     []byte           // becomes Turn's answer, if there is no other; escaped as it came
-	Due     Due              // to be redacted
-	Private []string         // passages that nothing recorded may repeat
-	Soon    bool             // there is something to record: soon,
-	Later   bool             // within a while,
-	Full    bool             // at once
-	Closed  bool             // that sessions were closed is recorded
+	Record  []correlation.Event // in this order
+	Ended   correlation.Event   // like Record, and has to be in the file before the frame is forwarded; nil: nothing
+	Say     []byte              // becomes Turn's answer, if there is no other; escaped as it came
+	Due     Due                 // to be redacted
+	Private []string            // passages that nothing recorded may repeat
+	Soon    bool                // there is something to record: soon,
+	Later   bool                // within a while,
+	Full    bool                // at once
+	Closed  bool                // that sessions were closed is recorded
 
 	// Beside the conversation.
 	Lookups []Lookup   // to ask of the ledger

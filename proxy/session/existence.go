@@ -4,11 +4,10 @@ import (
 	"slices"
 
 	"github.com/Signet-AI/signet-acp-proxy/correlation"
-	"github.com/Signet-AI/signet-acp-proxy/correlation/eventlog"
 )
 
 // record returns which events can be appended now. A session's first event is Opened: those from before it wait.
-func (e *entry) record(what ...eventlog.Event) []eventlog.Event {
+func (e *entry) record(what ...correlation.Event) []correlation.Event {
 	if !e.opened {
 		e.deferred = append(e.deferred, what...)
 		return nil
@@ -19,8 +18,8 @@ func (e *entry) record(what ...eventlog.Event) []eventlog.Event {
 
 // drop removes the context that is stored, if its event still waits.
 func (e *entry) drop() {
-	e.deferred = slices.DeleteFunc(e.deferred, func(e eventlog.Event) bool {
-		_, stored := e.(eventlog.ContextStored)
+	e.deferred = slices.DeleteFunc(e.deferred, func(e correlation.Event) bool {
+		_, stored := e.(correlation.ContextStored)
 		return stored
 	})
 }
@@ -62,10 +61,10 @@ func (e *existence) fork(parent *Session, state correlation.State) {
 
 // opened returns the event that opens the session in the file. A parent or continued that this process has opened too
 // is named by its number, as the ledger may not have a row of it yet.
-func (e *existence) opened(id string, number int) eventlog.Opened {
+func (e *existence) opened(id string, number int) correlation.Opened {
 	o := e.open
 	o.Key, o.ACPID = e.who.Key, id
-	event := eventlog.Opened{Session: number, Open: o}
+	event := correlation.Opened{Session: number, Open: o}
 	if p := e.parent; p != nil && p.exists.events.opened {
 		event.Fork, event.Open.ForkOf = p.Number, 0
 	}

@@ -7,7 +7,6 @@ import (
 	"unicode/utf8"
 
 	"github.com/Signet-AI/signet-acp-proxy/correlation"
-	"github.com/Signet-AI/signet-acp-proxy/correlation/eventlog"
 	"github.com/Signet-AI/signet-acp-proxy/memory"
 )
 
@@ -158,7 +157,7 @@ func (d Claimed) on(c *Connection) {
 	switch {
 	case p.step != claiming && d.Err == nil:
 		if p.in == nil {
-			c.record(s, eventlog.Stepped{Session: s.Number, Event: correlation.Event{Name: correlation.Refused}})
+			c.record(s, correlation.Stepped{Session: s.Number, Step: correlation.Step{Name: correlation.Refused}})
 		}
 	case p.step != claiming:
 	case d.Err == nil:

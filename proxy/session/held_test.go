@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/Signet-AI/signet-acp-proxy/correlation"
-	"github.com/Signet-AI/signet-acp-proxy/correlation/eventlog"
 	"github.com/Signet-AI/signet-acp-proxy/memory"
 )
 
@@ -19,7 +18,7 @@ func TestOutcomes(t *testing.T) {
 		answer PromptAnswered
 		keeps  Cancelled
 		turn   Turn // as it was by then
-		want   correlation.EventName
+		want   correlation.StepName
 	}{
 		{"end_turn", PromptAnswered{Stop: StopEnd}, "", Turn{}, correlation.Answered},
 		{"refusal", PromptAnswered{Stop: "refusal"}, "", Turn{}, correlation.Answered},
@@ -197,7 +196,7 @@ func TestClaims(t *testing.T) {
 			}
 			undone := false
 			for _, e := range do.Record {
-				if e, ok := e.(eventlog.Stepped); ok && e.Event.Name == correlation.Refused {
+				if e, ok := e.(correlation.Stepped); ok && e.Step.Name == correlation.Refused {
 					undone = true
 				}
 			}

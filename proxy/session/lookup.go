@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 
 	"github.com/Signet-AI/signet-acp-proxy/correlation"
-	"github.com/Signet-AI/signet-acp-proxy/correlation/eventlog"
 	"github.com/Signet-AI/signet-acp-proxy/memory"
 )
 
@@ -146,7 +145,7 @@ func (c *Connection) fork(s, parent *Session, then forkPoint) {
 	if parent.context.claims == then.claims { // another proxy may hold it, too, and have changed it
 		state = parent.context.state
 	}
-	state, _, _ = state.On(correlation.Event{Name: correlation.Forked})
+	state, _, _ = state.On(correlation.Step{Name: correlation.Forked})
 	s.context.adopt(state)
 	s.exists.fork(parent, state)
 	s.history.fork(&parent.history)
@@ -183,7 +182,7 @@ func (l LookedUp) on(c *Connection) {
 	if l.Parent != nil {
 		e.who.ParentKey, e.open.ParentKey = *l.Parent, *l.Parent
 		if e.events.opened && *l.Parent != "" {
-			c.record(s, eventlog.ParentKnown{Session: s.Number, Key: *l.Parent})
+			c.record(s, correlation.ParentKnown{Session: s.Number, Key: *l.Parent})
 		}
 	}
 	if l.Stored != nil {

@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	"github.com/Signet-AI/signet-acp-proxy/correlation"
-	"github.com/Signet-AI/signet-acp-proxy/correlation/eventlog"
 )
 
 // making asks for new sessions, whose ids the harness has not named yet.
@@ -85,7 +84,7 @@ func TestEarlyIDs(t *testing.T) {
 	if len(p.c.making) != 0 || len(p.c.early) != 0 {
 		t.Error("something is left of what was being made")
 	}
-	if e, ok := p.events[0].(eventlog.Opened); !ok || !e.Open.New || !e.Open.Made.Equal(p.at) {
+	if e, ok := p.events[0].(correlation.Opened); !ok || !e.Open.New || !e.Open.Made.Equal(p.at) {
 		t.Errorf("recorded: %+v", p.events[0])
 	}
 	p.making("3")
@@ -156,8 +155,8 @@ func TestClosed(t *testing.T) {
 			p.see(OpeningAnswered{Request: p.see(Answered{Key: "a"}).Request, Editing: true})
 		}
 		ends := p.see(RecordingEnds{})
-		left := slices.ContainsFunc(p.events, func(e eventlog.Event) bool { _, is := e.(eventlog.Closed); return is })
-		opened := slices.ContainsFunc(p.events, func(e eventlog.Event) bool { _, is := e.(eventlog.Opened); return is })
+		left := slices.ContainsFunc(p.events, func(e correlation.Event) bool { _, is := e.(correlation.Closed); return is })
+		opened := slices.ContainsFunc(p.events, func(e correlation.Event) bool { _, is := e.(correlation.Opened); return is })
 		if ends.Closed == again || left == again || opened != again || (len(ends.Release) == 1) == again {
 			t.Errorf("opened %s: left: %t, %t, opened: %t; %d to release", when, ends.Closed, left, opened, len(ends.Release))
 		}

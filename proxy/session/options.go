@@ -60,7 +60,7 @@ const (
 )
 
 // became says what became of the block in a cancelled prompt. begun: the harness had said something by then.
-func (k Cancelled) became(begun bool) correlation.EventName {
+func (k Cancelled) became(begun bool) correlation.StepName {
 	switch {
 	case k == CancelledKept, k == CancelledBegun && begun:
 		return correlation.Answered

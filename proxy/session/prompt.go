@@ -1,8 +1,6 @@
 package session
 
-import (
-	"github.com/Signet-AI/signet-acp-proxy/correlation/eventlog"
-)
+import "github.com/Signet-AI/signet-acp-proxy/correlation"
 
 // PromptJudged: a prompt begins. It is held if it may get a block; any other begins its turn and is looked at.
 type PromptJudged struct {
@@ -226,7 +224,7 @@ func (i HarnessIdle) on(c *Connection) {
 
 // endTurn ends a turn with its response. Turns before it without a response end as unanswered. It returns the event
 // that has to be in the file before the response is forwarded, nil if there is none.
-func (c *Connection) endTurn(req Request, id string, failed bool, stop string, code int) eventlog.Event {
+func (c *Connection) endTurn(req Request, id string, failed bool, stop string, code int) correlation.Event {
 	s, t := req.Session, req.Turn
 	became := c.becameOf(t, failed, stop, code)
 	for _, before := range s.turns.before(t) {
@@ -253,7 +251,7 @@ func (c *Connection) endTurn(req Request, id string, failed bool, stop string, c
 	}
 	c.markDue(t)
 	c.touch(s)
-	ended := eventlog.TurnEnded{Turn: t.Number, Stop: t.stop, Code: code, Request: id, Lost: t.lost}
+	ended := correlation.TurnEnded{Turn: t.Number, Stop: t.stop, Code: code, Request: id, Lost: t.lost}
 	if !s.exists.events.opened {
 		c.record(s, ended)
 		return nil

@@ -3,12 +3,12 @@ package session
 import (
 	"slices"
 
-	"github.com/Signet-AI/signet-acp-proxy/correlation/eventlog"
+	"github.com/Signet-AI/signet-acp-proxy/correlation"
 )
 
 // record has events of a session appended to the file of events. In the file a session's first event is Opened, so that
 // events from before it wait in deferred.
-func (c *Connection) record(s *Session, what ...eventlog.Event) {
+func (c *Connection) record(s *Session, what ...correlation.Event) {
 	if s.exists.silence != hidden {
 		c.do.Record = append(c.do.Record, s.exists.events.record(what...)...)
 	}
@@ -43,7 +43,7 @@ func (c *Connection) recordBegun(t *Turn) {
 		c.recordOpened(s)
 		c.numbers.turn++
 		u.Number = c.numbers.turn
-		c.record(s, eventlog.TurnBegan{Session: s.Number, Turn: u.Number, Key: s.exists.who.Key,
+		c.record(s, correlation.TurnBegan{Session: s.Number, Turn: u.Number, Key: s.exists.who.Key,
 			Command: u.command, Delegation: c.o.Delegation})
 		c.recordTrace(u)
 		c.markDue(u)
@@ -52,7 +52,7 @@ func (c *Connection) recordBegun(t *Turn) {
 
 func (c *Connection) recordTrace(t *Turn) {
 	if t.trace != "" {
-		c.record(t.Session, eventlog.TraceKnown{Turn: t.Number, Parent: t.trace})
+		c.record(t.Session, correlation.TraceKnown{Turn: t.Number, Parent: t.trace})
 	}
 }
 
@@ -71,13 +71,13 @@ func (c *Connection) setKey(s *Session, key, spent string) {
 	}
 	s.exists.who.Key = key
 	if s.exists.events.opened || spent != "" {
-		c.record(s, eventlog.Rekeyed{Session: s.Number, Key: key, Spent: spent})
+		c.record(s, correlation.Rekeyed{Session: s.Number, Key: key, Spent: spent})
 	}
 }
 
 func (c *Connection) storeContext(f *Fetch) {
 	if f.stored != nil && f.step == fetched {
-		c.record(f.session, eventlog.ContextStored{
+		c.record(f.session, correlation.ContextStored{
 			Session: f.session.Number, Key: f.key, Fetched: f.got.Fetched, Context: f.stored,
 		})
 	}
@@ -86,7 +86,7 @@ func (c *Connection) storeContext(f *Fetch) {
 // dropContext removes the context that was stored for a session.
 func (c *Connection) dropContext(s *Session) {
 	s.exists.events.drop()
-	c.record(s, eventlog.ContextDropped{Session: s.Number})
+	c.record(s, correlation.ContextDropped{Session: s.Number})
 }
 
 func (c *Connection) told(s *Session, text string) Told {

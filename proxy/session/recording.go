@@ -3,7 +3,7 @@ package session
 import (
 	"slices"
 
-	"github.com/Signet-AI/signet-acp-proxy/correlation/eventlog"
+	"github.com/Signet-AI/signet-acp-proxy/correlation"
 )
 
 // RecordingBegins: what is due is to be recorded now (Do.Due). The recorder redacts it and comes back with Recorded.
@@ -45,7 +45,7 @@ func (RecordingBegins) on(c *Connection) {
 type Recorded struct {
 	Session *Session
 	Turn    *Turn
-	Events  []eventlog.Event
+	Events  []correlation.Event
 	Private []string
 }
 
@@ -68,7 +68,7 @@ func (RecordingEnds) on(c *Connection) {
 		}
 		c.release(l.session)
 		c.do.Closed = true
-		c.record(l.session, eventlog.Closed{Session: l.session.Number, Reason: l.reason})
+		c.record(l.session, correlation.Closed{Session: l.session.Number, Reason: l.reason})
 	}
 	c.do.Release = c.waiting.released
 	c.waiting.closed, c.waiting.released = nil, nil

@@ -5,7 +5,6 @@ import (
 	"strconv"
 
 	"github.com/Signet-AI/signet-acp-proxy/correlation"
-	"github.com/Signet-AI/signet-acp-proxy/correlation/eventlog"
 )
 
 // Asked: a request about a session was forwarded, whose response is to be watched.
@@ -96,7 +95,7 @@ func (c *Connection) closeUnanswered(t *Turn) {
 	if c.recordBegun(t); t.Number == 0 {
 		return
 	}
-	c.record(s, eventlog.TurnEnded{Turn: t.Number, Stop: t.stop, Lost: t.lost})
+	c.record(s, correlation.TurnEnded{Turn: t.Number, Stop: t.stop, Lost: t.lost})
 	c.markDue(t)
 }
 

@@ -3,7 +3,7 @@ package session
 import (
 	"time"
 
-	"github.com/Signet-AI/signet-acp-proxy/correlation/eventlog"
+	"github.com/Signet-AI/signet-acp-proxy/correlation"
 )
 
 // maxUnread is how many bytes of prompts may wait to be read; with more they are recorded at once.
@@ -128,7 +128,7 @@ func (r RecordFound) on(c *Connection) {
 	s := r.Session
 	if s.exists.open.Record != r.Record {
 		s.exists.open.Record = r.Record
-		c.record(s, eventlog.RecordKnown{Session: s.Number, Record: r.Record})
+		c.record(s, correlation.RecordKnown{Session: s.Number, Record: r.Record})
 	}
 }
 

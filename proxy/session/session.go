@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"github.com/Signet-AI/signet-acp-proxy/correlation"
-	"github.com/Signet-AI/signet-acp-proxy/correlation/eventlog"
 	"github.com/Signet-AI/signet-acp-proxy/memory"
 	"github.com/Signet-AI/signet-acp-proxy/proxy/answer"
 )
@@ -66,17 +65,17 @@ const (
 
 // An entry is what the file of events has of a session.
 type entry struct {
-	opened   bool             // its Opened event is there
-	deferred []eventlog.Event // to be appended behind that
-	recorded int              // how many events of it were appended
-	folded   int              // of these, how many the ledger is known to have
+	opened   bool                // its Opened event is there
+	deferred []correlation.Event // to be appended behind that
+	recorded int                 // how many events of it were appended
+	folded   int                 // of these, how many the ledger is known to have
 }
 
 // A context is what a session is told, and how far that is.
 type context struct {
 	state correlation.State
 	// Compacted or Cleared while a block was in flight: it counts once that has settled
-	lost    correlation.EventName
+	lost    correlation.StepName
 	held    *Held  // the prompt that waits for its context, or that carries a block and waits for its response
 	claims  int    // prompts of this process that carried a block
 	fetch   *Fetch // of what the next prompt is to get; nil: none was begun

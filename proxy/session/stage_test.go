@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/Signet-AI/signet-acp-proxy/correlation"
-	"github.com/Signet-AI/signet-acp-proxy/correlation/eventlog"
 	"github.com/Signet-AI/signet-acp-proxy/memory"
 )
 
@@ -62,7 +61,7 @@ type side struct {
 	dead    bool
 	rows    map[int]*row // by the session's number
 	late    []FetchJob
-	events  []eventlog.Event
+	events  []correlation.Event
 }
 
 // A row is what the ledger has of a session.
@@ -172,10 +171,10 @@ func (p *stage) fetch() {
 }
 
 // record is the ledger, which takes events as they come.
-func (p *stage) record(e eventlog.Event) {
+func (p *stage) record(e correlation.Event) {
 	p.events = append(p.events, e)
 	switch e := e.(type) {
-	case eventlog.Opened:
+	case correlation.Opened:
 		r := p.rows[e.Open.ACPID]
 		if r == nil {
 			r = &row{Session: correlation.Session{ID: int64(len(p.rows) + 1), Started: p.at, Harness: "model"}}
@@ -191,22 +190,22 @@ func (p *stage) record(e eventlog.Event) {
 			p.rows[e.Open.ACPID] = r
 		}
 		p.side.rows[e.Session] = r
-	case eventlog.Stepped:
-		p.side.rows[e.Session].step(p.side, e.From, e.Event)
-	case eventlog.Injected:
+	case correlation.Stepped:
+		p.side.rows[e.Session].step(p.side, e.From, e.Step)
+	case correlation.Injected:
 		r := p.side.rows[e.Session]
 		e.Injection.Session = r.ID
 		r.blocks = append(r.blocks, e.Injection)
-	case eventlog.ContextStored:
+	case correlation.ContextStored:
 		r := p.side.rows[e.Session]
 		r.key, r.stored = e.Key, e.Context
-	case eventlog.ContextDropped:
+	case correlation.ContextDropped:
 		p.side.rows[e.Session].stored = nil
 	}
 }
 
-func (r *row) step(by *side, from []correlation.State, e correlation.Event) {
-	settles := slices.Contains([]correlation.EventName{correlation.Answered, correlation.Refused, correlation.Failed,
+func (r *row) step(by *side, from []correlation.State, e correlation.Step) {
+	settles := slices.Contains([]correlation.StepName{correlation.Answered, correlation.Refused, correlation.Failed,
 		correlation.Cancelled, correlation.Died}, e.Name)
 	if from != nil && !slices.Contains(from, r.State) || settles && (r.State != correlation.InFlight || r.by != by) {
 		return
@@ -225,7 +224,7 @@ func (r *row) step(by *side, from []correlation.State, e correlation.Event) {
 // fresh is the row's state now: its process may have died.
 func (r *row) fresh() correlation.State {
 	if r.State == correlation.InFlight && r.by.dead {
-		r.step(r.by, nil, correlation.Event{Name: correlation.Died})
+		r.step(r.by, nil, correlation.Step{Name: correlation.Died})
 	}
 	return r.State
 }

@@ -2,19 +2,18 @@ package session
 
 import (
 	"github.com/Signet-AI/signet-acp-proxy/correlation"
-	"github.com/Signet-AI/signet-acp-proxy/correlation/eventlog"
 	"github.com/Signet-AI/signet-acp-proxy/memory"
 )
 
 // step changes a session's state as the table of states says (correlation.State.On), here and by an event in the
 // ledger, where it takes effect unless another process has changed the state meanwhile. It is the only place where a
-// state changes; context.adopt copies what the ledger has. An event that the table does not allow is a fault of ours:
+// state changes; context.adopt copies what the ledger has. A step that the table does not allow is a fault of ours:
 // it is logged and changes nothing.
-func (c *Connection) step(s *Session, e correlation.Event) {
+func (c *Connection) step(s *Session, e correlation.Step) {
 	from := s.context.state
 	next, _, ok := from.On(e)
 	if !ok {
-		c.do.Faults = append(c.do.Faults, Fault{s, &correlation.StepError{State: from, Event: e.Name}})
+		c.do.Faults = append(c.do.Faults, Fault{s, &correlation.StepError{State: from, Step: e.Name}})
 		return
 	}
 	s.context.state = next
@@ -27,20 +26,20 @@ func (c *Connection) step(s *Session, e correlation.Event) {
 		// from any state: the first always counts, the others end only this process's own claim
 		expected = nil
 	}
-	c.record(s, eventlog.Stepped{Session: s.Number, From: expected, Event: e})
+	c.record(s, correlation.Stepped{Session: s.Number, From: expected, Step: e})
 }
 
 // nothingToTell marks the session as done: there is no context for it.
 func (c *Connection) nothingToTell(s *Session) {
 	if s.context.wants() {
-		c.step(s, correlation.Event{Name: correlation.NothingToTell})
+		c.step(s, correlation.Step{Name: correlation.NothingToTell})
 	}
 }
 
 // inject notes that a prompt leaves with a block for which the ledger has granted the claim.
 func (c *Connection) inject(s *Session, in *Injection) {
 	if s.context.state != correlation.Off { // switched off meanwhile
-		c.step(s, correlation.Event{Name: correlation.Sent})
+		c.step(s, correlation.Step{Name: correlation.Sent})
 	}
 	s.context.claims++
 	in.sentHere, in.Block = true, memory.Block{}
@@ -63,17 +62,17 @@ func (p Placed) on(c *Connection) {
 	if s.off() { // the ledger has said so meanwhile
 		return
 	}
-	c.step(s, correlation.Event{Name: correlation.Placed})
+	c.step(s, correlation.Step{Name: correlation.Placed})
 	s.context.patient = true
 	s.history.blocks = append(s.history.blocks, p.Injection)
 	// without a key: the local files are not fetched under one
-	c.record(s, eventlog.Injected{Session: s.Number, Injection: p.Injection.Injection})
+	c.record(s, correlation.Injected{Session: s.Number, Injection: p.Injection.Injection})
 }
 
 // becameOf says what a response means for the block that its prompt carried. A refused prompt never reached the
 // conversation; after any other error it may or may not have, unless it was accepted before (version 2); the traits say
 // what is kept of a cancelled one.
-func (c *Connection) becameOf(t *Turn, failed bool, stop string, code int) correlation.EventName {
+func (c *Connection) becameOf(t *Turn, failed bool, stop string, code int) correlation.StepName {
 	switch {
 	case failed && refused(code) && t.step != turnAccepted:
 		return correlation.Refused
@@ -86,7 +85,7 @@ func (c *Connection) becameOf(t *Turn, failed bool, stop string, code int) corre
 }
 
 // settle applies what became of a prompt (becameOf) to the block that it carried; nil: none.
-func (c *Connection) settle(s *Session, in *Injection, became correlation.EventName) {
+func (c *Connection) settle(s *Session, in *Injection, became correlation.StepName) {
 	if in == nil {
 		return
 	}
@@ -106,11 +105,11 @@ func (c *Connection) settle(s *Session, in *Injection, became correlation.EventN
 		c.takeBack(s, in)
 		fallthrough
 	case correlation.Failed, correlation.Cancelled:
-		c.step(s, correlation.Event{Name: became, From: in.from})
+		c.step(s, correlation.Step{Name: became, From: in.from})
 	default:
 		f := s.context.fetch
 		rest := f == nil || !f.ended() || f.err == nil || f.retryable()
-		c.step(s, correlation.Event{Name: correlation.Answered, From: in.from, Partly: in.Kind == kindIdentity && rest})
+		c.step(s, correlation.Step{Name: correlation.Answered, From: in.from, Partly: in.Kind == kindIdentity && rest})
 		if in.fetch != nil && in.fetch == f {
 			f.got, f.stored = memory.Context{}, nil // it is in the conversation, and a session may be idle for days
 		}
@@ -122,16 +121,16 @@ func (c *Connection) settle(s *Session, in *Injection, became correlation.EventN
 }
 
 // answeredLate ends the doubt about a block whose prompt was answered after a later one was.
-func (c *Connection) answeredLate(s *Session, in *Injection, became correlation.EventName) {
+func (c *Connection) answeredLate(s *Session, in *Injection, became correlation.StepName) {
 	if newest, ok := s.history.newest(); s.context.state != correlation.Doubt || !ok || newest != in {
 		return
 	}
 	switch became {
 	case correlation.Answered:
-		c.step(s, correlation.Event{Name: correlation.AssumedKept, Partly: in.Kind == kindIdentity})
+		c.step(s, correlation.Step{Name: correlation.AssumedKept, Partly: in.Kind == kindIdentity})
 	case correlation.Refused:
 		c.takeBack(s, in)
-		c.step(s, correlation.Event{Name: correlation.Clean, Placed: s.history.inSystem()})
+		c.step(s, correlation.Step{Name: correlation.Clean, Placed: s.history.inSystem()})
 	}
 }
 
@@ -169,11 +168,11 @@ func (c *Connection) settleDoubt(s *Session, late bool) {
 	told := r.user && (r.step == replayAnswered || late)
 	switch {
 	case r.ours(unheard):
-		c.step(s, correlation.Event{Name: correlation.Marked, Partly: partly, Unknown: unheard})
+		c.step(s, correlation.Step{Name: correlation.Marked, Partly: partly, Unknown: unheard})
 	case told || late && !known:
-		c.step(s, correlation.Event{Name: correlation.Clean, Placed: s.history.inSystem()})
+		c.step(s, correlation.Step{Name: correlation.Clean, Placed: s.history.inSystem()})
 	case late && c.keepsFailed(block):
-		c.step(s, correlation.Event{Name: correlation.AssumedKept, Partly: partly})
+		c.step(s, correlation.Step{Name: correlation.AssumedKept, Partly: partly})
 	}
 }
 
@@ -187,7 +186,7 @@ const bytesPerToken = 4
 
 // contextLost makes the next plain prompt carry context again, because the harness has cleared the conversation (lost
 // is correlation.Cleared) or compacted it (Compacted).
-func (c *Connection) contextLost(s *Session, lost correlation.EventName) {
+func (c *Connection) contextLost(s *Session, lost correlation.StepName) {
 	x, h := &s.context, &s.history
 	if s.off() || s.exists.ledger == none || c.o.Reinject == reinjectNever ||
 		lost == correlation.Compacted && h.since/bytesPerToken < c.traits().KeepsMessages {
@@ -200,7 +199,7 @@ func (c *Connection) contextLost(s *Session, lost correlation.EventName) {
 		return
 	}
 	whole, before := lost == correlation.Cleared || c.o.Reinject == reinjectAll, x.state
-	c.step(s, correlation.Event{Name: lost, Placed: h.inSystem(), Whole: whole})
+	c.step(s, correlation.Step{Name: lost, Placed: h.inSystem(), Whole: whole})
 	if before == correlation.IdentityGiven { // the memories are still to come, and bring the identity again
 		h.items = nil
 		return
@@ -224,7 +223,7 @@ func (c *Connection) switchOff(s *Session) {
 		s.exists.silence = off
 	}
 	c.dropTurns(s)
-	c.step(s, correlation.Event{Name: correlation.SwitchedOff})
+	c.step(s, correlation.Step{Name: correlation.SwitchedOff})
 }
 
 // forget records nothing more of a session that a person has had forgotten.

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/Signet-AI/signet-acp-proxy/correlation"
-	"github.com/Signet-AI/signet-acp-proxy/correlation/eventlog"
 )
 
 // Words belong to the oldest turn without a response, or to the last one.
@@ -104,7 +103,7 @@ func TestTurnBeginsBeforeItsPromptIsRead(t *testing.T) {
 			first(p, turn)
 			began := func() (n int) {
 				for _, e := range p.events {
-					if e, ok := e.(eventlog.TurnBegan); ok && e.Turn == turn.Number {
+					if e, ok := e.(correlation.TurnBegan); ok && e.Turn == turn.Number {
 						n++
 					}
 				}
@@ -114,7 +113,7 @@ func TestTurnBeginsBeforeItsPromptIsRead(t *testing.T) {
 				t.Fatalf("the turn has not begun: %+v", p.events)
 			}
 			for _, e := range p.events {
-				if e, ok := e.(eventlog.UsageReported); ok && e.Turn != turn.Number {
+				if e, ok := e.(correlation.UsageReported); ok && e.Turn != turn.Number {
 					t.Errorf("what was used is of turn %d", e.Turn)
 				}
 			}
@@ -158,13 +157,13 @@ func TestTurnEnds(t *testing.T) {
 				do := p.see(PromptAnswered{
 					Request: p.see(Answered{Key: key}).Request, ID: key, Stop: StopEnd, Failed: failed, Code: -32603,
 				})
-				if e, ok := do.Ended.(eventlog.TurnEnded); !ok || e.Request != key || (e.Code == -32603) != failed || do.Wait {
+				if e, ok := do.Ended.(correlation.TurnEnded); !ok || e.Request != key || (e.Code == -32603) != failed || do.Wait {
 					t.Errorf("the response waits for %+v, %t", do.Ended, do.Wait)
 				}
 			}
 			var ended []string
 			for _, e := range p.events {
-				if e, ok := e.(eventlog.TurnEnded); ok {
+				if e, ok := e.(correlation.TurnEnded); ok {
 					ended = append(ended, fmt.Sprint(e.Turn, " ", e.Stop))
 				}
 			}
@@ -194,10 +193,10 @@ func TestIdle(t *testing.T) {
 	if sought := p.see(TurnsSought{}).Sessions; len(sought) != 1 {
 		t.Errorf("turns are under way in %d sessions", len(sought))
 	}
-	last, _ := p.see(HarnessIdle{ID: []byte(p.id), Stop: "max_tokens"}).Ended.(eventlog.TurnEnded)
+	last, _ := p.see(HarnessIdle{ID: []byte(p.id), Stop: "max_tokens"}).Ended.(correlation.TurnEnded)
 	var ended []string
 	for _, e := range p.events {
-		if e, ok := e.(eventlog.TurnEnded); ok {
+		if e, ok := e.(correlation.TurnEnded); ok {
 			ended = append(ended, fmt.Sprint(e.Turn, " ", e.Stop))
 		}
 	}
@@ -254,7 +253,7 @@ func TestSaidAllTheSame(t *testing.T) {
 		p := newStage(t)
 		p.start()
 		say(p)
-		if i := slices.IndexFunc(p.events, func(e eventlog.Event) bool { _, is := e.(eventlog.TurnBegan); return is }); i < 1 {
+		if i := slices.IndexFunc(p.events, func(e correlation.Event) bool { _, is := e.(correlation.TurnBegan); return is }); i < 1 {
 			t.Errorf("%s: recorded %+v", name, p.events)
 		}
 		if due := p.see(RecordingBegins{}).Due.Turns; len(due) != 1 || !slices.Equal(due[0].Prompts, []Prompt{words(plain)}) {
@@ -272,7 +271,7 @@ func TestSummaryDue(t *testing.T) {
 	p.see(Compaction{Session: s, ID: "1", Status: "in_progress"})
 	do := p.see(Compaction{Session: s, ID: "1", Status: "completed", Whole: []string{"so far"}})
 	due := p.see(RecordingBegins{}).Due.Summaries
-	if _, begun := p.events[len(p.events)-1].(eventlog.Compacting); !begun || !do.Soon || len(due) != 1 || due[0].Text != "so far" {
+	if _, begun := p.events[len(p.events)-1].(correlation.Compacting); !begun || !do.Soon || len(due) != 1 || due[0].Text != "so far" {
 		t.Errorf("soon %t, due %+v, recorded %+v", do.Soon, due, p.events)
 	}
 	p.see(Compaction{Session: s, ID: "2", Status: "completed", Whole: []string{" \n"}})

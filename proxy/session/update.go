@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"github.com/Signet-AI/signet-acp-proxy/correlation"
-	"github.com/Signet-AI/signet-acp-proxy/correlation/eventlog"
 )
 
 // An Update is a kind of what the harness says about a session, as far as it matters before it is forwarded.
@@ -201,7 +200,7 @@ func (u Compaction) on(c *Connection) {
 // compacted notes what has become known of a compaction. text is the harness's summary; "" for none.
 func (c *Connection) compacted(s *Session, begun, lost bool, text string) {
 	if begun && !s.off() {
-		c.record(s, eventlog.Compacting{Session: s.Number})
+		c.record(s, correlation.Compacting{Session: s.Number})
 	}
 	if strings.TrimSpace(text) != "" && !s.off() {
 		c.waiting.summaries = append(c.waiting.summaries, c.told(s, text))
@@ -276,7 +275,7 @@ func (c *Connection) usage(s *Session, t *Turn, u Usage) {
 			c.recordBegun(in)
 			n = in.Number
 		}
-		c.record(s, eventlog.UsageReported{Session: s.Number, Turn: n, Usage: u.Usage})
+		c.record(s, correlation.UsageReported{Session: s.Number, Turn: n, Usage: u.Usage})
 	}
 	switch {
 	case u.Window && u.ContextUsed != nil:

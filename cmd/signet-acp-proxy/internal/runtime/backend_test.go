@@ -59,10 +59,10 @@ func TestFoldAllBesideAnother(t *testing.T) {
 	other := begin()
 	defer other.Close(context.Background())
 	const session, turn = 1, 1
-	other.Append(eventlog.Opened{Session: session,
+	other.Append(correlation.Opened{Session: session,
 		Open: correlation.OpenSession{Harness: "claude", ACPID: "s", New: true}},
-		eventlog.TurnBegan{Session: session, Turn: turn}, eventlog.UserSaid{Turn: turn, Text: "The mast is made of ash."},
-		eventlog.TurnEnded{Turn: turn, Stop: "end_turn"})
+		correlation.TurnBegan{Session: session, Turn: turn}, correlation.UserSaid{Turn: turn, Text: "The mast is made of ash."},
+		correlation.TurnEnded{Turn: turn, Stop: "end_turn"})
 	if err := other.Flush(t.Context()); err != nil {
 		t.Fatal(err)
 	}

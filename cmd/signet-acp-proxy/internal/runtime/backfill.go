@@ -318,7 +318,7 @@ func (in *intake) about(cwd string, also []string) (project string, out bool) {
 }
 
 // add imports turns of the conversation; with DryRun it counts those that are new.
-func (in *intake) add(ctx context.Context, told []eventlog.TurnTold) (added int, err error) {
+func (in *intake) add(ctx context.Context, told []correlation.TurnTold) (added int, err error) {
 	turns := make([]correlation.Turn, len(told))
 	for i, t := range told {
 		turns[i] = t.Whole
@@ -380,8 +380,8 @@ func (in *intake) count(turns int, ofSubagent bool) {
 
 // turnsOf returns the turns of a conversation as they are stored: also without what was marked private elsewhere in the
 // project.
-func (in *intake) turnsOf(c backfill.Conversation, project string) ([]eventlog.TurnTold, error) {
-	turns := make([]eventlog.TurnTold, 0, len(c.Turns))
+func (in *intake) turnsOf(c backfill.Conversation, project string) ([]correlation.TurnTold, error) {
+	turns := make([]correlation.TurnTold, 0, len(c.Turns))
 	for _, t := range c.Turns {
 		known := len(in.private)
 		t, in.private = backfill.Clean(t, in.private)
@@ -406,7 +406,7 @@ func (in *intake) turnsOf(c backfill.Conversation, project string) ([]eventlog.T
 			tools = append(tools, correlation.ToolCall{Title: call.Title, Kind: call.Kind, Status: "completed",
 				Locations: call.Paths})
 		}
-		turns = append(turns, eventlog.TurnTold{Command: t.Command, Notes: t.Notes, Whole: correlation.Turn{
+		turns = append(turns, correlation.TurnTold{Command: t.Command, Notes: t.Notes, Whole: correlation.Turn{
 			User: t.User, Assistant: t.Assistant, Tools: tools, Started: t.Started, Ended: t.Ended,
 			Stop: cmp.Or(t.Stop, "end_turn")}})
 	}

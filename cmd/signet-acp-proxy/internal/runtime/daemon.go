@@ -11,7 +11,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/config"
-	"github.com/Signet-AI/signet-acp-proxy/correlation/eventlog"
+	"github.com/Signet-AI/signet-acp-proxy/correlation"
 	"github.com/Signet-AI/signet-acp-proxy/guard"
 	"github.com/Signet-AI/signet-acp-proxy/memory"
 	"github.com/Signet-AI/signet-acp-proxy/memory/signet"
@@ -100,6 +100,6 @@ func (d *recordingDaemon) answered(ctx context.Context, key, version string, err
 	if time.Since(d.seen) < seenEvery {
 		return
 	}
-	d.follower.Log.Append(eventlog.DaemonAnswered{SignetPath: d.signetPath, URL: d.URL(), Version: version})
+	d.follower.Log.Append(correlation.DaemonAnswered{SignetPath: d.signetPath, URL: d.URL(), Version: version})
 	d.seen = time.Now()
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"github.com/Signet-AI/signet-acp-proxy/chars"
+	"github.com/Signet-AI/signet-acp-proxy/correlation"
 	"github.com/Signet-AI/signet-acp-proxy/correlation/eventlog"
 	"github.com/Signet-AI/signet-acp-proxy/guard"
 	"github.com/Signet-AI/signet-acp-proxy/memory"
@@ -112,7 +113,7 @@ func (f *follower) close() {
 }
 
 // Append implements proxy.Events.
-func (f *follower) Append(events ...eventlog.Event) {
+func (f *follower) Append(events ...correlation.Event) {
 	f.Log.Append(events...)
 	for _, e := range events {
 		f.note(e)
@@ -121,7 +122,7 @@ func (f *follower) Append(events ...eventlog.Event) {
 
 // AppendWait implements proxy.Events. The event is noted first: where the disk is slow, the response that it stands for
 // goes on, and the next prompt comes.
-func (f *follower) AppendWait(ctx context.Context, e eventlog.Event) error {
+func (f *follower) AppendWait(ctx context.Context, e correlation.Event) error {
 	f.note(e)
 	return f.Log.AppendWait(ctx, e)
 }
@@ -129,7 +130,7 @@ func (f *follower) AppendWait(ctx context.Context, e eventlog.Event) error {
 // starting records a session-start before it is sent: a key that is never used must be ended some day, also if we are
 // killed before the harness has named its session.
 func (f *follower) starting(ctx context.Context, s memory.Session) {
-	if err := f.Log.AppendWait(ctx, eventlog.KeyStarted{Key: s.Key, AgentID: s.AgentID}); err != nil {
+	if err := f.Log.AppendWait(ctx, correlation.KeyStarted{Key: s.Key, AgentID: s.AgentID}); err != nil {
 		f.log.Warn().Err(err).Str("key", s.Key).Msg("noting a session-start")
 	}
 }
@@ -148,37 +149,37 @@ func (f *follower) warned(key string, lines []string) {
 }
 
 // note notes an event. The relay waits for it, so it makes no call.
-func (f *follower) note(e eventlog.Event) {
+func (f *follower) note(e correlation.Event) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	switch e := e.(type) {
-	case eventlog.Opened:
+	case correlation.Opened:
 		s := f.sessionLocked(e.Session)
 		s.who = memory.Session{Key: s.who.Key, Harness: e.Open.Harness, Cwd: e.Open.Cwd, Project: e.Open.Project,
 			AgentID: e.Open.AgentID}
 		f.keyLocked(s, e.Open.Key)
-	case eventlog.Rekeyed:
+	case correlation.Rekeyed:
 		f.keyLocked(f.sessionLocked(e.Session), e.Spent)
 		f.keyLocked(f.sessionLocked(e.Session), e.Key)
-	case eventlog.TurnBegan:
+	case correlation.TurnBegan:
 		s := f.sessionLocked(e.Session)
 		f.keyLocked(s, e.Key)
 		f.turns[e.Turn] = &followedTurn{session: s, quiet: e.Command != ""}
 		f.commandLocked(s, strings.TrimPrefix(e.Command, "/"))
-	case eventlog.UserSaid:
+	case correlation.UserSaid:
 		f.promptLocked(f.turns[e.Turn], e.Text)
-	case eventlog.Said:
+	case correlation.AssistantSaid:
 		if t := f.turns[e.Turn]; t != nil && f.presence && t.said.Len() < lastSize {
 			t.said.WriteString(chars.Cut(e.Text, lastSize))
 		}
-	case eventlog.Injected:
+	case correlation.Injected:
 		f.gaveLocked(f.sessionLocked(e.Session), e.Injection.Items)
-	case eventlog.Compacting:
+	case correlation.Compacting:
 		f.tellLocked(f.sessionLocked(e.Session), "a compaction",
 			func(ctx context.Context, d *signet.Client, who memory.Session) error { return d.Compacting(ctx, who) })
-	case eventlog.Closed:
+	case correlation.Closed:
 		f.closedLocked(e.Session)
-	case eventlog.TurnEnded:
+	case correlation.TurnEnded:
 		t := f.turns[e.Turn]
 		delete(f.turns, e.Turn)
 		f.endedLocked(t)
@@ -216,7 +217,7 @@ func (f *follower) keyLocked(s *followedSession, key string) {
 	}
 	s.who.Key = key
 	for _, line := range f.warnings[key] {
-		f.Log.Append(eventlog.Warned{Session: s.number, Text: line})
+		f.Log.Append(correlation.Warned{Session: s.number, Text: line})
 	}
 	delete(f.warnings, key)
 }

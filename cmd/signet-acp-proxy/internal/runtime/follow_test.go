@@ -36,15 +36,15 @@ func TestFollowerBeforeItIsAttached(t *testing.T) {
 	f := newFollower(log, true, "", zerolog.Nop())
 	defer f.close()
 	const n = 1
-	f.Append(eventlog.Opened{Session: n, Open: correlation.OpenSession{Harness: "echo", ACPID: "one", Key: "new"}},
-		eventlog.Rekeyed{Session: n, Key: "k"})
+	f.Append(correlation.Opened{Session: n, Open: correlation.OpenSession{Harness: "echo", ACPID: "one", Key: "new"}},
+		correlation.Rekeyed{Session: n, Key: "k"})
 	var want []string
 	for i := range 7 { // turns that follow without a pause
 		turn := i + 1
 		want = append(want, fmt.Sprintf("k: question %d", i))
-		f.Append(eventlog.TurnBegan{Session: n, Turn: turn, Key: "k"},
-			eventlog.UserSaid{Turn: turn, Text: fmt.Sprintf("question %d", i)},
-			eventlog.Said{Turn: turn, Text: "answer"}, eventlog.TurnEnded{Turn: turn})
+		f.Append(correlation.TurnBegan{Session: n, Turn: turn, Key: "k"},
+			correlation.UserSaid{Turn: turn, Text: fmt.Sprintf("question %d", i)},
+			correlation.AssistantSaid{Turn: turn, Text: "answer"}, correlation.TurnEnded{Turn: turn})
 	}
 	f.attach(daemon, nil)
 	for deadline := time.Now().Add(20 * time.Second); len(d.Requests("/api/hooks/user-prompt-submit")) < len(want) &&
@@ -110,15 +110,15 @@ func TestFollower(t *testing.T) {
 	f.starting(t.Context(), memory.Session{Key: key}) // before the session is known
 	f.warned(key, []string{"the index is being rebuilt"})
 	const n = 1
-	f.Append(eventlog.Opened{Session: n, Open: correlation.OpenSession{Harness: "echo", ACPID: "one", Cwd: "/work",
+	f.Append(correlation.Opened{Session: n, Open: correlation.OpenSession{Harness: "echo", ACPID: "one", Cwd: "/work",
 		Project: "/work", Key: key, New: true}})
 	say := func(i int) {
 		turn := i + 1
-		f.Append(eventlog.TurnBegan{Session: n, Turn: turn, Key: key},
-			eventlog.UserSaid{Turn: turn, Text: fmt.Sprintf("question %d", i)},
-			eventlog.Said{Turn: turn, Text: "answer"})
+		f.Append(correlation.TurnBegan{Session: n, Turn: turn, Key: key},
+			correlation.UserSaid{Turn: turn, Text: fmt.Sprintf("question %d", i)},
+			correlation.AssistantSaid{Turn: turn, Text: "answer"})
 		// which may take longer than anybody waits
-		_ = f.AppendWait(t.Context(), eventlog.TurnEnded{Turn: turn, Stop: "end_turn"})
+		_ = f.AppendWait(t.Context(), correlation.TurnEnded{Turn: turn, Stop: "end_turn"})
 	}
 	for i := range deliverTurns {
 		say(i)
@@ -161,25 +161,25 @@ func TestFollower(t *testing.T) {
 		warnings, err := store.Warnings(t.Context(), all[0].ID)
 		return err == nil && slices.Equal(warnings, []string{"the index is being rebuilt", "the disk is nearly full"})
 	})
-	f.Append(eventlog.Compacting{Session: n})
+	f.Append(correlation.Compacting{Session: n})
 	waitFor("the daemon is not told of a compaction",
 		func() bool { return slices.Equal(d.Compacting(), []string{key}) })
 	id := d.Send("beta", "Can you look at the heron?")
-	f.Append(eventlog.Injected{Session: n,
+	f.Append(correlation.Injected{Session: n,
 		Injection: correlation.Injection{Items: []string{"mem-1", "message:" + id}}})
 	waitFor("the daemon is not told that a message was given",
 		func() bool { return slices.Equal(d.Acknowledged(id), []string{key}) })
 
 	for i, command := range []string{"/empty", "/compact", "/../skills/review", "/review"} {
-		f.Append(eventlog.TurnBegan{Session: n, Turn: 100 + i, Key: key, Command: command})
+		f.Append(correlation.TurnBegan{Session: n, Turn: 100 + i, Key: key, Command: command})
 	}
 	waitFor("the daemon is not told of a skill", func() bool {
 		told := d.Requests("/api/hooks/skill-invocation")
 		return len(told) == 1 && told[0].JSON()["skillName"] == "review" && told[0].JSON()["sessionKey"] == key
 	})
 
-	f.Append(eventlog.TurnBegan{Session: n, Turn: 200, Key: key},
-		eventlog.Closed{Session: n, Reason: "session/close"})
+	f.Append(correlation.TurnBegan{Session: n, Turn: 200, Key: key},
+		correlation.Closed{Session: n, Reason: "session/close"})
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if len(f.sessions)+len(f.turns)+len(f.warnings) > 0 {

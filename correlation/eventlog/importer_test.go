@@ -1,0 +1,49 @@
+package eventlog_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/Signet-AI/signet-acp-proxy/correlation"
+	. "github.com/Signet-AI/signet-acp-proxy/correlation/eventlog"
+)
+
+// A turn that another program has told becomes the events that it would have had, and those that it lacks when it has
+// grown.
+func TestImporter(t *testing.T) {
+	b := newBench(t)
+	p := must(b.store.Register(t.Context(), correlation.ProcessInfo{ID: "p", Kind: correlation.Relay}))(t)
+	at := time.UnixMilli(1_000_000)
+	i := Importer{Store: b.store, Process: p.ID(), Now: time.Now}
+	open := correlation.OpenSession{Harness: "h", ACPID: "s", New: true, Process: p.ID()}
+	one := correlation.Turn{User: "u", Assistant: "a", Started: at, Ended: at.Add(time.Second), Stop: "end_turn",
+		Tools: []correlation.ToolCall{{ID: "1", Kind: "read"}}}
+	long := one
+	long.User = strings.Repeat("x", 40<<10)
+	whole := []correlation.TurnTold{{Whole: one, Command: "c", Notes: []string{"n"}}, {Whole: long}, {Whole: long}, {Whole: one}}
+	if n, err := i.Add(t.Context(), must(b.store.Import(t.Context(), open))(t), whole); n != 4 || err != nil {
+		t.Fatalf("%d turns, %v", n, err)
+	}
+	grown := one
+	grown.ID, grown.Tools = 1, append(grown.Tools, correlation.ToolCall{ID: "2", Kind: "edit"})
+	again := must(b.store.Import(t.Context(), open))(t)
+	if n, err := i.Add(t.Context(), again, []correlation.TurnTold{{Whole: grown}}); n != 1 || err != nil {
+		t.Fatalf("%d turns, %v", n, err)
+	}
+	var got []string
+	for _, e := range must(b.store.Events(t.Context(), 1, 0, 0))(t) {
+		if e.Turn == 1 {
+			got = append(got, e.Kind+" "+e.At.Sub(at).String())
+		}
+	}
+	want := []string{"turn_began 0s", "noted 0s", "tool_used 0s", "tool_used 0s", "turn_ended 1s", "turn_ended 1s"}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+	if n := b.count("SELECT count(*) FROM turns"); n != 4 {
+		t.Errorf("%d turns", n)
+	}
+}

@@ -1,0 +1,51 @@
+package eventlog
+
+import (
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/Signet-AI/signet-acp-proxy/correlation"
+)
+
+// What a line holds comes back, whatever it is.
+func TestLines(t *testing.T) {
+	for _, e := range []correlation.Event{
+		correlation.AssistantSaid{Turn: 1, Text: "<b> \u2028 \x00 \"quoted\" \n 日本"},
+		correlation.ToolUsed{Turn: 1, Tool: correlation.ToolCall{ID: "1", Kind: "read", Locations: []string{"/x"}}},
+		correlation.Injected{Session: 1, Injection: correlation.Injection{Kind: "context", Text: "x"}},
+		correlation.Opened{Session: 1, Open: correlation.OpenSession{Harness: "h", ACPID: "s", New: true}, Fork: 2},
+		correlation.Stepped{Session: 1, From: []correlation.State{correlation.Armed},
+			Step: correlation.Step{Name: correlation.NothingToTell}},
+	} {
+		text, err := appendLine(nil, time.UnixMilli(5), e)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if l, err := parse(text[:len(text)-1]); err != nil || cmp.Diff(e, l.event) != "" {
+			t.Errorf("%s: %v %s", text, err, cmp.Diff(e, l.event))
+		}
+	}
+}
+
+// No bytes that stand in a file do harm.
+func FuzzParse(f *testing.F) {
+	for _, seed := range []string{
+		`{"at":1,"kind":"turn_ended","turn":1,"stop":"end_turn"}`,
+		`{"at":1,"kind":"dreamt","session":"x"}`, `{"kind":"assistant_said","text":5}`, "null", "[]", "{}", "\x00",
+	} {
+		f.Add([]byte(seed))
+	}
+	f.Fuzz(func(t *testing.T, text []byte) {
+		l, err := parse(text)
+		if err != nil {
+			return
+		}
+		session, turn := numbersOf(l.event)
+		concerns(l.event, map[int]bool{session: true}, map[int]bool{turn: true})
+		if _, err := appendLine(nil, l.at, l.event); err != nil {
+			t.Errorf("%q was read and cannot be written: %v", text, err)
+		}
+	})
+}

@@ -1,0 +1,267 @@
+package correlation
+
+import (
+	"encoding/json"
+	"errors"
+	"slices"
+	"strings"
+
+	"github.com/Signet-AI/signet-acp-proxy/sqlite"
+)
+
+// fold makes the turn, unless there is one with its number.
+func (e TurnBegan) fold(b *Batch) error {
+	session, err := b.session(e.Session)
+	if err != nil {
+		return err
+	}
+	turn, err := b.beginTurn(session, e)
+	if err != nil {
+		return err
+	}
+	return b.record(e, session, turn)
+}
+
+func (b *Batch) beginTurn(session int64, e TurnBegan) (turn int64, err error) {
+	if isNew, err := b.isNew(e.Turn); err != nil {
+		return 0, err
+	} else if !isNew {
+		if turn, _, err := b.turn(e.Turn); !errors.Is(err, ErrNotFound) {
+			return turn, err
+		}
+	}
+	t := Turn{Session: session, Key: e.Key, Process: b.process, Delegation: e.Delegation, Started: b.store.now()}
+	row, err := rowOf(t)
+	if err != nil {
+		return 0, err
+	}
+	if turn, err = row.insert(b.ctx, b.tx, t); err != nil {
+		return 0, err
+	}
+	err = b.exec(`INSERT INTO event_turns (process, n, turn) VALUES (?, ?, ?)`, b.process, e.Turn, turn)
+	if err != nil {
+		return 0, err
+	}
+	b.turns[e.Turn], b.lastTurn, b.answers[turn] = turnOf{turn, session}, max(b.lastTurn, e.Turn), &answer{}
+	b.touch(session)
+	return turn, nil
+}
+
+// isNew reports whether no turn with this number can have a row yet: numbers grow.
+func (b *Batch) isNew(n int) (bool, error) {
+	if b.lastTurn < 0 {
+		err := b.tx.QueryRowContext(b.ctx, `SELECT coalesce(max(n), 0) FROM event_turns WHERE process = ?`,
+			b.process).Scan(&b.lastTurn)
+		if err != nil {
+			return false, err
+		}
+	}
+	return n > b.lastTurn, nil
+}
+
+// turn returns the row of the turn with a number, and its session's, or ErrNotFound.
+func (b *Batch) turn(n int) (id, session int64, err error) {
+	if t, known := b.turns[n]; known {
+		return t.id, t.session, nil
+	}
+	err = b.tx.QueryRowContext(b.ctx, `SELECT t.id, t.session FROM event_turns e JOIN turns t ON t.id = e.turn
+		WHERE e.process = ? AND e.n = ?`, b.process, n).Scan(&id, &session)
+	if err == nil {
+		b.turns[n] = turnOf{id, session}
+	}
+	return id, session, orNotFound(err)
+}
+
+// turnOrNone returns the row of a turn, 0 for none.
+func (b *Batch) turnOrNone(n int) (int64, error) {
+	if n == 0 {
+		return 0, nil
+	}
+	turn, _, err := b.turn(n)
+	if errors.Is(err, ErrNotFound) {
+		return 0, nil
+	}
+	return turn, err
+}
+
+// touch notes that something was said in a session at the time of the event.
+func (b *Batch) touch(session int64) { b.active[session] = latest(b.active[session], b.store.now()) }
+
+func (e TraceKnown) fold(b *Batch) error { return b.recordInTurn(e, e.Turn) }
+
+func (e Noted) fold(b *Batch) error { return b.recordInTurn(e, e.Turn) }
+
+// recordInTurn adds an event of a turn to the table of events.
+func (b *Batch) recordInTurn(e Event, n int) error {
+	turn, session, err := b.turn(n)
+	if err != nil {
+		return err
+	}
+	return b.record(e, session, turn)
+}
+
+func (e UserSaid) fold(b *Batch) error {
+	turn, _, err := b.turn(e.Turn)
+	if err != nil {
+		return err
+	}
+	text, cut := cutText(e.Text)
+	return b.exec(`UPDATE turns SET user = iif(user = '', ?1, substr(user || ?2 || ?1, 1, ?3)),
+		truncated = max(truncated, ?4), learned = 0 WHERE id = ?5`,
+		text, "\n\n", MaxText, cut || e.Cut, turn)
+}
+
+func (e AssistantSaid) fold(b *Batch) error {
+	turn, _, err := b.turn(e.Turn)
+	if err != nil {
+		return err
+	}
+	b.Spoke = true
+	a, err := b.answer(turn)
+	if err != nil {
+		return err
+	}
+	head, omitted := a.head, a.omitted
+	a.add(strings.ToValidUTF8(e.Text, "\uFFFD"), e.Skipped)
+	err = b.exec(`UPDATE turns SET assistant = ?, truncated = max(truncated, ?), learned = 0
+		WHERE id = ?`, a.text, a.omitted > 0, turn)
+	if err == nil && (a.head != head || a.omitted != omitted) {
+		err = b.exec(`UPDATE event_turns SET head = ?, left_out = ? WHERE turn = ?`,
+			a.head, a.omitted, turn)
+	}
+	return err
+}
+
+// answer returns the assistant's answer in a turn so far.
+func (b *Batch) answer(turn int64) (*answer, error) {
+	if a := b.answers[turn]; a != nil {
+		return a, nil
+	}
+	a := &answer{}
+	err := b.tx.QueryRowContext(b.ctx, `SELECT t.assistant, e.head, e.left_out FROM turns t
+		JOIN event_turns e ON e.turn = t.id WHERE t.id = ?`, turn).Scan(&a.text, &a.head, &a.omitted)
+	if err != nil {
+		return nil, orNotFound(err)
+	}
+	if a.head > len(a.text) { // it was cut because a person had some of it forgotten
+		a.head, a.omitted = 0, 0
+	}
+	b.answers[turn] = a
+	return a, nil
+}
+
+func (e ToolUsed) fold(b *Batch) error {
+	turn, session, err := b.turn(e.Turn)
+	if err != nil {
+		return err
+	}
+	if err := b.addToolCall(turn, e.Tool.bounded()); err != nil {
+		return err
+	}
+	return b.record(e, session, turn)
+}
+
+// addToolCall adds a tool call to a turn, or a later report to the call of the same id.
+func (b *Batch) addToolCall(turn int64, call ToolCall) error {
+	list, err := sqlite.One[[]byte](b.tx.QueryRowContext(b.ctx, `SELECT tools FROM turns WHERE id = ?`, turn))
+	if err != nil {
+		return orNotFound(err)
+	}
+	var tools []ToolCall
+	if err := json.Unmarshal(list, &tools); err != nil {
+		tools = nil
+	}
+	i := slices.IndexFunc(tools, func(t ToolCall) bool { return t.ID == call.ID && call.ID != "" })
+	switch {
+	case i >= 0:
+		tools[i].Merge(call)
+	case len(tools) >= MaxTools:
+		return b.exec(`UPDATE turns SET truncated = 1 WHERE id = ?`, turn)
+	default:
+		tools = append(tools, call)
+	}
+	if list, err = json.Marshal(tools); err != nil {
+		return err
+	}
+	return b.exec(`UPDATE turns SET tools = ?, learned = 0 WHERE id = ?`, string(list), turn)
+}
+
+// fold ends the turn, if it has not ended; only "unanswered" is replaced by a later stop reason.
+func (e TurnEnded) fold(b *Batch) error {
+	turn, session, err := b.turn(e.Turn)
+	if err != nil {
+		return err
+	}
+	b.Spoke = true
+	b.touch(session)
+	err = b.exec(`UPDATE turns SET ended = iif(ended = 0, ?1, ended),
+		stop = iif(ended = 0 OR stop = 'unanswered', ?2, stop), code = iif(ended = 0, ?3, code),
+		truncated = max(truncated, ?4), learned = 0 WHERE id = ?5`, b.now(), e.Stop, e.Code, e.Lost > 0, turn)
+	if err != nil {
+		return err
+	}
+	return b.record(e, session, turn)
+}
+
+// fold adds the turn, or completes the answer of one that an import has brought (Whole.ID).
+func (e TurnTold) fold(b *Batch) error {
+	session, err := b.session(e.Session)
+	if err != nil {
+		return err
+	}
+	t, had := e.Whole, 0
+	t.Session, t.Process = session, b.process
+	if t.Started.IsZero() {
+		t.Started = b.store.now()
+	}
+	b.active[session] = latest(b.active[session], t.Started, t.Ended)
+	row, err := rowOf(t)
+	if err != nil {
+		return err
+	}
+	if e.Whole.ID == 0 {
+		t.ID, err = row.insert(b.ctx, b.tx, t)
+	} else {
+		had, err = b.growTurn(row, t)
+	}
+	if err != nil {
+		return err
+	}
+	b.At(t.Started)
+	for _, event := range e.events(had) {
+		if err := b.record(event, session, t.ID); err != nil {
+			return err
+		}
+	}
+	b.At(t.Ended)
+	return b.record(TurnEnded{Stop: t.Stop}, session, t.ID)
+}
+
+// growTurn writes a turn over what there is of it, and returns how many calls of tools it had. An answer of which
+// something was forgotten is not overwritten: the given one still has that.
+func (b *Batch) growTurn(row turnRow, t Turn) (tools int, err error) {
+	tools, err = sqlite.One[int](b.tx.QueryRowContext(b.ctx, `SELECT json_array_length(tools) FROM turns
+		WHERE id = ?`, t.ID))
+	if err != nil {
+		return 0, orNotFound(err)
+	}
+	return tools, b.exec(`UPDATE turns SET tools = ?3,
+		assistant = iif(instr(assistant, ?8) > 0 AND substr(?2, 1, length(assistant)) <> assistant, assistant, ?2),
+		truncated = max(truncated, ?4), learned = 0, ended = iif(ended = 0, ?5, ended), stop = iif(ended = 0, ?6, stop),
+		code = iif(ended = 0, ?7, code) WHERE id = ?1`,
+		t.ID, row.assistant, row.tools, row.truncated, sqlite.Stamp(t.Ended), t.Stop, t.Code, forgotten)
+}
+
+// events are those that the turn would have had, but for its end; of one that is there, after so many calls of tools.
+func (e TurnTold) events(had int) (events []Event) {
+	if e.Whole.ID == 0 {
+		events = append(events, TurnBegan{Session: e.Session, Command: e.Command})
+		for _, what := range e.Notes {
+			events = append(events, Noted{What: what})
+		}
+	}
+	for _, call := range e.Whole.Tools[min(had, len(e.Whole.Tools)):] {
+		events = append(events, ToolUsed{Tool: call})
+	}
+	return events
+}
