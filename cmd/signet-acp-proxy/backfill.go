@@ -12,7 +12,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/cli"
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/config"
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/runtime"
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/term"
@@ -21,18 +20,18 @@ import (
 
 // memoryBackfill imports conversations that harnesses had without this program.
 type memoryBackfill struct {
-	since                 time.Time
-	project               string
-	dryRun, deliver, json bool
-	watch                 bool
-	fromRelay             bool // started by a relay: backfill: auto
+	program
+	since                  time.Time
+	project                string
+	dryRun, deliver, watch bool
+	fromRelay              bool // started by a relay: backfill: auto
 }
 
 // maxShown is how many skipped files a person is shown.
 const maxShown = 20
 
-func newMemoryBackfill(f *config.Flags, std term.Streams) *cobra.Command {
-	var b memoryBackfill
+func newMemoryBackfill(p program) *cobra.Command {
+	b := memoryBackfill{program: p}
 	cmd := &cobra.Command{
 		Use: "backfill [AGENT…]", Short: "Import the conversations that agents have written down themselves.",
 		Long: "Import the conversations that agents have written down themselves: " +
@@ -41,26 +40,25 @@ func newMemoryBackfill(f *config.Flags, std term.Streams) *cobra.Command {
 			"name them or --project. Their files are only read. " +
 			"Nothing is imported twice, what was forgotten does not come back, and forget --source backfill:AGENT undoes it.",
 		Args: cobra.ArbitraryArgs, ValidArgs: backfill.Agents(),
-		RunE: func(_ *cobra.Command, args []string) error { return b.run(args, f, std) },
+		RunE: func(_ *cobra.Command, args []string) error { return b.run(args) },
 	}
 	flags := cmd.Flags()
 	flags.BoolVar(&b.dryRun, "dry-run", false, "Only count what there is.")
-	cli.Since(cmd, &b.since, "Only what went on since `WHEN`: a date, a time or an age (7d, 12h).")
+	since(cmd, &b.since, "Only what went on since `WHEN`: a date, a time or an age (7d, 12h).")
 	flags.StringVar(&b.project, "project", "", "Only of the project of this `DIR`.")
 	flags.BoolVar(&b.deliver, "deliver", false, "Deliver it to the Signet daemon, too.")
 	flags.BoolVar(&b.watch, "watch", false, "Keep importing what agents write, until you interrupt it.")
 	flags.BoolVar(&b.fromRelay, runtime.SweepWord, false, "")
 	flags.Lookup(runtime.SweepWord).Hidden = true
 	cmd.MarkFlagsMutuallyExclusive("watch", "dry-run")
-	cli.ForScripts(cmd, &b.json)
-	cli.Complete(cmd, "project", cli.Folders)
-	return cmd
+	complete(cmd, "project", folders)
+	return p.forScripts(cmd)
 }
 
-func (cmd *memoryBackfill) run(agents []string, f *config.Flags, std term.Streams) error {
+func (cmd *memoryBackfill) run(agents []string) error {
 	for _, agent := range agents {
 		if !slices.Contains(backfill.Agents(), agent) {
-			return cli.Misuse("no conversations of %q can be read%s; name some of %s",
+			return misuse("no conversations of %q can be read%s; name some of %s",
 				agent, config.DidYouMean(agent, backfill.Agents()), strings.Join(backfill.Agents(), ", "))
 		}
 	}
@@ -73,19 +71,19 @@ func (cmd *memoryBackfill) run(agents []string, f *config.Flags, std term.Stream
 		return err
 	}
 	b := runtime.Backfill{DryRun: cmd.dryRun, Deliver: cmd.deliver, Since: cmd.since, Project: project}
-	return runtime.WithData(f, std, func(ctx context.Context, d *runtime.Data) error {
+	return runtime.WithData(cmd.flags, cmd.std, func(ctx context.Context, d *runtime.Data) error {
 		ctx, stop := untilTold(ctx)
 		defer stop()
 		if b.Data = d; cmd.fromRelay {
 			return d.Sweep(ctx)
 		}
-		progress := term.NewProgress(std.Err)
+		progress := term.NewProgress(cmd.std.Err)
 		b.Step = func(agent string, files int) { progress.Step(fmt.Sprintf("%s: reading file %d", agent, files)) }
 		if cmd.watch {
-			std.Say("importing what agents write; press Ctrl-C to stop")
+			cmd.std.Say("importing what agents write; press Ctrl-C to stop")
 			return b.Watch(ctx, agents, func(all []runtime.Backfilled) {
 				progress.Done()
-				cmd.print(std, all, false)
+				cmd.report(all, false)
 			})
 		}
 		all, err := b.Run(ctx, agents)
@@ -93,55 +91,55 @@ func (cmd *memoryBackfill) run(agents []string, f *config.Flags, std term.Stream
 		if err != nil && ctx.Err() == nil {
 			return err
 		}
-		if failed := cmd.print(std, all, named); failed != nil || err == nil {
+		if failed := cmd.report(all, named); failed != nil || err == nil {
 			return failed
 		}
 		return errors.New("interrupted: what was read so far is kept; run the same command to continue")
 	})
 }
 
-// print prints results; named says that a person has named the agents.
-func (cmd *memoryBackfill) print(std term.Streams, all []runtime.Backfilled, named bool) error {
-	if cmd.json {
-		return json.NewEncoder(std.Out).Encode(all)
+// report prints results; named says that a person has named the agents.
+func (cmd *memoryBackfill) report(all []runtime.Backfilled, named bool) error {
+	if *cmd.asJSON {
+		return json.NewEncoder(cmd.std.Out).Encode(all)
 	}
 	var without []string
 	for _, got := range all {
 		if got.Files == 0 {
 			without = append(without, got.Agent)
 		} else {
-			cmd.report(std, got)
+			cmd.reportOne(got)
 		}
 	}
 	if len(without) > 0 && (named || cmd.dryRun) {
-		fmt.Fprintf(std.Out, "no conversations of %s\n", strings.Join(without, ", "))
+		fmt.Fprintf(cmd.std.Out, "no conversations of %s\n", strings.Join(without, ", "))
 	}
 	return nil
 }
 
-// report tells a person what was found of one agent.
-func (cmd *memoryBackfill) report(std term.Streams, got runtime.Backfilled) {
+// reportOne tells a person what was found of one agent.
+func (cmd *memoryBackfill) reportOne(got runtime.Backfilled) {
 	verb := "imported"
 	if cmd.dryRun {
 		verb = "found"
 	}
-	fmt.Fprintf(std.Out, "%s: %s, %s %s from %s\n", got.Agent, term.Count(got.Sessions, "conversation"),
+	fmt.Fprintf(cmd.std.Out, "%s: %s, %s %s from %s\n", got.Agent, term.Count(got.Sessions, "conversation"),
 		term.Count(got.Turns, "turn"), verb, term.Count(got.Files, "file"))
 	if got.Subagents > 0 {
-		fmt.Fprintf(std.Out, "  and %s of subagents\n", term.Count(got.Subagents, "conversation"))
+		fmt.Fprintf(cmd.std.Out, "  and %s of subagents\n", term.Count(got.Subagents, "conversation"))
 	}
 	if len(got.LeftOut) > 0 {
 		var parts []string
 		for _, why := range slices.Sorted(maps.Keys(got.LeftOut)) {
 			parts = append(parts, fmt.Sprintf("%s (%d)", why, got.LeftOut[why]))
 		}
-		fmt.Fprintf(std.Out, "  left out: %s\n", strings.Join(parts, ", "))
+		fmt.Fprintf(cmd.std.Out, "  left out: %s\n", strings.Join(parts, ", "))
 	}
 	for i, s := range got.Skipped {
 		if i == maxShown {
-			std.Say("and %d more: --json names them", len(got.Skipped)-i)
+			cmd.std.Say("and %d more: --json names them", len(got.Skipped)-i)
 			break
 		}
-		std.Say("%s", strings.TrimPrefix(s.File+": "+s.Why, ": "))
+		cmd.std.Say("%s", strings.TrimPrefix(s.File+": "+s.Why, ": "))
 	}
 }

@@ -6,7 +6,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/cli"
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/config"
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/runtime"
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/term"
@@ -15,10 +14,9 @@ import (
 func newBackup(p program) *cobra.Command {
 	return &cobra.Command{
 		Use: "backup FILE", Short: "Copy the database to a new file, also while sessions run.",
-		Args: cli.Arguments,
 		Long: "Copy the database, conversations and memories, into a new FILE; sessions may go on meanwhile. " +
 			"Identity files and agent.yaml are yours to copy.",
-		ValidArgsFunction: cli.Paths,
+		ValidArgsFunction: paths,
 		RunE: p.onData(func(ctx context.Context, d *runtime.Data, args []string) error {
 			progress := term.NewProgress(p.std.Err)
 			progress.Step("copying " + d.Config.DB)
@@ -39,15 +37,10 @@ func newBackup(p program) *cobra.Command {
 func newRestore(p program) *cobra.Command {
 	return &cobra.Command{
 		Use: "restore FILE", Short: "Put a backup in place of the database, while no session runs.",
-		Args: cli.Arguments,
 		Long: "Put a backup in place of the database, while no session runs. " +
 			"The database that was there is kept beside it.",
-		ValidArgsFunction: cli.Paths,
-		RunE: func(_ *cobra.Command, args []string) error {
-			c, err := config.Load(*p.flags)
-			if err != nil {
-				return err
-			}
+		ValidArgsFunction: paths,
+		RunE: p.onConfig(func(c *config.Config, args []string) error {
 			progress := term.NewProgress(p.std.Err)
 			progress.Step("reading " + args[0])
 			kept, err := runtime.Restore(context.Background(), c, args[0])
@@ -60,6 +53,6 @@ func newRestore(p program) *cobra.Command {
 				p.std.Say("what was there is %s", kept)
 			}
 			return nil
-		},
+		}),
 	}
 }

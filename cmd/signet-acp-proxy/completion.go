@@ -1,10 +1,17 @@
 package main
 
 import (
+	"context"
+	"database/sql"
+	"time"
+
 	"github.com/spf13/cobra"
 
-	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/cli"
+	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/config"
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/term"
+	"github.com/Signet-AI/signet-acp-proxy/correlation"
+	"github.com/Signet-AI/signet-acp-proxy/delegation"
+	"github.com/Signet-AI/signet-acp-proxy/migrations"
 )
 
 func newCompletion(std term.Streams) *cobra.Command {
@@ -12,7 +19,7 @@ func newCompletion(std term.Streams) *cobra.Command {
 	return &cobra.Command{
 		Use: "completion SHELL", Short: "Print a completion script for a shell.",
 		Long: "Print a completion script for SHELL: bash (with its bash-completion package), zsh, fish or powershell.",
-		Args: cli.FirstOf(shells), ValidArgs: shells,
+		Args: firstOf(shells), ValidArgs: shells,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			switch root := cmd.Root(); args[0] {
 			case "bash":
@@ -25,5 +32,89 @@ func newCompletion(std term.Streams) *cobra.Command {
 				return root.GenPowerShellCompletionWithDesc(std.Out)
 			}
 		},
+	}
+}
+
+// complete sets how the value of a flag is completed. Completions make no file and no request.
+func complete(cmd *cobra.Command, flag string, how cobra.CompletionFunc) {
+	if err := cmd.RegisterFlagCompletionFunc(flag, how); err != nil {
+		panic(err) // there is no such flag, or it has one already
+	}
+}
+
+// paths completes a file.
+func paths(*cobra.Command, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	return nil, cobra.ShellCompDirectiveDefault
+}
+
+// folders completes a folder.
+func folders(*cobra.Command, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	return nil, cobra.ShellCompDirectiveFilterDirs
+}
+
+// settingValues completes the value of a setting.
+func settingValues(name string) cobra.CompletionFunc {
+	return func(*cobra.Command, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {
+		s, _ := config.Named(name)
+		return s.Enum, cobra.ShellCompDirectiveNoFileComp
+	}
+}
+
+// agentNames completes the name of a harness.
+func agentNames(f *config.Flags) cobra.CompletionFunc {
+	return func(*cobra.Command, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {
+		c, _ := config.Load(*f) // with mistakes in it too
+		return c.AgentNames(), cobra.ShellCompDirectiveNoFileComp
+	}
+}
+
+const (
+	completionTime = 500 * time.Millisecond // that a key press may wait for the database
+	maxCompleted   = 50                     // sessions or delegations that are offered, the newest
+)
+
+// delegationIDs completes the argument of commands about one delegation.
+func delegationIDs(f *config.Flags) cobra.CompletionFunc {
+	return newestIDs(f, func(ctx context.Context, c *config.Config, db *sql.DB) (ids []cobra.Completion) {
+		all, _ := delegation.NewLedger(db, c.LiveDir()).List(ctx, "", maxCompleted)
+		for _, d := range all {
+			ids = append(ids, cobra.CompletionWithDesc(d.ID, d.Agent+", "+string(d.State)+", "+term.Local(d.Created)))
+		}
+		return ids
+	})
+}
+
+// sessionIDs completes the argument of commands about one session.
+func sessionIDs(f *config.Flags) cobra.CompletionFunc {
+	return newestIDs(f, func(ctx context.Context, _ *config.Config, db *sql.DB) (ids []cobra.Completion) {
+		all, _ := correlation.New(db, correlation.Options{}).Sessions(ctx, maxCompleted)
+		for _, s := range all {
+			if s.ACPID == term.Printable(s.ACPID) {
+				ids = append(ids, cobra.CompletionWithDesc(s.ACPID,
+					term.Printable(s.Harness)+", "+term.Local(s.LastActive)))
+			}
+		}
+		return ids
+	})
+}
+
+// newestIDs completes a command's only argument by what list finds in the database.
+func newestIDs(
+	f *config.Flags, list func(context.Context, *config.Config, *sql.DB) []cobra.Completion,
+) cobra.CompletionFunc {
+	return func(cmd *cobra.Command, args []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
+		const directive = cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder
+		if len(args) > 0 {
+			return nil, directive
+		}
+		c, _ := config.Load(*f)
+		db, err := migrations.Look(c.DB)
+		if err != nil {
+			return nil, directive
+		}
+		defer db.Close()
+		ctx, cancel := context.WithTimeout(cmd.Context(), completionTime)
+		defer cancel()
+		return list(ctx, c, db), directive
 	}
 }

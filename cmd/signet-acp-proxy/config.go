@@ -9,7 +9,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/cli"
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/config"
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/report"
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/runtime"
@@ -18,49 +17,37 @@ import (
 )
 
 func newConfig(p program) *cobra.Command {
-	return cli.Group("config", "Show and change settings.", newConfigShow(p), newConfigGet(p), newConfigSet(p))
+	return group("config", "Show and change settings.", newConfigShow(p), newConfigGet(p), newConfigSet(p))
 }
 
 func newConfigShow(p program) *cobra.Command {
-	var asJSON bool
-	cmd := &cobra.Command{
+	return p.forScripts(&cobra.Command{
 		Use: "show", Short: "Print every value and where it came from; exit 1 on a mistake.",
-		Args: cli.Arguments,
-		RunE: func(*cobra.Command, []string) error {
-			c, err := config.Load(*p.flags)
-			if err != nil {
-				return err
-			}
+		RunE: p.onConfig(func(c *config.Config, _ []string) error {
 			all := c.Shown()
-			return p.print(asJSON, all, func(s term.Screen) error { return report.Settings(all, s) })
-		},
-	}
-	cli.ForScripts(cmd, &asJSON)
-	return cmd
+			return p.print(all, func(s term.Screen) error { return report.Settings(all, s) })
+		}),
+	})
 }
 
 func newConfigGet(p program) *cobra.Command {
 	return &cobra.Command{
-		Use: "get KEY", Short: "Print a setting's value.", Args: cli.Arguments,
+		Use: "get KEY", Short: "Print a setting's value.",
 		Long:              "Print a setting's value. KEY is its name, or agents.NAME.FIELD.",
 		ValidArgsFunction: settingKeys,
-		RunE: func(_ *cobra.Command, args []string) error {
-			c, err := config.Load(*p.flags)
-			if err != nil {
-				return err
-			}
+		RunE: p.onConfig(func(c *config.Config, args []string) error {
 			for _, s := range c.Shown() {
 				if s.Name == args[0] {
 					_, err := fmt.Fprintln(p.std.Out, s.Value)
 					return err
 				}
 			}
-			_, err = config.Set(nil, args[0], "")
+			_, err := config.Set(nil, args[0], "")
 			if unknown := (config.UnknownSetting{}); errors.As(err, &unknown) {
-				return cli.Exit{Code: cli.Usage, Err: unknown}
+				return exitError{exitUsage, unknown}
 			}
 			return nil // an agent that has no section
-		},
+		}),
 	}
 }
 
@@ -69,8 +56,8 @@ func newConfigSet(p program) *cobra.Command {
 		Use: "set KEY VALUE", Short: "Change a setting in agent.yaml, and nothing else there.",
 		Long: "Change a setting in the acp: section of agent.yaml, and nothing else there. " +
 			"KEY is its name, or agents.NAME.FIELD; a list is written with commas.",
-		Args: cli.Arguments, ValidArgsFunction: settingKeys,
-		RunE: func(_ *cobra.Command, args []string) error { return p.setConfig(args[0], args[1]) },
+		ValidArgsFunction: settingKeys,
+		RunE:              func(_ *cobra.Command, args []string) error { return p.setConfig(args[0], args[1]) },
 	}
 }
 
@@ -100,7 +87,7 @@ func (p program) setConfig(key, value string) error {
 		return err
 	}
 	if _, misuse := config.Set(nil, key, value); misuse != nil {
-		return cli.Exit{Code: cli.Usage, Err: misuse}
+		return exitError{exitUsage, misuse}
 	}
 	edited, err := config.Set(text, key, value)
 	if err != nil {

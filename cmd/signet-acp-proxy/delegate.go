@@ -7,7 +7,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/cli"
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/config"
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/report"
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/runtime"
@@ -34,12 +33,16 @@ func newDelegate(p program) *cobra.Command {
 		}
 		return report.Delegated(ended, p.std)
 	})
+	run := p.onConfig(func(c *config.Config, _ []string) error {
+		ctx, stop := untilTold(context.Background())
+		defer stop()
+		return runtime.RunDelegation(ctx, c, id, p.std.In, p.std)
+	})
 	cmd := &cobra.Command{
 		Use: "delegate [TASK…]", Short: "Let an agent do a task in its own folder; print its last message.",
-		Args: cli.Arguments,
 		RunE: func(cmd *cobra.Command, words []string) error {
 			if id != "" {
-				return p.runDelegation(id)
+				return run(cmd, nil)
 			}
 			return ask(cmd, words)
 		},
@@ -58,33 +61,20 @@ func newDelegate(p program) *cobra.Command {
 	flags.BoolVar(&r.Detach, "detach", false, "Print its id, and do not wait.")
 	flags.StringVar(&id, strings.TrimPrefix(runtime.RunFlag, "--"), "", "")
 	flags.Lookup("run").Hidden = true
-	cli.Complete(cmd, "to", cli.AgentNames(p.flags))
+	complete(cmd, "to", agentNames(p.flags))
 	return cmd
-}
-
-func (p program) runDelegation(id string) error {
-	c, err := config.Load(*p.flags)
-	if err != nil {
-		return err
-	}
-	ctx, stop := untilTold(context.Background())
-	defer stop()
-	return runtime.RunDelegation(ctx, c, id, p.std.In, p.std)
 }
 
 // newAgents makes the command that lists agents.
 func newAgents(p program) *cobra.Command {
-	var asJSON bool
-	cmd := &cobra.Command{
-		Use: "agents", Short: "List the agents that can be asked, and how past work went.", Args: cli.Arguments,
+	return p.forScripts(&cobra.Command{
+		Use: "agents", Short: "List the agents that can be asked, and how past work went.",
 		RunE: p.onData(func(ctx context.Context, d *runtime.Data, _ []string) error {
 			all, err := d.Agents(ctx)
 			if err != nil {
 				return err
 			}
-			return p.print(asJSON, all, func(s term.Screen) error { return report.Agents(all, s) })
+			return p.print(all, func(s term.Screen) error { return report.Agents(all, s) })
 		}),
-	}
-	cli.ForScripts(cmd, &asJSON)
-	return cmd
+	})
 }

@@ -13,7 +13,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/cli"
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/report"
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/runtime"
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/term"
@@ -25,88 +24,54 @@ type onDelegation func(ctx context.Context, d *runtime.Data, a runtime.Asked, mo
 
 // newDelegations makes the commands about what agents have asked of one another.
 func newDelegations(p program) *cobra.Command {
-	var asJSON, follow bool
+	var follow bool
 	var timeout time.Duration
-	show := func(ctx context.Context, _ *runtime.Data, a runtime.Asked, _ []string) error {
-		return p.showDelegation(ctx, a, asJSON)
-	}
 	list := p.onData(func(ctx context.Context, d *runtime.Data, _ []string) error {
 		if follow {
 			ctx, stop := untilTold(ctx)
 			defer stop()
-			return p.followDelegations(ctx, d, asJSON)
+			return p.followDelegations(ctx, d)
 		}
 		all, err := d.Delegations(ctx)
 		if err != nil {
 			return err
 		}
-		return p.print(asJSON, all, func(s term.Screen) error { return report.Delegations(all, s) })
+		return p.print(all, func(s term.Screen) error { return report.Delegations(all, s) })
 	})
 	cmd := &cobra.Command{
 		Use:   "delegations [ID]",
 		Short: "List what agents have asked of one another, newest first, or show one of them.",
-		Args:  cli.AtMostOne,
+		Args:  atMostOne,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
 				return list(cmd, args)
 			}
-			err := p.withDelegation(show)(cmd, args)
+			err := p.withDelegation(p.showDelegation)(cmd, args)
 			if errors.Is(err, delegation.ErrNotFound) {
-				err = fmt.Errorf("%w%s", err, cli.Meant(cmd, args[0]))
+				err = fmt.Errorf("%w%s", err, meant(cmd, args[0]))
 			}
 			return err
 		},
-		ValidArgsFunction: cli.DelegationIDs(p.flags),
-	}
-	apply := func(ctx context.Context, _ *runtime.Data, a runtime.Asked, _ []string) error {
-		files, err := a.Apply(ctx, a.Delegation)
-		if err != nil {
-			return err
-		}
-		return report.Applied(a.ID, files, asJSON, p.std)
-	}
-	discard := func(ctx context.Context, _ *runtime.Data, a runtime.Asked, _ []string) error {
-		if err := a.Discard(ctx, a.Delegation); err != nil {
-			return err
-		}
-		a.Folder, a.Branch = "", ""
-		return report.Did("discarded", a.Row(), asJSON, p.std)
-	}
-	cancel := func(ctx context.Context, _ *runtime.Data, a runtime.Asked, _ []string) error {
-		row, err := a.End(ctx)
-		if err != nil {
-			return err
-		}
-		return report.Did(string(row.State), row, asJSON, p.std)
+		ValidArgsFunction: delegationIDs(p.flags),
 	}
 	wait := func(ctx context.Context, _ *runtime.Data, a runtime.Asked, _ []string) error {
 		progress := term.NewProgress(p.std.Err)
 		ended, err := a.Await(ctx, timeout, progress.Step)
 		progress.Done()
-		switch {
-		case err != nil:
+		if err != nil {
 			return err
-		case asJSON:
-			return term.JSON(p.std.Out, ended.Row)
 		}
-		return report.Delegated(ended, p.std)
+		return p.print(ended.Row, func(term.Screen) error { return report.Delegated(ended, p.std) })
 	}
 	log := func(ctx context.Context, d *runtime.Data, a runtime.Asked, _ []string) error {
 		if follow {
-			return p.followDelegation(ctx, d, a, asJSON)
+			return p.followDelegation(ctx, d, a)
 		}
 		s, err := a.Child(ctx, d)
 		if err != nil {
 			return err
 		}
-		said, err := d.Conversation(ctx, s.ID)
-		switch {
-		case err != nil:
-			return err
-		case asJSON:
-			return term.JSON(p.std.Out, said)
-		}
-		return term.Page(p.std.Out, func(screen term.Screen) error { return report.Conversation(s, said, screen) })
+		return p.printConversation(ctx, d, s)
 	}
 	waiting := p.aboutDelegation("wait ID", "Wait until it has ended, and print the last message.", wait)
 	waiting.Flags().DurationVar(&timeout, "timeout", 24*time.Hour, "Wait no longer than this `DURATION`.")
@@ -114,21 +79,21 @@ func newDelegations(p program) *cobra.Command {
 	logging.Flags().BoolVar(&follow, "follow", false, "Keep printing what is said and done, until it has ended.")
 	cmd.Flags().BoolVar(&follow, "follow", false, "Keep printing what each of them does, until you interrupt it.")
 	forScripts := []*cobra.Command{
-		p.aboutDelegation("show ID", "Show what was asked, refused and changed, and the last message.", show),
-		p.aboutDelegation("apply ID", "Put what it has changed into the caller's folder, all of it or nothing.", apply),
-		p.aboutDelegation("discard ID", "Throw away what it has changed, with its folder.", discard),
-		p.aboutDelegation("cancel ID", "End it, and wait until it has ended.", cancel),
+		p.aboutDelegation("show ID", "Show what was asked, refused and changed, and the last message.", p.showDelegation),
+		p.aboutDelegation("apply ID", "Put what it has changed into the caller's folder, all of it or nothing.",
+			p.applyDelegation),
+		p.aboutDelegation("discard ID", "Throw away what it has changed, with its folder.", p.discardDelegation),
+		p.aboutDelegation("cancel ID", "End it, and wait until it has ended.", p.cancelDelegation),
 		waiting, logging,
 	}
-	cmd.AddCommand(forScripts...)
-	for _, c := range append(forScripts, cmd) {
-		cli.ForScripts(c, &asJSON)
+	for _, c := range forScripts {
+		cmd.AddCommand(p.forScripts(c))
 	}
 	cmd.AddCommand(
 		p.aboutDelegation("diff ID", "Print what it has changed, as a patch that git apply takes.", p.printPatch),
 		p.aboutDelegation("verdict ID N [NOTE…]", "Say how good its result was: N from -1 (harmful) to 1 (helpful).",
 			storeVerdict))
-	return cmd
+	return p.forScripts(cmd)
 }
 
 // withDelegation makes the RunE of a command about the delegation that its first argument names.
@@ -147,21 +112,54 @@ func (p program) withDelegation(work onDelegation) func(*cobra.Command, []string
 // aboutDelegation makes a command about one delegation.
 func (p program) aboutDelegation(use, short string, work onDelegation) *cobra.Command {
 	return &cobra.Command{
-		Use: use, Short: short, Args: cli.Arguments,
+		Use: use, Short: short,
 		Long: short + " ID is that of a delegation, or six or more characters " +
 			"of its beginning or end that no other id shares.",
 
-		ValidArgsFunction: cli.DelegationIDs(p.flags),
+		ValidArgsFunction: delegationIDs(p.flags),
 		RunE:              p.withDelegation(work),
 	}
 }
 
-func (p program) showDelegation(ctx context.Context, a runtime.Asked, asJSON bool) error {
+func (p program) showDelegation(ctx context.Context, _ *runtime.Data, a runtime.Asked, _ []string) error {
 	shown, err := a.Show(ctx)
 	if err != nil {
 		return err
 	}
-	return p.print(asJSON, shown, func(s term.Screen) error { report.Delegation(shown, s); return nil })
+	return p.print(shown, func(s term.Screen) error { report.Delegation(shown, s); return nil })
+}
+
+func (p program) applyDelegation(ctx context.Context, _ *runtime.Data, a runtime.Asked, _ []string) error {
+	files, err := a.Apply(ctx, a.Delegation)
+	if err != nil {
+		return err
+	}
+	answer := map[string]any{"id": a.ID, "files": append([]string{}, files...)}
+	return p.print(answer, func(s term.Screen) error {
+		if len(files) == 0 {
+			p.std.Say("all of it is already there")
+		}
+		for _, file := range files {
+			fmt.Fprintln(s.W, term.Printable(file))
+		}
+		return nil
+	})
+}
+
+func (p program) discardDelegation(ctx context.Context, _ *runtime.Data, a runtime.Asked, _ []string) error {
+	if err := a.Discard(ctx, a.Delegation); err != nil {
+		return err
+	}
+	a.Folder, a.Branch = "", ""
+	return p.print(a.Row(), func(term.Screen) error { p.std.Say("%s is discarded", a.ID); return nil })
+}
+
+func (p program) cancelDelegation(ctx context.Context, _ *runtime.Data, a runtime.Asked, _ []string) error {
+	row, err := a.End(ctx)
+	if err != nil {
+		return err
+	}
+	return p.print(row, func(term.Screen) error { p.std.Say("%s is %s", row.ID, row.State); return nil })
 }
 
 func (p program) printPatch(ctx context.Context, _ *runtime.Data, a runtime.Asked, _ []string) error {
@@ -178,24 +176,8 @@ func (p program) printPatch(ctx context.Context, _ *runtime.Data, a runtime.Aske
 	})
 }
 
-// every calls look until it is done, ctx ends or it returns an error.
-func every(ctx context.Context, look func() (done bool, err error)) error {
-	for {
-		if done, err := look(); ctx.Err() != nil {
-			return nil // interrupted, perhaps while it looked
-		} else if done || err != nil {
-			return err
-		}
-		select {
-		case <-time.After(followPause):
-		case <-ctx.Done():
-			return nil
-		}
-	}
-}
-
 // followDelegation prints entries of its conversation as they become whole, until it has ended.
-func (p program) followDelegation(ctx context.Context, d *runtime.Data, a runtime.Asked, asJSON bool) error {
+func (p program) followDelegation(ctx context.Context, d *runtime.Data, a runtime.Asked) error {
 	printed := 0
 	return every(ctx, func() (ended bool, err error) {
 		now, err := d.Asked(ctx, a.ID)
@@ -220,7 +202,7 @@ func (p program) followDelegation(ctx context.Context, d *runtime.Data, a runtim
 		}
 		for ; printed < whole; printed++ {
 			e := said[printed]
-			err := p.printLine(asJSON, e, func(screen term.Screen) error { return report.Said(e, s, screen) })
+			err := p.printLine(e, func(screen term.Screen) error { return report.Said(e, s, screen) })
 			if err != nil {
 				return false, err
 			}
@@ -231,7 +213,7 @@ func (p program) followDelegation(ctx context.Context, d *runtime.Data, a runtim
 
 // followDelegations prints what each delegation does, as it changes, until it is interrupted. Of those that have ended
 // before nothing is to come.
-func (p program) followDelegations(ctx context.Context, d *runtime.Data, asJSON bool) error {
+func (p program) followDelegations(ctx context.Context, d *runtime.Data) error {
 	var printed map[string]string
 	return every(ctx, func() (bool, error) {
 		all, err := d.Delegations(ctx)
@@ -250,7 +232,7 @@ func (p program) followDelegations(ctx context.Context, d *runtime.Data, asJSON 
 			if printed[row.ID] = now; first && row.State.Ended() {
 				continue
 			}
-			err := p.printLine(asJSON, row, func(screen term.Screen) error { return report.Doing(row, screen) })
+			err := p.printLine(row, func(screen term.Screen) error { return report.Doing(row, screen) })
 			if err != nil {
 				return false, err
 			}
@@ -262,7 +244,7 @@ func (p program) followDelegations(ctx context.Context, d *runtime.Data, asJSON 
 func storeVerdict(ctx context.Context, _ *runtime.Data, a runtime.Asked, more []string) error {
 	n, err := strconv.ParseFloat(strings.Replace(more[0], minus, "-", 1), 64)
 	if err != nil {
-		return cli.Misuse("N must be a number from -1 to 1, not %q", more[0])
+		return misuse("N must be a number from -1 to 1, not %q", more[0])
 	}
 	return a.Verdict(ctx, n, strings.Join(more[1:], " "))
 }

@@ -24,7 +24,8 @@ func TestFollow(t *testing.T) {
 		c, err := config.Load(config.Flags{SignetPath: t.TempDir(), Memory: "embedded"})
 		must(err)
 		var all, one bytes.Buffer
-		p := program{&config.Flags{}, term.Streams{Out: &all, Err: new(bytes.Buffer)}}
+		asJSON := true
+		p := program{&config.Flags{}, &asJSON, term.Streams{Out: &all, Err: new(bytes.Buffer)}}
 		d, err := runtime.OpenData(t.Context(), c, p.std)
 		must(err)
 		defer d.Close()
@@ -45,9 +46,9 @@ func TestFollow(t *testing.T) {
 		now := begin("Now.")
 		ctx, stop := context.WithCancel(t.Context())
 		ended := make(chan error, 2)
-		go func() { ended <- p.followDelegations(ctx, d, true) }()
-		log := program{p.flags, term.Streams{Out: &one}}
-		go func() { ended <- log.followDelegation(ctx, d, runtime.Asked{Delegation: now}, true) }()
+		go func() { ended <- p.followDelegations(ctx, d) }()
+		log := program{p.flags, &asJSON, term.Streams{Out: &one}}
+		go func() { ended <- log.followDelegation(ctx, d, runtime.Asked{Delegation: now}) }()
 		time.Sleep(time.Minute)
 
 		s, err := correlationtest.Session(t.Context(), d.Sessions, correlation.OpenSession{Harness: "codex", ACPID: "child", New: true,

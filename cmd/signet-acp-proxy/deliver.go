@@ -9,7 +9,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/cli"
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/config"
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/runtime"
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/term"
@@ -29,7 +28,6 @@ func newDeliver(p program) *cobra.Command {
 	var d deliverCommand
 	cmd := &cobra.Command{
 		Use: "deliver", Short: "Deliver what the daemon and on_session_end have not got yet.",
-		Args: cli.Arguments,
 		RunE: func(*cobra.Command, []string) error { return d.run(p) },
 	}
 	flags := cmd.Flags()

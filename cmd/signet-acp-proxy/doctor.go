@@ -6,7 +6,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/cli"
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/config"
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/doctor"
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/term"
@@ -15,10 +14,8 @@ import (
 // newDoctor makes the command that checks the machine for what is wrong.
 func newDoctor(p program) *cobra.Command {
 	var agents []string
-	var asJSON bool
 	cmd := &cobra.Command{
 		Use: "doctor", Short: "Check the setup, and change nothing; exit 1 on a problem.",
-		Args: cli.Arguments,
 		RunE: func(*cobra.Command, []string) error {
 			c, err := config.Load(*p.flags)
 			var flag config.FlagError
@@ -30,17 +27,16 @@ func newDoctor(p program) *cobra.Command {
 				Config: c, ConfigErr: err, Agents: agents, Step: progress.Step,
 			})
 			progress.Done()
-			if err := p.print(asJSON, all, func(s term.Screen) error { return doctor.Print(all, s) }); err != nil {
+			if err := p.print(all, func(s term.Screen) error { return doctor.Print(all, s) }); err != nil {
 				return err
 			}
 			if bad := doctor.Problems(all); bad > 0 {
-				return cli.Exit{Code: cli.Failed, Err: errors.New(term.Count(bad, "problem"))}
+				return exitError{exitFailed, errors.New(term.Count(bad, "problem"))}
 			}
 			return nil
 		},
 	}
 	cmd.Flags().StringSliceVar(&agents, "agent", nil, "Check these agents too: `NAME,NAME`.")
-	cli.Complete(cmd, "agent", cli.AgentNames(p.flags))
-	cli.ForScripts(cmd, &asJSON)
-	return cmd
+	complete(cmd, "agent", agentNames(p.flags))
+	return p.forScripts(cmd)
 }

@@ -2,13 +2,10 @@ package main
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"time"
 
 	"github.com/spf13/cobra"
 
-	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/cli"
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/config"
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/removal"
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/runtime"
@@ -28,15 +25,15 @@ func newForget(p program) *cobra.Command {
 			if source != "" || undo {
 				return cobra.NoArgs(cmd, args)
 			}
-			return cli.Arguments(cmd, args)
+			return arguments(cmd, args)
 		},
 		Long: "Remove one conversation everywhere, and what was learned from it. SESSION " + namesSession +
 			" On a terminal you are asked first; elsewhere it has to be the whole id, or --yes is needed." +
 			" For an hour --undo, without SESSION, brings back what was removed last, by forget, prune or memory forget.",
-		ValidArgsFunction: cli.SessionIDs(p.flags),
+		ValidArgsFunction: sessionIDs(p.flags),
 		PreRunE: func(*cobra.Command, []string) error {
 			if undo && (source != "" || r.ForGood) {
-				return cli.Misuse("--undo stands alone")
+				return misuse("--undo stands alone")
 			}
 			return nil
 		},
@@ -66,18 +63,18 @@ func newPrune(p program) *cobra.Command {
 	var olderThan string
 	cmd := &cobra.Command{
 		Use:   "prune",
-		Short: "Remove old conversations that are delivered; without --yes, list them.", Args: cli.Arguments,
+		Short: "Remove old conversations that are delivered; without --yes, list them.",
 		PreRunE: func(*cobra.Command, []string) error {
 			if olderThan == "" && o.Keep == 0 {
-				return cli.Exit{Code: cli.Usage, Err: errors.New("which ones? give --older-than AGE or --keep N")}
+				return invalid("which ones? give --older-than AGE or --keep N")
 			}
 			if o.Keep < 0 {
-				return cli.Exit{Code: cli.Usage, Err: errors.New("--keep: give a number from 1 on")}
+				return invalid("--keep: give a number from 1 on")
 			}
 			if olderThan != "" {
 				age, err := config.ParseAge(olderThan)
 				if err != nil {
-					return cli.Exit{Code: cli.Usage, Err: fmt.Errorf("--older-than: %w", err)}
+					return invalid("--older-than: %w", err)
 				}
 				o.Before = time.Now().Add(-age)
 			}

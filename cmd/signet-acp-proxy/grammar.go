@@ -1,8 +1,6 @@
 package main
 
 import (
-	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -10,55 +8,16 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/Signet-AI/signet-acp-proxy/chars"
-	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/cli"
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/config"
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/runtime"
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/term"
 )
 
-// A program is what the commands share: the flags that all of them take, and the streams.
-type program struct {
-	flags *config.Flags
-	std   term.Streams
-}
-
-// onData makes the RunE of a command that works on what was recorded.
-func (p program) onData(
-	work func(ctx context.Context, d *runtime.Data, args []string) error,
-) func(*cobra.Command, []string) error {
-	return func(_ *cobra.Command, args []string) error {
-		return runtime.WithData(p.flags, p.std, func(ctx context.Context, d *runtime.Data) error {
-			return work(ctx, d, args)
-		})
-	}
-}
-
-// print prints an answer: as JSON for scripts, or as show shows it.
-func (p program) print(asJSON bool, answer any, show func(term.Screen) error) error {
-	if asJSON {
-		return term.JSON(p.std.Out, answer)
-	}
-	return show(term.On(p.std.Out))
-}
-
-// printLine is print for one of many answers: JSON on a line of its own.
-func (p program) printLine(asJSON bool, answer any, show func(term.Screen) error) error {
-	if !asJSON {
-		return show(term.On(p.std.Out))
-	}
-	line, err := json.Marshal(answer)
-	if err == nil {
-		_, err = p.std.Out.Write(append(chars.EscapeJSON(line), '\n'))
-	}
-	return err
-}
-
 // grammar makes the whole command line: the relay, and the commands beside it.
 func grammar(std term.Streams) *cobra.Command {
 	var f config.Flags
 	var version bool
-	p := program{&f, std}
+	p := program{&f, new(bool), std}
 	root := newRelay(p)
 	root.AddCommand(
 		newInit(p),
@@ -68,7 +27,8 @@ func grammar(std term.Streams) *cobra.Command {
 		newDeliver(p), newMCP(p), newMemory(p), newForget(p), newPrune(p), newBackup(p), newRestore(p),
 		newSetup(p), newConfig(p), newUninstall(p), newCompletion(std), newVersion(p), newEcho(p),
 	)
-	root.SetHelpCommand(cli.NewHelp())
+	checkArguments(root)
+	root.SetHelpCommand(newHelp())
 	common := root.PersistentFlags()
 	common.SortFlags = false
 	common.StringVar(&f.Memory, "memory", "", "The `SOURCE` of context: auto, daemon, embedded or off.")
@@ -79,11 +39,11 @@ func grammar(std term.Streams) *cobra.Command {
 	common.StringVar(&f.LogFile, "log-file", "", "Log to this `FILE` in place of the default one; - is stderr.")
 	common.BoolVar(&version, "version", false, "Print the version alone, and exit.")
 	common.BoolP("help", "h", false, "Explain a command and its flags.")
-	cli.Complete(root, "memory", cli.SettingValues("memory"))
-	cli.Complete(root, "signet-path", cli.Folders)
-	cli.Complete(root, "db", cli.Paths)
-	cli.Complete(root, "log-level", cli.SettingValues("log_level"))
-	cli.Complete(root, "log-file", cli.Paths)
+	complete(root, "memory", settingValues("memory"))
+	complete(root, "signet-path", folders)
+	complete(root, "db", paths)
+	complete(root, "log-level", settingValues("log_level"))
+	complete(root, "log-file", paths)
 	root.CompletionOptions.SetDefaultShellCompDirective(cobra.ShellCompDirectiveNoFileComp)
 
 	root.PersistentPreRunE = func(*cobra.Command, []string) error {
@@ -91,13 +51,13 @@ func grammar(std term.Streams) *cobra.Command {
 			return nil
 		}
 		fmt.Fprintln(std.Out, runtime.Version)
-		return cli.Exit{}
+		return exitError{}
 	}
 	root.SilenceErrors, root.SilenceUsage = true, true
 	root.SetOut(std.Out)
 	root.SetErr(std.Err)
-	root.SetHelpFunc(cli.PrintHelp)
-	root.SetFlagErrorFunc(cli.FlagMisuse)
+	root.SetHelpFunc(printHelp)
+	root.SetFlagErrorFunc(flagMisuse)
 	return root
 }
 
@@ -112,23 +72,23 @@ func run(args []string, std term.Streams) int {
 	root := grammar(std)
 	root.SetArgs(withSigns(args))
 	err := root.Execute()
-	var exit cli.Exit
+	var exit exitError
 	var flag config.FlagError
 	switch {
 	case err == nil:
 		return 0
 	case errors.As(err, &flag):
-		exit = cli.Exit{Code: cli.Usage, Err: flag}
+		exit = exitError{exitUsage, flag}
 	case !errors.As(err, &exit):
 		for line := range strings.Lines(err.Error()) {
 			std.Say("%s", strings.TrimSuffix(line, "\n"))
 		}
-		return cli.Failed
+		return exitFailed
 	}
-	if exit.Err != nil {
-		std.Say("%v", exit.Err)
+	if exit.err != nil {
+		std.Say("%v", exit.err)
 	}
-	return exit.Code
+	return exit.code
 }
 
 // forLogin puts the part of a command line that we do not know after "-- --", where it is arguments of the harness. A

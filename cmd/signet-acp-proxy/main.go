@@ -10,7 +10,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/cli"
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/runtime"
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/term"
 	"github.com/Signet-AI/signet-acp-proxy/delegation/bounds"
@@ -23,14 +22,14 @@ var version = ""
 func main() {
 	if len(os.Args) > 1 && os.Args[1] == delivery.DetachWord {
 		if delivery.Detach(os.Args[2:]) != nil {
-			os.Exit(cli.NotStarted)
+			os.Exit(exitNotStarted)
 		}
 		return
 	}
 	if len(os.Args) > 1 && os.Args[1] == bounds.Word {
 		err := bounds.Launch(os.Args[2:])
 		fmt.Fprintln(os.Stderr, "signet-acp-proxy:", err)
-		os.Exit(cli.NotStarted)
+		os.Exit(exitNotStarted)
 	}
 	runtime.Version = versionName()
 	std := term.Streams{In: os.Stdin, Out: os.Stdout, Err: os.Stderr}

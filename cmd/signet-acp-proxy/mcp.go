@@ -10,7 +10,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/cli"
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/config"
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/runtime"
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/term"
@@ -25,11 +24,10 @@ func newMCP(p program) *cobra.Command {
 	var connect string
 	cmd := &cobra.Command{
 		Use: runtime.MCPWord, Short: "Serve the memory tools over stdin and stdout, as an MCP server.",
-		Args: cli.Arguments,
 		RunE: func(*cobra.Command, []string) error { return p.serveMCP(connect) },
 	}
 	cmd.Flags().StringVar(&connect, "connect", "", "Only connect stdin and stdout to this `SOCKET` of a relay.")
-	cli.Complete(cmd, "connect", cli.Paths)
+	complete(cmd, "connect", paths)
 	return cmd
 }
 
@@ -95,7 +93,7 @@ func (nopCloser) Close() error { return nil }
 func connectPipe(socket string, std term.Streams) int {
 	if err := mcpserver.Pipe(socket, std.In, std.Out); err != nil {
 		std.Say("%v", err)
-		return cli.Failed
+		return exitFailed
 	}
 	return 0
 }

@@ -2,28 +2,25 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
-	"path/filepath"
+	"os"
 
 	"github.com/spf13/cobra"
 
-	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/cli"
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/removal"
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/report"
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/runtime"
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/term"
-	"github.com/Signet-AI/signet-acp-proxy/memory"
 	"github.com/Signet-AI/signet-acp-proxy/memory/embedded"
 )
 
 // newMemory makes the commands about the embedded store's memories. A daemon has commands of its own.
 func newMemory(p program) *cobra.Command {
-	return cli.Group("memory", "Search and change the memories of this machine.",
+	return group("memory", "Search and change the memories of this machine.",
 		newMemoryAdd(p), newMemorySearch(p), newMemoryList(p), newMemoryShow(p), newMemoryEdit(p), newMemoryPin(p),
 		newMemoryPromote(p), newMemoryForget(p), newMemoryExport(p), newMemoryImport(p),
-		newMemoryBackfill(p.flags, p.std))
+		newMemoryBackfill(p))
 }
 
 const (
@@ -31,36 +28,30 @@ const (
 	saidToo  = "Passages of conversations, too; each lasts as long as its conversation."
 )
 
-// projectOf returns the project of a folder that a person names, "" for none.
-func projectOf(dir string) (string, error) {
-	if dir == "" {
-		return "", nil
-	}
-	path, err := filepath.Abs(dir)
-	if err != nil {
-		return "", fmt.Errorf("finding the project: %w", err)
-	}
-	return memory.Project(path), nil
-}
-
 // onMemory makes the RunE of a command that changes a memory. A script gets the memory; a person what was done with it
 // or, if done is "", its id.
-func (p program) onMemory(asJSON *bool, done string,
+func (p program) onMemory(done string,
 	change func(context.Context, *runtime.Data, []string) (embedded.Memory, error),
 ) func(*cobra.Command, []string) error {
 	return p.onData(func(ctx context.Context, d *runtime.Data, args []string) error {
 		m, err := change(ctx, d, args)
-		switch {
-		case err != nil:
-			return err
-		case *asJSON:
-			return term.JSON(p.std.Out, []embedded.Memory{m})
-		case done == "":
-			_, err = fmt.Fprintln(p.std.Out, m.ID)
+		if err != nil {
 			return err
 		}
-		p.std.Say("%s: %s", done, m.ID)
-		return nil
+		return p.print([]embedded.Memory{m}, func(s term.Screen) error {
+			if done == "" {
+				_, err = fmt.Fprintln(s.W, m.ID)
+				return err
+			}
+			p.std.Say("%s: %s", done, m.ID)
+			return nil
+		})
+	})
+}
+
+func (p program) printMemories(ctx context.Context, d *runtime.Data, all []embedded.Memory) error {
+	return p.print(append([]embedded.Memory{}, all...), func(term.Screen) error {
+		return report.Memories(ctx, d, p.std, all)
 	})
 }
 
@@ -72,24 +63,24 @@ func (p program) sayKnown(added bool, err error) error {
 	return err
 }
 
-func editMemory(ctx context.Context, d *runtime.Data, id, text string) (embedded.Memory, error) {
-	return d.Memories.Modify(ctx, id, embedded.Change{Content: &text, Source: "memory edit"})
+// editMemory changes the memory whose id comes first to say what comes next.
+func editMemory(ctx context.Context, d *runtime.Data, args []string) (embedded.Memory, error) {
+	return d.Memories.Modify(ctx, args[0], embedded.Change{Content: &args[1], Source: "memory edit"})
 }
 
-func pinMemory(ctx context.Context, d *runtime.Data, id string) (embedded.Memory, error) {
-	return d.Memories.Modify(ctx, id, embedded.Change{Source: embedded.Pinned})
+func pinMemory(ctx context.Context, d *runtime.Data, args []string) (embedded.Memory, error) {
+	return d.Memories.Modify(ctx, args[0], embedded.Change{Source: embedded.Pinned})
 }
 
 func newMemoryAdd(p program) *cobra.Command {
 	m := embedded.Memory{Source: "memory add"}
 	var dir string
-	var asJSON bool
 	cmd := &cobra.Command{
-		Use: "add TEXT", Short: "Keep a memory.", Args: cli.Arguments,
+		Use: "add TEXT", Short: "Keep a memory.",
 		Long: "Keep a memory: TEXT, or what stdin holds if that is -.",
 		PreRunE: func(cmd *cobra.Command, args []string) (err error) {
 			if !(m.Importance >= 0 && m.Importance <= 1) {
-				return cli.Exit{Code: cli.Usage, Err: errors.New("--importance: give a number from 0 to 1")}
+				return invalid("--importance: give a number from 0 to 1")
 			}
 			m.Content, m.ImportanceSet = args[0], cmd.Flags().Changed("importance")
 			if m.Content == "-" {
@@ -102,9 +93,9 @@ func newMemoryAdd(p program) *cobra.Command {
 			m.Project, err = projectOf(dir)
 			return err
 		},
-		RunE: p.onMemory(&asJSON, "", func(ctx context.Context, d *runtime.Data, _ []string) (embedded.Memory, error) {
+		RunE: p.onMemory("", func(ctx context.Context, d *runtime.Data, _ []string) (embedded.Memory, error) {
 			kept, added, err := d.Memories.Add(ctx, m)
-			return kept, p.sayKnown(added || asJSON, err)
+			return kept, p.sayKnown(added || *p.asJSON, err)
 		}),
 	}
 	flags := cmd.Flags()
@@ -113,20 +104,19 @@ func newMemoryAdd(p program) *cobra.Command {
 	flags.StringVar(&m.Type, "type", "", "Its `TYPE`: preference, decision, fact, …")
 	flags.StringVar(&m.Tags, "tags", "", "Its tags: `A,B`.")
 	flags.Float64Var(&m.Importance, "importance", 0, "How much it matters, a `NUMBER` from 0 to 1 (0.5).")
-	cli.ForScripts(cmd, &asJSON)
-	cli.Complete(cmd, "project", cli.Folders)
-	return cmd
+	complete(cmd, "project", folders)
+	return p.forScripts(cmd)
 }
 
 func newMemorySearch(p program) *cobra.Command {
 	var q embedded.Query
-	var here, asJSON bool
+	var here bool
 	cmd := &cobra.Command{
-		Use: "search QUERY", Short: "Find memories, best first.", Args: cli.Arguments,
+		Use: "search QUERY", Short: "Find memories, best first.",
 		Long: "Find memories by the words of QUERY, best first.",
 		PreRunE: func(_ *cobra.Command, args []string) (err error) {
 			if q.Limit < 1 {
-				return cli.Exit{Code: cli.Usage, Err: errors.New("--limit: give a number from 1 on")}
+				return invalid("--limit: give a number from 1 on")
 			}
 			q.Text, q.AllProjects = args[0], !here
 			q.Project, err = projectOf(".")
@@ -140,23 +130,22 @@ func newMemorySearch(p program) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return report.Memories(ctx, d, p.std, found, asJSON)
+			return p.printMemories(ctx, d, found)
 		}),
 	}
 	cmd.Flags().IntVar(&q.Limit, "limit", 10, "At most `N`.")
 	cmd.Flags().BoolVar(&here, "here", false, onlyHere)
-	cli.ForScripts(cmd, &asJSON)
-	return cmd
+	return p.forScripts(cmd)
 }
 
 func newMemoryList(p program) *cobra.Command {
 	var filter embedded.Filter
-	var here, rules, agents, asJSON bool
+	var here, rules, agents bool
 	cmd := &cobra.Command{
-		Use: "list", Short: "List memories, newest first.", Args: cli.Arguments,
+		Use: "list", Short: "List memories, newest first.",
 		PreRunE: func(*cobra.Command, []string) (err error) {
 			if filter.Limit < 1 || filter.Offset < 0 {
-				return cli.Exit{Code: cli.Usage, Err: errors.New("--limit and --offset: give a number from 1 on")}
+				return invalid("--limit and --offset: give a number from 1 on")
 			}
 			if here {
 				filter.Project, err = projectOf(".")
@@ -169,7 +158,10 @@ func newMemoryList(p program) *cobra.Command {
 				if err != nil {
 					return err
 				}
-				return report.AgentNotes(rows, skipped, p.std, asJSON)
+				for _, s := range skipped {
+					p.std.Say("%s: %s", s.File, s.Why)
+				}
+				return p.print(rows, func(s term.Screen) error { return report.AgentNotes(rows, p.std) })
 			}
 			if err := d.Memories.Learn(ctx); err != nil {
 				return err
@@ -182,7 +174,7 @@ func newMemoryList(p program) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return report.Memories(ctx, d, p.std, all, asJSON)
+			return p.printMemories(ctx, d, all)
 		}),
 	}
 	flags := cmd.Flags()
@@ -194,14 +186,12 @@ func newMemoryList(p program) *cobra.Command {
 		"Only rules and preferences, with their scope and how often each was said; memory forget ID removes one.")
 	flags.BoolVar(&agents, "agents", false, "Agents' own notes, in place of our memories.")
 	flags.BoolVar(&here, "here", false, onlyHere)
-	cli.ForScripts(cmd, &asJSON)
-	return cmd
+	return p.forScripts(cmd)
 }
 
 func newMemoryShow(p program) *cobra.Command {
-	var asJSON bool
-	cmd := &cobra.Command{
-		Use: "show ID", Short: "Show one memory.", Args: cli.Arguments,
+	return p.forScripts(&cobra.Command{
+		Use: "show ID", Short: "Show one memory.",
 		Long: "Show one memory. ID may be the beginning of an id, if it is unique.",
 		RunE: p.onData(func(ctx context.Context, d *runtime.Data, args []string) error {
 			m, err := d.Memories.Get(ctx, args[0])
@@ -215,83 +205,130 @@ func newMemoryShow(p program) *cobra.Command {
 			for _, r := range replaced {
 				m.Replaces = append(m.Replaces, r.ID)
 			}
-			if asJSON {
-				return term.JSON(p.std.Out, []embedded.Memory{m})
-			}
-			return report.Memory(ctx, d, p.std, m, replaced)
+			return p.print([]embedded.Memory{m}, func(term.Screen) error {
+				return report.Memory(ctx, d, p.std, m, replaced)
+			})
 		}),
-	}
-	cli.ForScripts(cmd, &asJSON)
-	return cmd
+	})
 }
 
 func newMemoryEdit(p program) *cobra.Command {
-	var asJSON bool
-	cmd := &cobra.Command{
-		Use: "edit ID TEXT", Short: "Change what a memory says.", Args: cli.Arguments,
+	return p.forScripts(&cobra.Command{
+		Use: "edit ID TEXT", Short: "Change what a memory says.",
 		Long: "Change what a memory says. The old text is not learned again from its conversation.",
-		RunE: p.onMemory(&asJSON, "changed",
-			func(ctx context.Context, d *runtime.Data, args []string) (embedded.Memory, error) {
-				return editMemory(ctx, d, args[0], args[1])
-			}),
-	}
-	cli.ForScripts(cmd, &asJSON)
-	return cmd
+		RunE: p.onMemory("changed", editMemory),
+	})
 }
 
 func newMemoryPin(p program) *cobra.Command {
-	var asJSON bool
-	cmd := &cobra.Command{
+	return p.forScripts(&cobra.Command{
 		Use: "pin ID", Short: "Give a memory to every session of its project, whatever the prompt.",
-		Args: cli.Arguments,
-		RunE: p.onMemory(&asJSON, "pinned",
-			func(ctx context.Context, d *runtime.Data, args []string) (embedded.Memory, error) {
-				return pinMemory(ctx, d, args[0])
-			}),
-	}
-	cli.ForScripts(cmd, &asJSON)
-	return cmd
+		RunE: p.onMemory("pinned", pinMemory),
+	})
 }
 
 func newMemoryPromote(p program) *cobra.Command {
-	var asJSON bool
-	cmd := &cobra.Command{
-		Use: "promote LINE", Short: "Copy a line of an agent's own notes into our memory.", Args: cli.Arguments,
+	return p.forScripts(&cobra.Command{
+		Use: "promote LINE", Short: "Copy a line of an agent's own notes into our memory.",
 		Long: "Copy a LINE of an agent's own notes into our memory, for the other agents; memory list --agents shows " +
 			"the lines. The agent that wrote it does not get it from us.",
-		RunE: p.onMemory(&asJSON, "",
+		RunE: p.onMemory("",
 			func(ctx context.Context, d *runtime.Data, args []string) (embedded.Memory, error) {
 				m, added, err := d.Promote(ctx, args[0])
-				return m, p.sayKnown(added || asJSON, err)
+				return m, p.sayKnown(added || *p.asJSON, err)
 			}),
-	}
-	cli.ForScripts(cmd, &asJSON)
-	return cmd
+	})
 }
 
 func newMemoryForget(p program) *cobra.Command {
 	r := removal.Removal{Std: p.std}
-	var asJSON bool
 	cmd := &cobra.Command{
-		Use: "forget ID", Args: cli.Arguments,
+		Use:   "forget ID",
 		Short: "Remove a memory; it is not learned again from its conversation.",
 		Long: "Remove a memory; it is not learned again from its conversation. For an hour, forget --undo brings it " +
 			"back. ID may be the beginning of an id, if it is unique.",
 		RunE: p.onData(func(ctx context.Context, d *runtime.Data, args []string) error {
 			r.Data = d
 			m, err := r.Memory(ctx, args[0])
-			switch {
-			case err != nil:
+			if err != nil {
 				return err
-			case asJSON:
-				return term.JSON(p.std.Out, []embedded.Memory{m})
 			}
-			p.std.Say("forgotten: %s", m.ID)
-			r.SayUndo()
-			return nil
+			return p.print([]embedded.Memory{m}, func(term.Screen) error {
+				p.std.Say("forgotten: %s", m.ID)
+				r.SayUndo()
+				return nil
+			})
 		}),
 	}
-	cmd.Flags().BoolVar(&asJSON, "json", false, "Print what was removed as JSON.")
+	cmd.Flags().BoolVar(p.asJSON, "json", false, "Print what was removed as JSON.")
 	cmd.Flags().BoolVar(&r.ForGood, "for-good", false, forGoodHelp)
 	return cmd
+}
+
+func newMemoryExport(p program) *cobra.Command {
+	var said bool
+	cmd := &cobra.Command{
+		Use: "export", Short: "Write all memories to stdout as JSON Lines.",
+		RunE: p.onData(func(ctx context.Context, d *runtime.Data, _ []string) error {
+			if err := d.Memories.Learn(ctx); err != nil {
+				return err
+			}
+			n, err := d.Memories.Export(ctx, p.std.Out, said)
+			if err == nil && term.IsPerson(p.std.Err) {
+				p.std.Say("%s exported", term.Count(n, "memory"))
+			}
+			return err
+		}),
+	}
+	cmd.Flags().BoolVar(&said, "said", false, saidToo)
+	cmd.Flags().Bool("json", false, "The same: an export is JSON Lines.")
+	return cmd
+}
+
+func newMemoryImport(p program) *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "import [FILE]", Short: "Read memories as export writes them; all or nothing.",
+		Long: "Read memories as export writes them, from FILE or stdin; all or nothing. " +
+			"With session and position, neighbouring memories help to find one another.",
+		RunE: func(_ *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				if p.std.Interactive() {
+					p.std.Say("reading memories from the terminal, one JSON object a line, until Ctrl-D; " +
+						"or give a FILE")
+				}
+				return p.importMemories(p.std.In, 0)
+			}
+			file, err := os.Open(args[0])
+			if err != nil {
+				return fmt.Errorf("importing memories: %w", err)
+			}
+			defer file.Close()
+			info, err := file.Stat()
+			if err != nil {
+				return fmt.Errorf("importing memories: %w", err)
+			}
+			return p.importMemories(file, info.Size())
+		},
+	}
+	cmd.Flags().BoolVar(p.asJSON, "json", false, "Print the counts as JSON.")
+	return cmd
+}
+
+func (p program) importMemories(from io.Reader, size int64) error {
+	return runtime.WithData(p.flags, p.std, func(ctx context.Context, d *runtime.Data) error {
+		if size > 0 {
+			progress := term.NewProgress(p.std.Err)
+			defer progress.Done()
+			from = progress.Reader("importing", from, size)
+		}
+		done, err := d.Memories.Import(ctx, from)
+		if err != nil {
+			return err
+		}
+		counts := map[string]int{"added": done.Added, "updated": done.Updated, "unchanged": done.Unchanged}
+		return p.print(counts, func(term.Screen) error {
+			p.std.Say("imported: %d added, %d updated, %d unchanged", done.Added, done.Updated, done.Unchanged)
+			return nil
+		})
+	})
 }

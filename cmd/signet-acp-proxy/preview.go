@@ -7,7 +7,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/cli"
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/config"
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/report"
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/runtime"
@@ -18,9 +17,8 @@ import (
 // newPreview makes the command that shows what a session's first prompt would get.
 func newPreview(p program) *cobra.Command {
 	var q runtime.PreviewQuery
-	var asJSON bool
 	cmd := &cobra.Command{
-		Use: "preview", Short: "Print what would be injected now; nothing is recorded.", Args: cli.Arguments,
+		Use: "preview", Short: "Print what would be injected now; nothing is recorded.",
 		PreRunE: func(*cobra.Command, []string) (err error) {
 			if q.Cwd, err = config.Folder(q.Cwd); err != nil {
 				return err
@@ -32,7 +30,7 @@ func newPreview(p program) *cobra.Command {
 		},
 		RunE: p.onData(func(ctx context.Context, d *runtime.Data, _ []string) error {
 			if _, known := d.Config.Profile(q.Agent); q.Agent != "" && !known {
-				return cli.UnknownAgent(d.Config, q.Agent)
+				return unknownAgent(d.Config, q.Agent)
 			}
 			found, err := d.Preview(ctx, q)
 			if err != nil {
@@ -45,7 +43,7 @@ func newPreview(p program) *cobra.Command {
 				p.std.Say("nothing: %s", found.Nothing)
 			}
 			switch {
-			case asJSON:
+			case *p.asJSON:
 				return term.JSON(p.std.Out, found)
 			case found.Nothing != "":
 				return nil
@@ -66,8 +64,7 @@ func newPreview(p program) *cobra.Command {
 	flags.StringVar(&q.Cwd, "cwd", ".", "The session's `DIR`.")
 	flags.StringVar(&q.Agent, "agent", "", "The agent by `NAME`.")
 	flags.StringVar(&q.Continues, "continues", "", "As if the new session took the place of `SESSION`.")
-	cli.ForScripts(cmd, &asJSON)
-	cli.Complete(cmd, "cwd", cli.Folders)
-	cli.Complete(cmd, "agent", cli.AgentNames(p.flags))
-	return cmd
+	complete(cmd, "cwd", folders)
+	complete(cmd, "agent", agentNames(p.flags))
+	return p.forScripts(cmd)
 }

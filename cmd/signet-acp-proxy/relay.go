@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -14,7 +13,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/cli"
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/config"
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/runtime"
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/term"
@@ -31,15 +29,15 @@ func newRelay(p program) *cobra.Command {
 		Use: "signet-acp-proxy", Long: "Give any ACP agent a memory.",
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 0 && cmd.ArgsLenAtDash() != 0 {
-				return cli.Unexpected(cmd, args[0])
+				return unexpected(cmd, args[0])
 			}
 			return nil
 		},
-		ValidArgsFunction: cli.Paths, // of the command
+		ValidArgsFunction: paths, // of the command
 		RunE:              func(_ *cobra.Command, command []string) error { return p.startRelay(agent, command) },
 	}
 	cmd.Flags().StringVar(&agent, "agent", "", "The agent by `NAME`; with a COMMAND, a name for it.")
-	cli.Complete(cmd, "agent", cli.AgentNames(p.flags))
+	complete(cmd, "agent", agentNames(p.flags))
 	return cmd
 }
 
@@ -61,20 +59,20 @@ func (p program) startRelay(name string, command []string) error {
 	profile, err := runtime.Harness(c, name, command, &options)
 	switch {
 	case errors.Is(err, runtime.ErrNoHarness), errors.Is(err, runtime.ErrNoDefault):
-		return cli.Misuse("%w", err)
+		return misuse("%w", err)
 	case errors.Is(err, upstream.ErrNotStarted):
-		return cli.Exit{Code: cli.NotStarted, Err: err}
+		return exitError{exitNotStarted, err}
 	case err != nil:
-		return cli.UnknownAgent(c, name)
+		return unknownAgent(c, name)
 	}
 	if term.IsTerminal(p.std.In) {
 		p.std.Say("on a terminal this is %s itself, without memory, to log in with; with memory a client starts it "+
 			"(signet-acp-proxy setup -h)", options.Command[0])
 		ended, err := upstream.OnTerminal(options)
 		if err != nil {
-			return cli.Exit{Code: cli.NotStarted, Err: err}
+			return exitError{exitNotStarted, err}
 		}
-		return cli.Exit{Code: ended.Status()}
+		return exitError{code: ended.Status()}
 	}
 	if name == "" || name == runtime.Auto {
 		name = profile.Name
@@ -98,7 +96,7 @@ func relayTo(
 	command := options.Command
 	release, err := runtime.Bind(c, profile, name, &options)
 	if err != nil {
-		return cli.Exit{Code: cli.NotStarted, Err: err}
+		return exitError{exitNotStarted, err}
 	}
 	defer release()
 
@@ -112,7 +110,7 @@ func relayTo(
 	defer signal.Stop(signals)
 	process, err := upstream.Start(options)
 	if err != nil {
-		return cli.Exit{Code: cli.NotStarted, Err: err}
+		return exitError{exitNotStarted, err}
 	}
 	o := proxy.Options{
 		Client:  proxy.Client{In: std.In, Out: std.Out, Stderr: std.Err},
@@ -144,7 +142,7 @@ func relayTo(
 	if !hurried && !relay.ClientGone() {
 		std.Say("%s", harnessEnd(command, ended, process.LastStderr()))
 	}
-	return cli.Exit{Code: ended.Status()}
+	return exitError{code: ended.Status()}
 }
 
 // gcPercent keeps the relay small: it runs beside an agent all day, and has little garbage.
@@ -164,7 +162,7 @@ func handle(signals <-chan os.Signal, p *upstream.Process, relay *proxy.Relay, d
 		for {
 			select {
 			case s := <-signals:
-				if s == syscall.SIGTERM || s == hangupSignal {
+				if s == syscall.SIGTERM || s == syscall.SIGHUP {
 					if !hurried {
 						late = time.After(exitAfter)
 					}
@@ -195,16 +193,4 @@ func harnessEnd(command []string, ended upstream.Exit, last []string) string {
 // oneLine folds an error that names several mistakes.
 func oneLine(err error) string {
 	return strings.Join(strings.FieldsFunc(err.Error(), func(r rune) bool { return r == '\n' }), "; ")
-}
-
-// untilTold returns a context that ends when a signal tells us to end. A broken pipe does not: a browser that stops
-// loading a page, and a hook that does not read its input, cause SIGPIPE too.
-func untilTold(parent context.Context) (ctx context.Context, stop func()) {
-	pipes := make(chan os.Signal, 1)
-	signal.Notify(pipes, syscall.SIGPIPE)
-	ctx, cancel := signal.NotifyContext(parent, endSignals...)
-	return ctx, func() {
-		signal.Stop(pipes)
-		cancel()
-	}
 }

@@ -8,7 +8,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/cli"
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/report"
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/runtime"
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/term"
@@ -17,16 +16,16 @@ import (
 // newSessions makes the command that lists sessions.
 func newSessions(p program) *cobra.Command {
 	var (
-		filter       runtime.SessionFilter
-		here, asJSON bool
-		handoff      string
+		filter  runtime.SessionFilter
+		here    bool
+		handoff string
 	)
 	cmd := &cobra.Command{
-		Use: "sessions [WORDS…]", Short: "List sessions, newest first.", Args: cli.Arguments,
+		Use: "sessions [WORDS…]", Short: "List sessions, newest first.",
 		Long: "List sessions, newest first; with WORDS, only those in which all of them were said.",
 		PreRunE: func(_ *cobra.Command, words []string) (err error) {
 			if filter.Words = words; filter.Limit < 0 {
-				return cli.Misuse("--limit must be 0 (all) or more, not %d", filter.Limit)
+				return misuse("--limit must be 0 (all) or more, not %d", filter.Limit)
 			}
 			if here {
 				filter.Here, err = os.Getwd()
@@ -45,40 +44,39 @@ func newSessions(p program) *cobra.Command {
 				}
 				return p.handOff(ctx, d, found[newest].ACPID, handoff, false)
 			}
-			if asJSON {
-				rows := []runtime.Row{}
-				for _, s := range found {
-					rows = append(rows, s.Row())
-				}
-				return term.JSON(p.std.Out, rows)
+			rows := []runtime.Row{}
+			for _, s := range found {
+				rows = append(rows, s.Row())
 			}
-			if len(found) == 0 {
-				if filter.Since.IsZero() && !here && filter.Harness == "" && len(words) == 0 {
+			return p.print(rows, func(s term.Screen) error {
+				switch {
+				case len(found) > 0:
+				case filter.Since.IsZero() && !here && filter.Harness == "" && len(words) == 0:
 					p.std.Say("no sessions yet: set up a client (signet-acp-proxy init), " +
 						"or import earlier conversations (signet-acp-proxy memory backfill)")
-				} else {
+					return nil
+				default:
 					p.std.Say("no session matches: signet-acp-proxy sessions --limit 0 lists all, " +
 						"view searches the text")
+					return nil
+				}
+				if err := report.Sessions(found, s); err != nil {
+					return err
+				}
+				if more > 0 {
+					p.std.Say("and %d more: --limit 0 lists all, words find some", more)
 				}
 				return nil
-			}
-			if err := report.Sessions(found, term.On(p.std.Out)); err != nil {
-				return err
-			}
-			if more > 0 {
-				p.std.Say("and %d more: --limit 0 lists all, words find some", more)
-			}
-			return nil
+			})
 		}),
 	}
 	flags := cmd.Flags()
 	flags.BoolVar(&here, "here", false, "Only those of this folder's project.")
 	flags.StringVar(&filter.Harness, "harness", "", "Only those of a harness, by its `NAME`.")
-	cli.Since(cmd, &filter.Since, "Only those active since `WHEN`: a date, a time or an age (7d, 12h).")
+	since(cmd, &filter.Since, "Only those active since `WHEN`: a date, a time or an age (7d, 12h).")
 	flags.IntVar(&filter.Limit, "limit", 30, "Only the newest `N`; 0 is all.")
 	flags.StringVar(&handoff, "handoff", "", "Hand the newest of them over to `AGENT`, as handoff does.")
-	cli.Complete(cmd, "harness", cli.AgentNames(p.flags))
-	cli.Complete(cmd, "handoff", cli.AgentNames(p.flags))
-	cli.ForScripts(cmd, &asJSON)
-	return cmd
+	complete(cmd, "harness", agentNames(p.flags))
+	complete(cmd, "handoff", agentNames(p.flags))
+	return p.forScripts(cmd)
 }

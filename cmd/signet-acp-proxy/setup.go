@@ -1,14 +1,12 @@
 package main
 
 import (
-	"errors"
 	"io"
 	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
-	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/cli"
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/clients"
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/config"
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/report"
@@ -31,30 +29,26 @@ func newSetup(p program) *cobra.Command {
 		Long: "Add agents with memory to a client's configuration. " +
 			"CLIENT is one of " + strings.Join(clients.Names(), ", ") + "; or print, for an entry to paste. " +
 			"NAME is an agent; without one, all that are found on this machine are added.",
-		Args: cli.FirstOf(choices),
+		Args: firstOf(choices),
 		ValidArgsFunction: func(
 			cmd *cobra.Command, args []string, typed string,
 		) ([]cobra.Completion, cobra.ShellCompDirective) {
 			if len(args) == 0 {
 				return choices, cobra.ShellCompDirectiveNoFileComp
 			}
-			return cli.AgentNames(p.flags)(cmd, args, typed)
+			return agentNames(p.flags)(cmd, args, typed)
 		},
-		RunE: func(_ *cobra.Command, args []string) error { return s.run(args[0], args[1:]) },
+		RunE: p.onConfig(func(c *config.Config, args []string) error { return s.run(c, args[0], args[1:]) }),
 	}
 	cmd.Flags().BoolVar(&s.dryRun, "dry-run", false, "Show the change, make none.")
 	cmd.Flags().BoolVar(&s.remove, "remove", false, "Remove our entries; all of them if none is named.")
 	cmd.Flags().StringVar(&s.to, "for", "",
 		"With print: the `CLIENT`, any of "+strings.Join(clients.Snippets(), ", ")+".")
-	cli.Complete(cmd, "for", cobra.FixedCompletions(clients.Snippets(), cobra.ShellCompDirectiveNoFileComp))
+	complete(cmd, "for", cobra.FixedCompletions(clients.Snippets(), cobra.ShellCompDirectiveNoFileComp))
 	return cmd
 }
 
-func (s setup) run(client string, agents []string) error {
-	c, err := config.Load(*s.flags)
-	if err != nil {
-		return err
-	}
+func (s setup) run(c *config.Config, client string, agents []string) error {
 	names, err := s.names(c, agents)
 	switch {
 	case err != nil:
@@ -62,7 +56,7 @@ func (s setup) run(client string, agents []string) error {
 	case client == "print":
 		return s.print(c, names)
 	case s.to != "":
-		return cli.Misuse("--for goes with print")
+		return misuse("--for goes with print")
 	}
 	file, err := clients.Open(client)
 	if err != nil {
@@ -92,7 +86,7 @@ func (s setup) names(c *config.Config, agents []string) ([]string, error) {
 	for _, name := range agents {
 		name = strings.TrimPrefix(name, clients.Prefix)
 		if _, known := c.Profile(name); !known {
-			return nil, cli.UnknownAgent(c, name)
+			return nil, unknownAgent(c, name)
 		}
 		names = append(names, config.Canonical(name))
 	}
@@ -138,7 +132,7 @@ func (s setup) takeOut(file *clients.File, names []string) error {
 // print prints entries for any other client.
 func (s setup) print(c *config.Config, names []string) error {
 	if s.remove {
-		return cli.Exit{Code: cli.Usage, Err: errors.New("print writes no file, so there is nothing to remove")}
+		return invalid("print writes no file, so there is nothing to remove")
 	}
 	if len(names) == 0 {
 		s.std.Say("no agent was found on PATH: name one of %s", strings.Join(c.AgentNames(), ", "))
@@ -146,7 +140,7 @@ func (s setup) print(c *config.Config, names []string) error {
 	}
 	text, err := clients.Snippet(c, s.to, names)
 	if err != nil {
-		return cli.Misuse("%w", err)
+		return misuse("%w", err)
 	}
 	if client, known := clients.Named(s.to); known {
 		s.std.Say("%s: put this into %s", client.Title, strings.ReplaceAll(client.Where, "`", ""))

@@ -8,7 +8,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/cli"
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/runtime"
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/term"
 	"github.com/Signet-AI/signet-acp-proxy/migrations"
@@ -24,20 +23,17 @@ type build struct {
 }
 
 func newVersion(p program) *cobra.Command {
-	var asJSON bool
-	cmd := &cobra.Command{
-		Use: "version", Short: "Print the version, the commit and SQLite's driver.", Args: cli.Arguments,
+	return p.forScripts(&cobra.Command{
+		Use: "version", Short: "Print the version, the commit and SQLite's driver.",
 		RunE: func(*cobra.Command, []string) error {
 			b := thisBuild()
-			return p.print(asJSON, b, func(s term.Screen) error {
+			return p.print(b, func(s term.Screen) error {
 				_, err := fmt.Fprintf(s.W, "signet-acp-proxy %s\ncommit %s\nSQLite driver %s\n", b.Version,
 					cmp.Or(b.Commit, "not known"), b.Driver)
 				return err
 			})
 		},
-	}
-	cli.ForScripts(cmd, &asJSON)
-	return cmd
+	})
 }
 
 func thisBuild() build {

@@ -8,7 +8,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/cli"
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/removal"
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/runtime"
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/term"
@@ -30,12 +29,12 @@ func newView(p program) *cobra.Command {
 		return nil
 	}
 	cmd := &cobra.Command{
-		Use: "view", Short: "Look at sessions, memories and usage in a browser.", Args: cli.Arguments,
+		Use: "view", Short: "Look at sessions, memories and usage in a browser.",
 		Long: "Write sessions, memories and usage as one page, which needs no network and no server, and open it " +
 			"in a browser. The page's path is printed.",
 		PreRunE: func(*cobra.Command, []string) error {
 			if live && out != "" {
-				return cli.Misuse("--live or --out, not both")
+				return misuse("--live or --out, not both")
 			}
 			return nil
 		},
@@ -64,7 +63,7 @@ func newView(p program) *cobra.Command {
 	flags.StringVar(&out, "out", "", "Write the page to this `FILE` (acp/view.html in the Signet folder).")
 	flags.BoolVar(&live, "live", false, "Serve it on loopback, as it changes, until its last window closes.")
 	flags.BoolVar(&noOpen, "no-open", false, "Do not open it.")
-	cli.Complete(cmd, "out", cli.Paths)
+	complete(cmd, "out", paths)
 	return cmd
 }
 
@@ -94,12 +93,12 @@ func (c changes) End(ctx context.Context, id string) error {
 
 // Pin does what memory pin does.
 func (c changes) Pin(ctx context.Context, id string) error {
-	_, err := pinMemory(ctx, c.data, id)
+	_, err := pinMemory(ctx, c.data, []string{id})
 	return err
 }
 
 // Edit does what memory edit does.
 func (c changes) Edit(ctx context.Context, id, text string) error {
-	_, err := editMemory(ctx, c.data, id, text)
+	_, err := editMemory(ctx, c.data, []string{id, text})
 	return err
 }

@@ -76,29 +76,6 @@ func Used(u delegation.Usage) string {
 	return words
 }
 
-// Applied prints which files were written.
-func Applied(id string, files []string, asJSON bool, std term.Streams) error {
-	if asJSON {
-		return term.JSON(std.Out, map[string]any{"id": id, "files": append([]string{}, files...)})
-	}
-	if len(files) == 0 {
-		std.Say("all of it is already there")
-	}
-	for _, file := range files {
-		fmt.Fprintln(std.Out, term.Printable(file))
-	}
-	return nil
-}
-
-// Did says what was done with a delegation.
-func Did(what string, d delegation.Row, asJSON bool, std term.Streams) error {
-	if asJSON {
-		return term.JSON(std.Out, d)
-	}
-	std.Say("%s is %s", d.ID, what)
-	return nil
-}
-
 // Delegation prints all that is known of one delegation.
 func Delegation(d runtime.ShownDelegation, s term.Screen) {
 	var l term.List

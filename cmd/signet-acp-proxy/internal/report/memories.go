@@ -13,14 +13,8 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/memory/embedded"
 )
 
-// Memories prints memories as a table, or as JSON.
-func Memories(ctx context.Context, d *runtime.Data, std term.Streams, all []embedded.Memory, asJSON bool) error {
-	if asJSON {
-		if all == nil {
-			all = []embedded.Memory{}
-		}
-		return term.JSON(std.Out, all)
-	}
+// Memories prints memories as a table.
+func Memories(ctx context.Context, d *runtime.Data, std term.Streams, all []embedded.Memory) error {
 	if len(all) == 0 {
 		std.Say("nothing found: signet-acp-proxy memory list shows what is kept, sessions what was said")
 		return nil
@@ -98,5 +92,5 @@ func Memory(
 		return err
 	}
 	fmt.Fprintln(std.Out, "\nreplaces:")
-	return Memories(ctx, d, std, replaced, false)
+	return Memories(ctx, d, std, replaced)
 }

@@ -6,17 +6,10 @@ import (
 
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/runtime"
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/term"
-	"github.com/Signet-AI/signet-acp-proxy/memory/backfill"
 )
 
 // AgentNotes prints the notes that agents keep for themselves, with their place.
-func AgentNotes(rows []runtime.NoteRow, skipped []backfill.Skip, std term.Streams, asJSON bool) error {
-	for _, s := range skipped {
-		std.Say("%s: %s", s.File, s.Why)
-	}
-	if asJSON {
-		return term.JSON(std.Out, rows)
-	}
+func AgentNotes(rows []runtime.NoteRow, std term.Streams) error {
 	if len(rows) == 0 {
 		std.Say("nothing found: agents keep their notes in their own folders (docs/backfill.md)")
 		return nil

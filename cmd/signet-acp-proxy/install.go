@@ -6,7 +6,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/cli"
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/config"
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/install"
 	"github.com/Signet-AI/signet-acp-proxy/echo"
@@ -16,27 +15,23 @@ import (
 func newInit(p program) *cobra.Command {
 	var yes, dryRun bool
 	cmd := &cobra.Command{
-		Use: "init", Args: cli.Arguments,
+		Use:   "init",
 		Short: "Set up the Signet folder and your clients, and show that it works.",
 		Long: "Make the Signet folder with short template files, set up the clients that are found (it asks first), " +
 			"count the conversations that agents have had, and show that memory works. Files in the folder stay as they are.",
-		RunE: func(*cobra.Command, []string) error {
-			c, err := config.Load(*p.flags)
-			if err != nil {
-				return err
-			}
+		RunE: p.onConfig(func(c *config.Config, _ []string) error {
 			s := install.Steps{Config: c, Std: p.std, Yes: yes, DryRun: dryRun}
 			if err := s.SetUp(); err != nil {
 				return err
 			}
 			ctx, stop := untilTold(context.Background())
-			err = s.Offer(ctx)
+			err := s.Offer(ctx)
 			stop()
 			if err != nil || dryRun {
 				return err
 			}
 			return s.Demonstrate(context.Background())
-		},
+		}),
 	}
 	cmd.Flags().BoolVar(&yes, "yes", false, "Set up clients without a question.")
 	cmd.Flags().BoolVar(&dryRun, "dry-run", false, "Say what would be done, and do nothing.")
@@ -47,10 +42,28 @@ func newInit(p program) *cobra.Command {
 func newEcho(p program) *cobra.Command {
 	return &cobra.Command{
 		Use: install.EchoWord, Short: "Be an agent that repeats what it is told.",
-		Args: cli.Arguments, Hidden: true,
-		Run: func(*cobra.Command, []string) {
+		Hidden: true,
+		RunE: func(*cobra.Command, []string) error {
 			a := echo.Agent{Name: "echo"}
 			a.Serve(&a, p.std.In, p.std.Out, slog.DiscardHandler)
+			return nil
 		},
 	}
+}
+
+// newUninstall makes the command that removes what we have put on the machine, except for the program itself.
+func newUninstall(p program) *cobra.Command {
+	var yes bool
+	cmd := &cobra.Command{
+		Use:   "uninstall",
+		Short: "Remove our entries from clients and, if you agree, what was recorded.",
+		Long: "Remove our entries from clients' files and, if you agree, what was recorded: the acp folder in the " +
+			"Signet folder. Identity files, agent.yaml and the program itself stay, but not the copy that npx kept. " +
+			"Off a terminal it removes nothing without --yes.",
+		RunE: p.onConfig(func(c *config.Config, _ []string) error {
+			return install.Steps{Config: c, Std: p.std, Yes: yes}.Uninstall()
+		}),
+	}
+	cmd.Flags().BoolVar(&yes, "yes", false, "Do not ask: remove entries and what was recorded.")
+	return cmd
 }

@@ -1,4 +1,4 @@
-package cli
+package main
 
 import (
 	"cmp"
@@ -22,10 +22,10 @@ const relayUsage = `  signet-acp-proxy [flags] --agent NAME               relay 
 // settingsTopic is what help calls the settings.
 const settingsTopic = "settings"
 
-// NewHelp makes the command that explains the others, and the settings.
-func NewHelp() *cobra.Command {
+// newHelp makes the command that explains the others, and the settings.
+func newHelp() *cobra.Command {
 	return &cobra.Command{
-		Use: "help [COMMAND…]", Short: "Explain a command, or settings.", Args: Arguments,
+		Use: "help [COMMAND…]", Short: "Explain a command, or settings.",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 1 && args[0] == settingsTopic {
 				s := term.On(cmd.OutOrStdout())
@@ -34,7 +34,7 @@ func NewHelp() *cobra.Command {
 			}
 			about, rest, err := cmd.Root().Find(args)
 			if err == nil && len(rest) > 0 {
-				err = Unexpected(about, rest[0])
+				err = unexpected(about, rest[0])
 			}
 			if err != nil {
 				return err
@@ -50,8 +50,8 @@ const (
 	settingsWidth = 100
 )
 
-// PrintHelp prints the help of a command. The flags that all commands take are explained with the root command's.
-func PrintHelp(cmd *cobra.Command, _ []string) {
+// printHelp prints the help of a command. The flags that all commands take are explained with the root command's.
+func printHelp(cmd *cobra.Command, _ []string) {
 	cmd.Flags().SortFlags = false // they are defined in a useful order
 	s := term.On(cmd.OutOrStdout())
 	width := cmp.Or(s.Width, helpWidth)
