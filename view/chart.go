@@ -9,8 +9,8 @@ import (
 
 const minDays, maxDays = 30, 60 // how many days a chart shows
 
-// A Chart is a bar chart with a bar for each day.
-type Chart struct {
+// A chart is a bar chart with a bar for each day.
+type chart struct {
 	Title, Summary string
 	Most           string // the value of the highest bar, in words
 	From, To       time.Time
@@ -35,11 +35,11 @@ type bar struct {
 // A part of a bar; N is its place among the parts, the lowest first.
 type part struct{ N, Y, Height int }
 
-// chart makes a chart of the values that of returns for each day, one for each entry of legend; words formats a value.
-// Where all are zero it has no bars.
-func chart(title string, legend []string, days []telemetry.Sum, of func(telemetry.Sum) []float64,
-	words func(float64) string) Chart {
-	c := Chart{Title: title, Legend: legend}
+// newChart makes a chart of the values that of returns for each day, one for each entry of legend; words formats a
+// value. Where all are zero it has no bars.
+func newChart(title string, legend []string, days []telemetry.Sum, of func(telemetry.Sum) []float64,
+	words func(float64) string) chart {
+	c := chart{Title: title, Legend: legend}
 	most, sum := 0.0, 0.0
 	for _, d := range days {
 		high := 0.0

@@ -2,7 +2,6 @@ package view
 
 import (
 	"context"
-	"net/http"
 	"strings"
 	"time"
 
@@ -14,9 +13,9 @@ import (
 // maxDelegations is how many delegations a page shows, the newest.
 const maxDelegations = 2000
 
-// delegatedTask returns what the page shows of a delegation.
-func delegatedTask(d delegation.Delegation) *DelegatedTask {
-	a := &DelegatedTask{Delegation: d, Working: !d.State.Ended(), Why: d.Reason}
+// newDelegatedTask returns what the page shows of a delegation.
+func newDelegatedTask(d delegation.Delegation) *delegatedTask {
+	a := &delegatedTask{Delegation: d, Working: !d.State.Ended(), Why: d.Reason}
 	if a.Working {
 		a.Why = d.Progress
 	}
@@ -39,7 +38,7 @@ func delegatedTask(d delegation.Delegation) *DelegatedTask {
 }
 
 // readDelegations links delegations with the sessions that asked for them, and with those that work on them.
-func (c *Conversations) readDelegations(ctx context.Context, src Source) error {
+func (c *conversations) readDelegations(ctx context.Context, src Source) error {
 	if src.Delegations == nil {
 		return nil
 	}
@@ -47,14 +46,14 @@ func (c *Conversations) readDelegations(ctx context.Context, src Source) error {
 	if err != nil {
 		return sqlite.While("reading delegations", err)
 	}
-	children := make(map[string]*Session, len(c.byID))
+	children := make(map[string]*session, len(c.byID))
 	for _, s := range c.byID {
 		children[s.ACPID] = s
 	}
 	by := map[string]string{}
 	for _, d := range all {
 		by[d.ID] = d.By()
-		a := delegatedTask(d)
+		a := newDelegatedTask(d)
 		a.By, a.Child = c.byKey[d.Caller.Key], children[d.ACPID]
 		if a.By != nil {
 			a.By.Asked = append(a.By.Asked, a)
@@ -72,14 +71,4 @@ func (c *Conversations) readDelegations(ctx context.Context, src Source) error {
 		}
 	}
 	return nil
-}
-
-// end ends a delegation.
-func (l *Live) end(w http.ResponseWriter, r *http.Request) {
-	if err := l.Changes.End(r.Context(), r.PathValue("id")); err != nil {
-		http.Error(w, err.Error(), http.StatusConflict)
-		return
-	}
-	l.watch.changed("sessions")
-	w.WriteHeader(http.StatusNoContent)
 }

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"time"
 
 	"github.com/Signet-AI/signet-acp-proxy/chars"
 	"github.com/Signet-AI/signet-acp-proxy/correlation"
@@ -18,24 +17,6 @@ const (
 	maxBlocks = 8 << 20  // of all blocks
 )
 
-// Insertion is a block that was inserted.
-type Insertion struct {
-	What    string // such as "3 memories, 1.1 KB"
-	Source  string
-	Waited  string // how long it took, in words
-	Outcome string // what became of it, in words
-	Block   Text
-	Items   []Item
-
-	at time.Time
-}
-
-// An Item is a memory, or a passage of a conversation, in a block.
-type Item struct {
-	ID, Text string
-	Shown    bool // it is among the page's memories
-}
-
 // outcomes returns in words what became of a block.
 var outcomes = map[correlation.Outcome]string{
 	correlation.Kept: "the agent has it", correlation.WasRefused: "the agent refused the prompt",
@@ -44,7 +25,7 @@ var outcomes = map[correlation.Outcome]string{
 }
 
 // readInsertions adds to the sessions what was inserted into them, without the texts if not withText.
-func (c *Conversations) readInsertions(ctx context.Context, src Source, in correlation.Scope, withText bool) error {
+func (c *conversations) readInsertions(ctx context.Context, src Source, in correlation.Scope, withText bool) error {
 	var all []correlation.Injection
 	ids := map[string]bool{}
 	most, room := maxBlock, maxBlocks
@@ -73,22 +54,34 @@ func (c *Conversations) readInsertions(ctx context.Context, src Source, in corre
 	}
 	for _, one := range slices.Backward(all) {
 		if s := c.byID[one.Session]; s != nil {
-			s.addInsertion(insertion(one, texts))
+			s.addInsertion(newInsertion(one, texts))
 		}
 	}
 	return nil
 }
 
-// insertion returns an injection as the page shows it.
-func insertion(one correlation.Injection, texts map[string]string) Insertion {
-	t := Insertion{
-		Source: one.Source, at: one.At, Block: Text{Body: one.Text}, Outcome: outcomes[one.Outcome],
+// newInsertion returns an injection as the page shows it.
+func newInsertion(one correlation.Injection, texts map[string]string) insertion {
+	t := insertion{
+		Source: one.Source, at: one.At, Block: excerpt{Body: one.Text}, Outcome: outcomes[one.Outcome],
 		What:   count(len(one.Items), "memory", "memories") + ", " + telemetry.Bytes(int64(one.Bytes)),
 		Waited: fmt.Sprintf("%d ms to find, the prompt waited %d ms", one.FetchMS, one.HeldMS),
 	}
 	for _, id := range one.Items {
-		t.Items = append(t.Items, Item{ID: id, Text: chars.Title(texts[id]), Shown: texts[id] != ""})
+		t.Items = append(t.Items, item{ID: id, Text: chars.Title(texts[id]), Shown: texts[id] != ""})
 	}
 	t.Block.cut(one.Bytes, maxBlock)
 	return t
+}
+
+// addInsertion adds a block to the turn that it was inserted in.
+func (s *session) addInsertion(t insertion) {
+	if len(s.Turns) == 0 {
+		return
+	}
+	at := slices.IndexFunc(s.Turns, func(turn *turn) bool { return turn.ended.IsZero() || !t.at.After(turn.ended) })
+	if at < 0 {
+		at = len(s.Turns) - 1
+	}
+	s.Turns[at].Told = append(s.Turns[at].Told, t)
 }

@@ -3,7 +3,6 @@ package view
 import (
 	"context"
 	"crypto/rand"
-	"crypto/subtle"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -137,9 +136,6 @@ func (l *Live) admits(r *http.Request) (rest string, right bool) {
 	return rest, right
 }
 
-// same compares secrets in the same time whatever they have in common.
-func same(a, b string) bool { return subtle.ConstantTimeCompare([]byte(a), []byte(b)) == 1 }
-
 // page writes the page with the beginning of its list, whatever its address asks for: the browser keeps that to itself,
 // and asks for the rest.
 func (l *Live) page(w http.ResponseWriter, r *http.Request) {
@@ -241,16 +237,12 @@ func (l *Live) change(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// sameUserListener accepts only connections from processes of our own user or of root, as far as the system tells.
-type sameUserListener struct{ net.Listener }
-
-// Accept closes all other connections.
-func (l sameUserListener) Accept() (net.Conn, error) {
-	for {
-		c, err := l.Listener.Accept()
-		if err != nil || sameUser(c.RemoteAddr()) {
-			return c, err
-		}
-		_ = c.Close()
+// end ends a delegation.
+func (l *Live) end(w http.ResponseWriter, r *http.Request) {
+	if err := l.Changes.End(r.Context(), r.PathValue("id")); err != nil {
+		http.Error(w, err.Error(), http.StatusConflict)
+		return
 	}
+	l.watch.changed("sessions")
+	w.WriteHeader(http.StatusNoContent)
 }

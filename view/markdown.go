@@ -132,7 +132,7 @@ func plain(text string) string {
 }
 
 // Set returns what an agent said, set as Markdown.
-func (t Text) Set() template.HTML {
+func (t excerpt) Set() template.HTML {
 	body := plain(t.Body)
 	if len(body) <= maxMarkdown {
 		return template.HTML(setMarkdown(body))
@@ -175,7 +175,7 @@ func setMarkdown(text string) string {
 }
 
 // AsTyped returns what a person said: as they typed it, blocks of code in a fixed font.
-func (t Text) AsTyped() template.HTML { return template.HTML(byFences(plain(t.Body), verbatim)) }
+func (t excerpt) AsTyped() template.HTML { return template.HTML(byFences(plain(t.Body), verbatim)) }
 
 // verbatim sets a text as it is.
 func verbatim(text string) string {

@@ -52,7 +52,7 @@ func TestSet(t *testing.T) {
 			"</li>\n</ul>"},
 		{"a long word", long + long, "<p>" + long + strings.Repeat("g", 10) + "</p>\n<p>" + long[10:] + "</p>"},
 	} {
-		if got := strings.TrimSpace(string(Text{Body: c.in}.Set())); got != c.want {
+		if got := strings.TrimSpace(string(excerpt{Body: c.in}.Set())); got != c.want {
 			t.Errorf("%s:\n%.500s\nwant\n%.500s", c.name, got, c.want)
 		}
 	}
@@ -70,7 +70,7 @@ func TestAsTyped(t *testing.T) {
 		{"no fence", "```a``` b", "<div class=\"said\">```a``` b</div>"},
 		{"nothing", "", ""},
 	} {
-		if got := string(Text{Body: c.in}.AsTyped()); got != c.want {
+		if got := string(excerpt{Body: c.in}.AsTyped()); got != c.want {
 			t.Errorf("%s:\n%q\nwant\n%q", c.name, got, c.want)
 		}
 	}
@@ -81,12 +81,16 @@ func TestSetIsQuick(t *testing.T) {
 	set := func(text string) time.Duration {
 		body := strings.Repeat(text, 3*maxMarkdown/len(text))
 		began := time.Now()
-		_ = Text{Body: body}.Set()
+		_ = excerpt{Body: body}.Set()
 		return time.Since(began)
 	}
 	floor := max(set("How long is the mast? "), time.Millisecond)
 	for _, text := range []string{"[", "![", "**a ", "_a *b ", "> ", "- ", "`a ``", "|", "|a|\n|-|\n", "<", "\\", "[a](", "\t"} {
-		if took := set(text); took > 1000*floor {
+		took := set(text)
+		for n := 0; n < 4 && took > 1000*floor; n++ { // on a busy machine the best of a few counts
+			took = min(took, set(text))
+		}
+		if took > 1000*floor {
 			t.Errorf("%q takes %v, prose %v", text, took, floor)
 		}
 	}
@@ -126,7 +130,7 @@ func FuzzSet(f *testing.F) {
 		if long {
 			text += "\n\n" + strings.Repeat("g", maxMarkdown) + "\n\n" + text
 		}
-		for _, set := range []template.HTML{Text{Body: text}.Set(), Text{Body: text}.AsTyped()} {
+		for _, set := range []template.HTML{excerpt{Body: text}.Set(), excerpt{Body: text}.AsTyped()} {
 			var open []string
 			tokens := html.NewTokenizer(strings.NewReader(string(set)))
 			for kind := tokens.Next(); kind != html.ErrorToken; kind = tokens.Next() {

@@ -22,19 +22,19 @@ const (
 	maxInjections = 20     // shown of a memory
 )
 
-// A Memory is a memory as the page shows it.
-type Memory struct {
+// A pageMemory is a memory as the page shows it.
+type pageMemory struct {
 	embedded.Memory
-	From       *Session    // the session that it came from, where that is on the page
-	Injections []Injection // the newest first
+	From       *session    // the session that it came from, where that is on the page
+	Injections []injection // the newest first
 	Told       int         // how often it was told, as far as is known
 	Pinned     bool
 	Replaced   []embedded.Memory
 }
 
-// An Injection says that a session was told a memory, and when.
-type Injection struct {
-	Session *Session // nil: it is not on the page
+// An injection says that a session was told a memory, and when.
+type injection struct {
+	Session *session // nil: it is not on the page
 	At      time.Time
 }
 
@@ -42,11 +42,11 @@ type Injection struct {
 type memoryGroup struct {
 	Project  string
 	Personal bool // the person's own, whatever the project
-	Memories []*Memory
+	Memories []*pageMemory
 }
 
-// Memories are the memories of a page, by project.
-type Memories struct {
+// memories are the memories of a page, by project.
+type memories struct {
 	Groups             []memoryGroup
 	Shown, AllMemories int
 	Searched           bool // they were found by a search
@@ -84,7 +84,7 @@ func (p *Page) readSomeMemories(ctx context.Context, src Source, text string) er
 	}
 	in := choice{sessions: append([]int64{}, slices.Collect(maps.Values(known))...),
 		turns: correlation.Scope{Sessions: []int64{}}}
-	if err := p.Conversations.read(ctx, src, in); err != nil {
+	if err := p.conversations.read(ctx, src, in); err != nil {
 		return err
 	}
 	return p.readMemories(ctx, src, all, 0)
@@ -92,7 +92,7 @@ func (p *Page) readSomeMemories(ctx context.Context, src Source, text string) er
 
 // readMemories takes memories and, of those passages of conversations that a session was told, some.
 func (p *Page) readMemories(ctx context.Context, src Source, all []embedded.Memory, passages int) (err error) {
-	c, read := &p.Conversations, &p.Memories
+	c, read := &p.conversations, &p.memories
 	if read.AllMemories, err = src.Memories.Count(ctx); err != nil {
 		return err
 	}
@@ -115,7 +115,7 @@ func (p *Page) readMemories(ctx context.Context, src Source, all []embedded.Memo
 		}
 	}
 	for _, one := range append(all, told...) {
-		m := &Memory{Memory: one, From: c.byKey[one.Session], Pinned: one.Source == embedded.Pinned}
+		m := &pageMemory{Memory: one, From: c.byKey[one.Session], Pinned: one.Source == embedded.Pinned}
 		m.setInjections(injected)
 		if passage.TellsChange(one.Content) && replacing < maxReplacing {
 			replacing++
@@ -134,7 +134,7 @@ func (p *Page) readMemories(ctx context.Context, src Source, all []embedded.Memo
 		read.Shown++
 	}
 	for _, s := range groups {
-		slices.SortStableFunc(s.Memories, func(a, b *Memory) int { return b.Created.Compare(a.Created) })
+		slices.SortStableFunc(s.Memories, func(a, b *pageMemory) int { return b.Created.Compare(a.Created) })
 		read.Groups = append(read.Groups, *s)
 	}
 	slices.SortFunc(read.Groups, func(a, b memoryGroup) int {
@@ -163,7 +163,7 @@ func withRules(ctx context.Context, src Source, all []embedded.Memory) ([]embedd
 }
 
 // setInjections sets who was told the memory, as far as the newest blocks tell.
-func (m *Memory) setInjections(by map[string][]Injection) {
+func (m *pageMemory) setInjections(by map[string][]injection) {
 	all := by[m.ID]
 	for _, id := range m.Sayings {
 		if id != m.ID {
@@ -174,16 +174,16 @@ func (m *Memory) setInjections(by map[string][]Injection) {
 }
 
 // injections returns by a memory's id who was told it and when, the newest first.
-func injections(ctx context.Context, src Source, sessions map[int64]*Session) (map[string][]Injection, error) {
+func injections(ctx context.Context, src Source, sessions map[int64]*session) (map[string][]injection, error) {
 	newest, err := src.Sessions.NewestInjections(ctx, maxRead)
 	if err != nil {
 		return nil, err
 	}
 	slices.SortStableFunc(newest, func(a, b correlation.Injection) int { return b.At.Compare(a.At) })
-	all := map[string][]Injection{}
+	all := map[string][]injection{}
 	for _, one := range newest {
 		for _, item := range one.Items {
-			all[item] = append(all[item], Injection{sessions[one.Session], one.At})
+			all[item] = append(all[item], injection{sessions[one.Session], one.At})
 		}
 	}
 	return all, err

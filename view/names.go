@@ -47,16 +47,16 @@ func (h home) base(path string) string {
 	return filepath.Base(path)
 }
 
-// Choices are what sessions can be chosen by. Agents are there only if there are several.
-type Choices struct {
-	Projects          []Choice
+// choices are what sessions can be chosen by. Agents are there only if there are several.
+type choices struct {
+	Projects          []projectChoice
 	Harnesses, Agents []string
 }
 
-// A Choice is a project, by its path and as it is shown.
-type Choice struct{ Value, Name string }
+// A projectChoice is a project, by its path and as it is shown.
+type projectChoice struct{ Value, Name string }
 
-func choicesOf(kinds []correlation.Kind, at home) (c Choices) {
+func choicesOf(kinds []correlation.Kind, at home) (c choices) {
 	projects, harnesses, agents := map[string]int{}, map[string]int{}, map[string]bool{}
 	for _, k := range kinds {
 		projects[k.Project] += k.Sessions
@@ -64,7 +64,7 @@ func choicesOf(kinds []correlation.Kind, at home) (c Choices) {
 		agents[k.Agent] = true
 	}
 	for _, project := range byCount(projects) {
-		c.Projects = append(c.Projects, Choice{cmp.Or(project, noProject), at.project(project)})
+		c.Projects = append(c.Projects, projectChoice{cmp.Or(project, noProject), at.project(project)})
 	}
 	c.Harnesses = byCount(harnesses)
 	if delete(agents, ""); len(agents) > 0 {
@@ -79,3 +79,6 @@ func byCount(names map[string]int) []string {
 		return cmp.Or(cmp.Compare(names[b], names[a]), cmp.Compare(a, b))
 	})
 }
+
+// noProject is the project of sessions that have none, in an address.
+const noProject = "none"

@@ -28,13 +28,13 @@ type Page struct {
 	Made time.Time
 	Live bool // it is served, can change memories, and asks for what it does not have
 
-	Conversations
+	conversations
 	More     bool // there are more sessions than are listed
-	Choices  Choices
-	Timeline Timeline
-	Memories
+	Choices  choices
+	Timeline timeline
+	memories
 	Cost                           correlation.Cost // of memory
-	Usage                          Usage
+	Usage                          usage
 	Style, Script, ContentSecurity template.HTML
 
 	home home
@@ -51,7 +51,7 @@ const (
 // Read reads all that a page in a file shows.
 func Read(ctx context.Context, src Source) (*Page, error) {
 	p := newPage(src, false)
-	err := p.Conversations.read(ctx, src, choice{newest: true, text: maxText})
+	err := p.conversations.read(ctx, src, choice{newest: true, text: maxText})
 	for _, part := range []func(context.Context, Source) error{p.readOverview, p.readAllMemories, p.readUsage} {
 		if err == nil {
 			err = part(ctx, src)
@@ -73,7 +73,7 @@ func (p *Page) readRows(ctx context.Context, src Source, q query) error {
 	}
 	p.More = more
 	in := append([]int64{}, ids...) // not nil, which would be all
-	return p.Conversations.read(ctx, src, choice{sessions: in, turns: correlation.Scope{Sessions: in}})
+	return p.conversations.read(ctx, src, choice{sessions: in, turns: correlation.Scope{Sessions: in}})
 }
 
 // readOverview reads what stands beside the list while no session is open, and what sessions can be chosen by.
@@ -97,10 +97,10 @@ func (p *Page) readOverview(ctx context.Context, src Source) error {
 }
 
 // readOne reads one session, and of its relatives what they are called; nil: it is not there.
-func (p *Page) readOne(ctx context.Context, src Source, id int64) (*Session, error) {
+func (p *Page) readOne(ctx context.Context, src Source, id int64) (*session, error) {
 	related, err := src.Sessions.Related(ctx, id)
 	if err == nil {
-		err = p.Conversations.read(ctx, src, choice{sessions: append(related, id), text: maxLive,
+		err = p.conversations.read(ctx, src, choice{sessions: append(related, id), text: maxLive,
 			turns: correlation.Scope{Sessions: []int64{id}}})
 	}
 	return p.byID[id], err
@@ -169,11 +169,11 @@ func (p *Page) template() (*template.Template, error) {
 		"brief":   func(n int64) string { return brief(n) },
 		"bytes":   telemetry.Bytes,
 		"millis":  func(t time.Time) int64 { return t.UnixMilli() },
-		"chunks":  func(all []*Memory) [][]*Memory { return slices.Collect(slices.Chunk(all, laidOut)) },
+		"chunks":  func(all []*pageMemory) [][]*pageMemory { return slices.Collect(slices.Chunk(all, laidOut)) },
 		"sub":     func(a, b int) int { return a - b },
-		"on":      func(s *Session) sessionOn { return sessionOn{s, p} },
-		"in":      func(t *Turn, s sessionOn) turnIn { return turnIn{t, s.Session} },
-		"memory":  func(m *Memory) memoryOn { return memoryOn{m, p} },
+		"on":      func(s *session) sessionOn { return sessionOn{s, p} },
+		"in":      func(t *turn, s sessionOn) turnIn { return turnIn{t, s.session} },
+		"memory":  func(m *pageMemory) memoryOn { return memoryOn{m, p} },
 	})
 	names, err := fs.Glob(files, "page/*.html")
 	if err != nil {
@@ -196,23 +196,23 @@ func (p *Page) template() (*template.Template, error) {
 // both.
 type (
 	sessionOn struct {
-		*Session
+		*session
 		Page *Page
 	}
 	memoryOn struct {
-		*Memory
+		*pageMemory
 		Page *Page
 	}
 	turnIn struct {
-		*Turn
-		Session *Session
+		*turn
+		Session *session
 	}
 )
 
 // First are the sessions whose rows the page has as elements from the beginning on; Rest are those after them, which
 // are text to the browser until somebody wants more.
-func (p *Page) First() []*Session { return p.Listed[:min(len(p.Listed), pageRows)] }
-func (p *Page) Rest() []*Session {
+func (p *Page) First() []*session { return p.Listed[:min(len(p.Listed), pageRows)] }
+func (p *Page) Rest() []*session {
 	if p.Live {
 		return nil
 	}

@@ -24,9 +24,6 @@ type query struct {
 	after                   int64
 }
 
-// noProject is the project of sessions that have none, in an address.
-const noProject = "none"
-
 func queryOf(v url.Values) query {
 	after, _ := strconv.ParseInt(v.Get("after"), 10, 64)
 	return query{v.Get("q"), v.Get("project"), v.Get("harness"), v.Get("agent"), v.Get("since"), after}

@@ -11,8 +11,8 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/telemetry"
 )
 
-// A Session is a session as the page shows it.
-type Session struct {
+// A session is a session as the page shows it.
+type session struct {
 	ID                  int64
 	ACPID, Key          string
 	Title, Harness      string
@@ -21,19 +21,19 @@ type Session struct {
 	Agent               string // Signet's
 	Started, LastActive time.Time
 	Live                bool
-	Turns               []*Turn // the newest, as many as the page has room for
+	Turns               []*turn // the newest, as many as the page has room for
 	AllTurns            int
 	Older               int      // how many turns there is no room for
 	Used                string   // tokens and cost in words
 	Digest              string   // what it was about
 	Files               []string // that its tools changed, each once
 	Told                int      // memories that it was told
-	Continues           *Session
-	ContinuedBy         []*Session
-	Caller              *Session         // the session that called it
-	Called              []*Session       // sessions that it called; the page shows them below it
-	For                 *DelegatedTask   // the task that it works on, from another agent or the command delegate
-	Asked               []*DelegatedTask // the tasks that it gave other agents, the newest first
+	Continues           *session
+	ContinuedBy         []*session
+	Caller              *session         // the session that called it
+	Called              []*session       // sessions that it called; the page shows them below it
+	For                 *delegatedTask   // the task that it works on, from another agent or the command delegate
+	Asked               []*delegatedTask // the tasks that it gave other agents, the newest first
 	AtWork              int              // how many of these are being worked on
 
 	parentKey  string
@@ -42,31 +42,19 @@ type Session struct {
 	cost       map[string]float64
 }
 
-// DelegatedTask is what a session, or a person, asked of another agent.
-type DelegatedTask struct {
+// delegatedTask is what a session, or a person, asked of another agent.
+type delegatedTask struct {
 	delegation.Delegation
-	Child   *Session // the session that works on it, where it is on the page
-	By      *Session // the session that asked, where it is on the page
+	Child   *session // the session that works on it, where it is on the page
+	By      *session // the session that asked, where it is on the page
 	Working bool     // it has not ended
 	Took    time.Duration
 	Why     string // why it ended so, or how far it is
 	Used    string // turns, tokens and cost in words
 }
 
-// addInsertion adds a block to the turn that it was inserted in.
-func (s *Session) addInsertion(t Insertion) {
-	if len(s.Turns) == 0 {
-		return
-	}
-	at := slices.IndexFunc(s.Turns, func(turn *Turn) bool { return turn.ended.IsZero() || !t.at.After(turn.ended) })
-	if at < 0 {
-		at = len(s.Turns) - 1
-	}
-	s.Turns[at].Told = append(s.Turns[at].Told, t)
-}
-
 // isBelow reports whether s is other, or was called by it, directly or through others.
-func (s *Session) isBelow(other *Session) bool {
+func (s *session) isBelow(other *session) bool {
 	for s != other {
 		if s.Caller == nil {
 			return false
@@ -76,12 +64,12 @@ func (s *Session) isBelow(other *Session) bool {
 	return true
 }
 
-func oldestFirst(a, b *Session) int {
+func oldestFirst(a, b *session) int {
 	return cmp.Or(a.Started.Compare(b.Started), cmp.Compare(a.ID, b.ID))
 }
 
 // addFiles notes which files tools changed, relative to the session's folder where they are below it.
-func (s *Session) addFiles(tools []correlation.ToolCall) {
+func (s *session) addFiles(tools []correlation.ToolCall) {
 	for _, path := range embedded.Changed(tools, s.Cwd) {
 		if !slices.Contains(s.Files, path) {
 			s.Files = append(s.Files, path)
@@ -90,10 +78,19 @@ func (s *Session) addFiles(tools []correlation.ToolCall) {
 }
 
 // Tokens are all tokens that were reported, "" for none.
-func (s *Session) Tokens() string {
+func (s *session) Tokens() string {
 	all := telemetry.Plus(s.input, s.out)
 	if all == nil {
 		return ""
 	}
 	return brief(*all)
+}
+
+// conversations are sessions of a page.
+type conversations struct {
+	Turns, AllTurns, AllSessions int
+
+	Listed []*session // as they are listed
+	byID   map[int64]*session
+	byKey  map[string]*session // by all Signet keys that they have had
 }

@@ -12,25 +12,8 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/telemetry"
 )
 
-// Conversations are sessions of a page.
-type Conversations struct {
-	Turns, AllTurns, AllSessions int
-
-	Listed []*Session // as they are listed
-	byID   map[int64]*Session
-	byKey  map[string]*Session // by all Signet keys that they have had
-}
-
-// A choice says what to read of which sessions.
-type choice struct {
-	newest   bool              // those of the newest turns
-	sessions []int64           // else these
-	turns    correlation.Scope // of which turns are read
-	text     int               // bytes of one side of a turn; 0: none, and nothing of what was inserted
-}
-
 // read reads sessions.
-func (c *Conversations) read(ctx context.Context, src Source, of choice) (err error) {
+func (c *conversations) read(ctx context.Context, src Source, of choice) (err error) {
 	if c.AllTurns, c.AllSessions, err = src.Sessions.Totals(ctx); err != nil {
 		return err
 	}
@@ -45,7 +28,7 @@ func (c *Conversations) read(ctx context.Context, src Source, of choice) (err er
 	}
 	for _, t := range turns {
 		if s := c.byID[t.session]; s != nil {
-			s.Turns = append(s.Turns, t.Turn)
+			s.Turns = append(s.Turns, t.turn)
 		}
 	}
 	used, err := telemetry.ReadUsage(ctx, src.Sessions, in)
@@ -65,7 +48,7 @@ func (c *Conversations) read(ctx context.Context, src Source, of choice) (err er
 	if err != nil {
 		return err
 	}
-	c.byKey = map[string]*Session{}
+	c.byKey = map[string]*session{}
 	for key, id := range keys {
 		if s := c.byID[id]; s != nil {
 			c.byKey[key] = s
@@ -76,22 +59,9 @@ func (c *Conversations) read(ctx context.Context, src Source, of choice) (err er
 	return c.readDelegations(ctx, src)
 }
 
-// scope holds the sessions that are chosen; turns are the newest.
-func (of choice) scope(turns []turnOf) correlation.Scope {
-	if !of.newest {
-		return correlation.Scope{Sessions: append([]int64{}, of.sessions...)} // not nil, which would be all
-	}
-	ids := []int64{}
-	for _, t := range turns {
-		ids = append(ids, t.session)
-	}
-	slices.Sort(ids)
-	return correlation.Scope{Sessions: slices.Compact(ids)}
-}
-
 // newest returns the sessions, the last active first.
-func (c *Conversations) newest() []*Session {
-	return slices.SortedFunc(maps.Values(c.byID), func(a, b *Session) int {
+func (c *conversations) newest() []*session {
+	return slices.SortedFunc(maps.Values(c.byID), func(a, b *session) int {
 		return cmp.Or(b.LastActive.Compare(a.LastActive), cmp.Compare(b.ID, a.ID))
 	})
 }
@@ -100,7 +70,7 @@ func (c *Conversations) newest() []*Session {
 const maxDigests = 200
 
 // addDigests adds to the newest sessions of more than one turn what they were about.
-func (c *Conversations) addDigests(ctx context.Context, src Source) error {
+func (c *conversations) addDigests(ctx context.Context, src Source) error {
 	newest := c.newest()
 	for _, s := range newest[:min(len(newest), maxDigests)] {
 		if len(s.Turns) == 0 || s.AllTurns < 2 {
@@ -116,15 +86,15 @@ func (c *Conversations) addDigests(ctx context.Context, src Source) error {
 }
 
 // readSessions fills byID.
-func (c *Conversations) readSessions(ctx context.Context, src Source, in correlation.Scope) error {
+func (c *conversations) readSessions(ctx context.Context, src Source, in correlation.Scope) error {
 	all, err := src.Sessions.SessionsIn(ctx, in)
 	if err != nil {
 		return err
 	}
 	words, err := src.Sessions.FirstWords(ctx, in)
-	c.byID = make(map[int64]*Session, len(all))
+	c.byID = make(map[int64]*session, len(all))
 	for _, s := range all {
-		c.byID[s.ID] = &Session{
+		c.byID[s.ID] = &session{
 			ID: s.ID, ACPID: s.ACPID, Key: s.Key, Harness: s.Harness, Cwd: s.Cwd, Project: s.Project, Agent: s.AgentID,
 			Title:   chars.Title(cmp.Or(s.Title, words[s.ID])),
 			Client:  strings.TrimSpace(s.Client + " " + s.ClientVersion),
@@ -136,8 +106,8 @@ func (c *Conversations) readSessions(ctx context.Context, src Source, in correla
 }
 
 // addUsage numbers the turns, notes which files they changed, and adds what turns and sessions used.
-func (c *Conversations) addUsage(used *telemetry.Usage) {
-	turns := map[int64]*Turn{}
+func (c *conversations) addUsage(used *telemetry.Usage) {
+	turns := map[int64]*turn{}
 	for _, s := range c.byID {
 		s.Older = s.AllTurns - len(s.Turns)
 		for i, t := range s.Turns {
@@ -164,7 +134,7 @@ func (c *Conversations) addUsage(used *telemetry.Usage) {
 }
 
 // relate links sessions: which one continues which, and which one called which.
-func (c *Conversations) relate() {
+func (c *conversations) relate() {
 	for _, s := range c.byID {
 		if before := c.byID[s.continueOf]; before != nil && before != s {
 			s.Continues = before

@@ -9,14 +9,14 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/telemetry"
 )
 
-// A Text is what was said, or its beginning.
-type Text struct {
+// An excerpt is what was said, or its beginning.
+type excerpt struct {
 	Body string
 	More string // how much is left out; "" for nothing
 }
 
 // cut keeps the beginning of a text, most bytes of it; the whole of it has size bytes.
-func (t *Text) cut(size, most int) {
+func (t *excerpt) cut(size, most int) {
 	t.Body = chars.Cut(t.Body, most)
 	if left := size - len(t.Body); left > 0 {
 		t.More = telemetry.Bytes(int64(left))

@@ -13,8 +13,8 @@ const (
 	laneHeight = 28
 )
 
-// A Timeline shows when sessions were last active: a lane for each project, with a bar for each day.
-type Timeline struct {
+// A timeline shows when sessions were last active: a lane for each project, with a bar for each day.
+type timeline struct {
 	From, To time.Time
 	Width    int
 	Most     int // sessions of one day and project: the highest bar
@@ -41,7 +41,7 @@ type mark struct {
 }
 
 // readTimeline returns the timeline of the last days; without sessions it has no lanes.
-func readTimeline(ctx context.Context, src Source) (t Timeline, err error) {
+func readTimeline(ctx context.Context, src Source) (t timeline, err error) {
 	if t.To, err = src.Sessions.Newest(ctx); err != nil || t.To.IsZero() {
 		return t, err
 	}
@@ -101,7 +101,7 @@ func dayNumber(at time.Time) int {
 }
 
 // mark makes a lane's bars.
-func (l *lane) mark(t Timeline, days int) {
+func (l *lane) mark(t timeline, days int) {
 	for back := days - 1; back >= 0; back-- {
 		n := l.days[back]
 		if n == 0 {

@@ -19,15 +19,15 @@ const (
 	maxLive  = 1 << 20  // bytes of one side of a turn, of the one session that a live page shows
 )
 
-// A Turn is a turn as the page shows it.
-type Turn struct {
+// A turn is a turn as the page shows it.
+type turn struct {
 	N           int
 	At          time.Time
 	Took        time.Duration
-	User, Agent Text
+	User, Agent excerpt
 	By          string // the agent that said User, in a delegation; "": you
 	Note        string // how it ended, unless as usual
-	Told        []Insertion
+	Told        []insertion
 	Tools       []correlation.ToolCall
 	Used        string // tokens in words
 
@@ -38,7 +38,7 @@ type Turn struct {
 
 // A turnOf is a turn and the session that it belongs to.
 type turnOf struct {
-	*Turn
+	*turn
 	session int64
 }
 
@@ -47,8 +47,9 @@ func readTurns(ctx context.Context, sessions *correlation.Store, of choice) ([]t
 	room := maxTexts
 	var turns []turnOf
 	err := sessions.NewestTurns(ctx, of.turns, of.text, maxTurns, func(e correlation.Excerpt) {
-		t := &Turn{id: e.ID, in: e.Delegation, At: e.Started, ended: e.Ended, Tools: e.Tools, User: Text{Body: e.User},
-			Agent: Text{Body: e.Assistant}, Note: HowItEnded(!e.Ended.IsZero(), e.Stop, e.Code, e.Truncated)}
+		t := &turn{id: e.ID, in: e.Delegation, At: e.Started, ended: e.Ended, Tools: e.Tools,
+			User: excerpt{Body: e.User}, Agent: excerpt{Body: e.Assistant},
+			Note: HowItEnded(!e.Ended.IsZero(), e.Stop, e.Code, e.Truncated)}
 		if !e.Ended.IsZero() {
 			t.Took = e.Ended.Sub(e.Started)
 		}
@@ -83,4 +84,43 @@ func HowItEnded(ended bool, stop string, code int, truncated bool) string {
 		notes = append(notes, "longer than what is kept")
 	}
 	return strings.Join(notes, "; ")
+}
+
+// A choice says what to read of which sessions.
+type choice struct {
+	newest   bool              // those of the newest turns
+	sessions []int64           // else these
+	turns    correlation.Scope // of which turns are read
+	text     int               // bytes of one side of a turn; 0: none, and nothing of what was inserted
+}
+
+// scope holds the sessions that are chosen; turns are the newest.
+func (of choice) scope(turns []turnOf) correlation.Scope {
+	if !of.newest {
+		return correlation.Scope{Sessions: append([]int64{}, of.sessions...)} // not nil, which would be all
+	}
+	ids := []int64{}
+	for _, t := range turns {
+		ids = append(ids, t.session)
+	}
+	slices.Sort(ids)
+	return correlation.Scope{Sessions: slices.Compact(ids)}
+}
+
+// insertion is a block that was inserted.
+type insertion struct {
+	What    string // such as "3 memories, 1.1 KB"
+	Source  string
+	Waited  string // how long it took, in words
+	Outcome string // what became of it, in words
+	Block   excerpt
+	Items   []item
+
+	at time.Time
+}
+
+// An item is a memory, or a passage of a conversation, in a block.
+type item struct {
+	ID, Text string
+	Shown    bool // it is among the page's memories
 }

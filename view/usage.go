@@ -13,26 +13,26 @@ import (
 
 const maxRows = 30 // rows of a table
 
-// A Usage is what was used, and what memory added.
-type Usage struct {
-	All    Row // in all
-	Charts []Chart
-	Tables []Table
+// A usage is what was used, and what memory added.
+type usage struct {
+	All    row // in all
+	Charts []chart
+	Tables []table
 	Memory string   // what memory added to prompts, in words; "" for nothing
 	Silent []string // harnesses that report no usage
 }
 
-// A Table is usage by harness, project, day or session.
-type Table struct {
+// A table is usage by harness, project, day or session.
+type table struct {
 	By, Title string // such as "harness" and "Harness"
-	Rows      []Row
+	Rows      []row
 	More      int // rows that are left out
 }
 
-// A Row is one line of a table, in words; "" where nothing was reported.
-type Row struct {
+// A row is one line of a table, in words; "" where nothing was reported.
+type row struct {
 	Key                    string
-	Session                *Session // in a table by session, where it is on the page
+	Session                *session // in a table by session, where it is on the page
 	Sessions, Turns        string
 	Input, Output, Cost    string
 	Memory                 string
@@ -48,22 +48,22 @@ func (p *Page) readUsage(ctx context.Context, src Source) error {
 	if p.Cost, err = src.Sessions.InsertionCost(ctx); err != nil {
 		return err
 	}
-	var u Usage
+	var u usage
 	days := calendar(used.Sums(telemetry.ByDay))
-	u.Charts = slices.DeleteFunc([]Chart{
-		chart("Tokens", []string{"in", "out"}, days, func(s telemetry.Sum) []float64 {
+	u.Charts = slices.DeleteFunc([]chart{
+		newChart("Tokens", []string{"in", "out"}, days, func(s telemetry.Sum) []float64 {
 			return []float64{float(s.InputTokens), float(s.OutputTokens)}
 		}, func(v float64) string { return telemetry.Figure(int64(v)) }),
-		chart("Cost", nil, days, func(s telemetry.Sum) []float64 {
+		newChart("Cost", nil, days, func(s telemetry.Sum) []float64 {
 			if s.Cost == nil {
 				return []float64{0}
 			}
 			return []float64{*s.Cost}
 		}, func(v float64) string { return telemetry.Prices(map[string]float64{currencyOf(days): v}) }),
-		chart("What memory added to prompts", nil, days, func(s telemetry.Sum) []float64 {
+		newChart("What memory added to prompts", nil, days, func(s telemetry.Sum) []float64 {
 			return []float64{float64(s.MemoryBytes)}
 		}, func(v float64) string { return telemetry.Bytes(int64(v)) }),
-	}, func(c Chart) bool { return c.Bars == nil })
+	}, func(c chart) bool { return c.Bars == nil })
 	if p.Live {
 		if err := p.readNames(ctx, src, largest(used.Sums(telemetry.BySession))); err != nil {
 			return err
@@ -71,7 +71,7 @@ func (p *Page) readUsage(ctx context.Context, src Source) error {
 	}
 	for _, t := range []struct{ by, title string }{{telemetry.ByHarness, "Harness"}, {telemetry.ByProject, "Project"},
 		{telemetry.ByDay, "Day"}, {telemetry.BySession, "Session"}} {
-		u.Tables = append(u.Tables, table(t.title, t.by, used.Sums(t.by), p.byID, p.home))
+		u.Tables = append(u.Tables, newTable(t.title, t.by, used.Sums(t.by), p.byID, p.home))
 	}
 	for _, s := range used.Sums(telemetry.ByHarness) {
 		if s.Turns > 0 && !s.Reported {
@@ -79,7 +79,7 @@ func (p *Page) readUsage(ctx context.Context, src Source) error {
 		}
 	}
 	for _, s := range used.Sums("") {
-		u.All = row(s)
+		u.All = newRow(s)
 	}
 	u.Memory = costOfMemory(p.Cost)
 	p.Usage = u
@@ -111,23 +111,23 @@ func calendar(sums []telemetry.Sum) []telemetry.Sum {
 	return days
 }
 
-// table makes a table of sums.
-func table(title, by string, sums []telemetry.Sum, sessions map[int64]*Session, at home) Table {
+// newTable makes a table of sums.
+func newTable(title, by string, sums []telemetry.Sum, sessions map[int64]*session, at home) table {
 	switch by {
 	case telemetry.ByDay:
 		slices.Reverse(sums)
 	case telemetry.BySession:
 		sums = largest(sums)
 	}
-	t := Table{By: by, Title: title, More: max(0, len(sums)-maxRows)}
-	byACPID := map[string]*Session{}
+	t := table{By: by, Title: title, More: max(0, len(sums)-maxRows)}
+	byACPID := map[string]*session{}
 	if by == telemetry.BySession {
 		for _, s := range sessions {
 			byACPID[s.ACPID] = s
 		}
 	}
 	for _, s := range sums[:min(len(sums), maxRows)] {
-		row := row(s)
+		row := newRow(s)
 		row.Session = byACPID[s.Key]
 		switch {
 		case by == telemetry.ByProject && s.Key == "":
@@ -159,12 +159,12 @@ func (p *Page) readNames(ctx context.Context, src Source, sums []telemetry.Sum) 
 			ids = append(ids, one.ID)
 		}
 	}
-	return p.Conversations.read(ctx, src, choice{sessions: ids, turns: correlation.Scope{Sessions: []int64{}}})
+	return p.conversations.read(ctx, src, choice{sessions: ids, turns: correlation.Scope{Sessions: []int64{}}})
 }
 
-// row puts a sum in words.
-func row(s telemetry.Sum) Row {
-	row := Row{Key: s.Key, Sessions: telemetry.Figure(int64(s.Sessions)),
+// newRow puts a sum in words.
+func newRow(s telemetry.Sum) row {
+	row := row{Key: s.Key, Sessions: telemetry.Figure(int64(s.Sessions)),
 		Turns: telemetry.Figure(int64(s.Turns)), Cost: s.Price(), Memory: telemetry.Bytes(s.MemoryBytes),
 		Unreported: max(0, s.Turns-s.Counted), TurnsTotal: s.Turns}
 	if s.InputTokens != nil {

@@ -79,7 +79,8 @@ func newDelegations(p program) *cobra.Command {
 	logging.Flags().BoolVar(&follow, "follow", false, "Keep printing what is said and done, until it has ended.")
 	cmd.Flags().BoolVar(&follow, "follow", false, "Keep printing what each of them does, until you interrupt it.")
 	forScripts := []*cobra.Command{
-		p.aboutDelegation("show ID", "Show what was asked, refused and changed, and the last message.", p.showDelegation),
+		p.aboutDelegation("show ID", "Show what was asked, refused and changed, and the last message.",
+			p.showDelegation),
 		p.aboutDelegation("apply ID", "Put what it has changed into the caller's folder, all of it or nothing.",
 			p.applyDelegation),
 		p.aboutDelegation("discard ID", "Throw away what it has changed, with its folder.", p.discardDelegation),

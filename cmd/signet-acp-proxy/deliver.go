@@ -72,7 +72,7 @@ func (d deliverCommand) run(p program) error {
 	if d.fromRelay {
 		return delivery.RunSingle(ctx, c.Dir(), known, o.Log, func(wake <-chan struct{}) error {
 			o.Wake = wake
-			_, err := delivery.Run(ctx, o, runtime.WorkerInfo(c), runtime.RetentionOf(c), delivery.UntilQuiet)
+			_, err := runtime.Deliver(ctx, c, o, delivery.UntilQuiet)
 			return err
 		})
 	}
@@ -84,7 +84,7 @@ func (d deliverCommand) run(p program) error {
 		until = delivery.UntilSettled
 	}
 	done := runtime.WatchOwed(ctx, store, term.NewProgress(p.std.Err))
-	rest, err := delivery.Run(ctx, o, runtime.WorkerInfo(c), runtime.RetentionOf(c), until)
+	rest, err := runtime.Deliver(ctx, c, o, until)
 	done()
 	if err != nil {
 		return err

@@ -70,7 +70,7 @@ func TestDeliverTo(t *testing.T) {
 	other := daemontest.Start(t, daemontest.Options{AgentsDir: p.c.SignetPath})
 	work := func() {
 		o := runtime.WorkerOptions(p.c, p.store, func(string) string { return "" }, zerolog.Nop())
-		_, err := delivery.Run(t.Context(), o, runtime.WorkerInfo(p.c), runtime.RetentionOf(p.c), delivery.OnePass)
+		_, err := runtime.Deliver(t.Context(), p.c, o, delivery.OnePass)
 		check(t, err)
 	}
 	p.leave("by flag", other.URL())

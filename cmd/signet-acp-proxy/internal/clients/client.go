@@ -6,12 +6,10 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
-
-	"github.com/Signet-AI/signet-acp-proxy/memory"
 )
 
-// A Client is a program that talks to agents: how it is told of one. Sources are in docs/facts/clients.md.
-type Client struct {
+// A client is a program that talks to agents: how it is told of one. Sources are in docs/facts/clients.md.
+type client struct {
 	Name, Title string
 	Programs    []string // on PATH
 	Signs       []string // globs below home of what is there where it is used
@@ -54,154 +52,8 @@ func (on system) config() string {
 	return filepath.Join(on.home, ".config")
 }
 
-// All are the clients that we know, those first whose file setup writes.
-var All = []Client{
-	{
-		Name: "acpx", Title: "acpx", Programs: []string{"acpx"}, Signs: []string{".acpx"},
-		Path:    func(on system) string { return filepath.Join(on.home, ".acpx", "config.json") },
-		Section: "agents", Reload: "acpx reads the file at each start",
-		Where: "`agents` in `~/.acpx/config.json`", Snippet: member,
-	},
-	{
-		Name: "zed", Title: "Zed", Programs: []string{"zed", "zeditor"},
-		Signs:   []string{".config/zed", "AppData/Roaming/Zed"},
-		Path:    zedSettings,
-		Section: "agent_servers", Fields: `"type": "custom", `, Comments: true, Desktop: true,
-		ByName: []string{"cursor"},
-		Reload: "Zed reads the file when it changes; the agent panel then offers the agent for a new thread",
-		Where:  "`agent_servers` in Zed's `settings.json`", Snippet: member,
-	},
-	{
-		Name: "jetbrains", Title: "JetBrains IDEs",
-		Signs: []string{
-			".jetbrains", ".config/JetBrains", "Library/Application Support/JetBrains", "AppData/Roaming/JetBrains",
-		},
-		Path:    func(on system) string { return filepath.Join(on.home, ".jetbrains", "acp.json") },
-		Section: "agent_servers", Comments: true, Desktop: true, KeepsPATH: true,
-		Reload: "restart the IDE, or press Add Custom Agent and close the file",
-		Where:  "`agent_servers` in `~/.jetbrains/acp.json`", Snippet: member,
-		Notes: "Needs an IDE of 2025.3 or newer with AI Assistant. One file serves all of them. " +
-			"The entry names your PATH, " +
-			"because a desktop's is shorter: set it up again where that changes. Over remote development the file of " +
-			"the host counts.",
-	},
-	{
-		Name: "vscode", Title: "VS Code", Signs: []string{".vscode/extensions/formulahendry.*acp*"},
-		Path:    func(on system) string { return filepath.Join(on.config(), "Code", "User", "settings.json") },
-		Section: "acp.agents", Comments: true, Desktop: true,
-		Reload: "the extension reads the file when it changes",
-		Where:  "`acp.agents` in the user's `settings.json`", Snippet: member,
-		Notes: "With the extension ACP Client. VSCodium, Cursor and profiles have settings files of their own: " +
-			"`--for vscode` prints the entry for them. What your shell's profile prints goes to the " +
-			"client in front of us, which must not be.",
-	},
-	{
-		Name: "acp-ui", Title: "acp-ui",
-		Signs:   []string{".config/acp-ui", "Library/Application Support/acp-ui", "AppData/Roaming/acp-ui"},
-		Path:    func(on system) string { return filepath.Join(on.config(), "acp-ui", "agents.json") },
-		Section: "agents", Desktop: true, Reload: "acp-ui reads the file when it changes",
-		Where: "`agents` in its `agents.json`", Snippet: member,
-	},
-	{
-		Name: "codecompanion", Title: "CodeCompanion (Neovim)",
-		Where: "`adapters.acp` of its setup, in Lua", Snippet: codeCompanion,
-		Notes: "It waits 20 seconds for an agent's first answer: install the agent, so that nothing is fetched.",
-	},
-	{
-		Name: "avante", Title: "avante (Neovim)", Where: "`acp_providers` of its setup, in Lua", Snippet: provider,
-		Notes: "It gives an agent PATH and what `env` names, no HOME.",
-	},
-	{
-		Name: "agentic", Title: "agentic (Neovim)", Where: "`acp_providers` of its setup, in Lua", Snippet: provider,
-		Notes: "It gives an agent PATH and what `env` names, no HOME.",
-	},
-	{Name: "hermes", Title: "hermes (Neovim)", Where: "your Lua", Snippet: hermes},
-	{
-		Name: "agent-shell", Title: "agent-shell (Emacs)", Where: "your init file", Snippet: agentShell,
-		Notes: "Each agent has a variable of its own. Leave `agent-shell-command-prefix` alone: " +
-			"it also goes before what the " +
-			"agent runs in a terminal.",
-	},
-	{
-		Name: "obsidian", Title: "Obsidian Agent Client",
-		Where: "Settings › Agent Client › Add custom agent", Snippet: form,
-		Notes: "It writes its data.json whole at each change, so we write nothing into it. " +
-			"Exit status 127 is shown as " +
-			"\"Command not found\" of our program; the agent's is meant.",
-	},
-	{
-		Name: "toad", Title: "Toad", Where: "a shell, in the project's folder", Snippet: toad,
-	},
-	{
-		Name: "marimo", Title: "marimo", Where: "a shell, before you choose the agent in the notebook", Snippet: marimo,
-		Notes: "The notebook connects to a fixed port for each agent. A reload of the page is a new session.",
-	},
-	{
-		Name: "qtcreator", Title: "Qt Creator", Where: "Preferences › AI › ACP Servers › Custom", Snippet: form,
-	},
-	{Name: "nori", Title: "nori", Where: "`~/.nori/cli/config.toml`", Snippet: nori},
-	{Name: "jupyter", Title: "Jupyter (agent-client-kernel)",
-		Where: "the environment that Jupyter starts in", Snippet: jupyter,
-		Notes: "It splits the arguments at blanks: no path with a blank can be named."},
-	{Name: "aionui", Title: "AionUi", Where: "Settings › Agents › Custom agent", Snippet: form},
-	{Name: "deepchat", Title: "DeepChat", Where: "Settings › ACP › Custom agent", Snippet: form},
-}
-
-// Named returns a client by its name.
-func Named(name string) (Client, bool) {
-	i := slices.IndexFunc(All, func(c Client) bool { return c.Name == name })
-	if i < 0 {
-		return Client{}, false
-	}
-	return All[i], true
-}
-
-// Names are the clients whose files we write.
-func Names() []string { return namesOf(func(c Client) bool { return c.Path != nil }) }
-
-// Snippets are the clients that something can be pasted into.
-func Snippets() []string { return namesOf(func(Client) bool { return true }) }
-
-func namesOf(which func(Client) bool) (names []string) {
-	for _, c := range All {
-		if which(c) {
-			names = append(names, c.Name)
-		}
-	}
-	return names
-}
-
-// Found lists the clients that are on this machine and whose files we write: what they leave below home or their
-// program is there.
-func Found() []string {
-	home, err := memory.Home()
-	if err != nil {
-		return nil
-	}
-	there := func(sign string) bool {
-		found, err := filepath.Glob(filepath.Join(home, filepath.FromSlash(sign)))
-		return err == nil && len(found) > 0
-	}
-	return namesOf(func(c Client) bool {
-		return c.Path != nil && (slices.ContainsFunc(c.Signs, there) || slices.ContainsFunc(c.Programs, OnPath))
-	})
-}
-
-// zedSettings: Zed keeps to ~/.config on macOS, too.
-func zedSettings(on system) string {
-	dir := "zed"
-	switch on.os {
-	case "windows":
-		dir = "Zed"
-	case "darwin":
-		on.os = ""
-		on.env = func(string) string { return "" }
-	}
-	return filepath.Join(on.config(), dir, "settings.json")
-}
-
 // names are what our entry for a harness may be called, the best first.
-func (c Client) names(harness string) []string {
+func (c client) names(harness string) []string {
 	if slices.Contains(c.ByName, harness) {
 		return []string{harness, Prefix + harness}
 	}
@@ -209,7 +61,7 @@ func (c Client) names(harness string) []string {
 }
 
 // inFull names our program by its path where the client has a desktop's PATH.
-func (c Client) inFull(command []string) []string {
+func (c client) inFull(command []string) []string {
 	if c.Desktop && command[0] == program {
 		if path, err := exec.LookPath(program); err == nil {
 			command[0] = path
@@ -217,3 +69,21 @@ func (c Client) inFull(command []string) []string {
 	}
 	return command
 }
+
+// Prefix stands before a harness's name in the names of our entries.
+const Prefix = "signet-"
+
+// full names our program by its path: a client that is set up by hand may have any PATH.
+func (c client) full(command []string) []string {
+	c.Desktop = true
+	return c.inFull(command)
+}
+
+// A snippet is what a person pastes into a client: its parts.
+type snippet struct {
+	client  client
+	harness string
+	command []string
+}
+
+func (s snippet) name() string { return s.client.names(s.harness)[0] }

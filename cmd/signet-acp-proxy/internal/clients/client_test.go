@@ -114,7 +114,7 @@ func TestFiles(t *testing.T) {
 }
 
 // checkEntry checks that an entry has what the client reads.
-func checkEntry(t *testing.T, client Client, text string) {
+func checkEntry(t *testing.T, client client, text string) {
 	t.Helper()
 	plain, err := hujson.Standardize([]byte(strings.TrimPrefix(text, "\ufeff")))
 	if err != nil {
@@ -222,7 +222,7 @@ func TestNames(t *testing.T) {
 		if err := os.WriteFile(path, []byte(before), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		for _, result := range []Result{Added, AlreadyOurs} {
+		for _, result := range []result{Added, AlreadyOurs} {
 			change(t, "zed", func(f *File) error {
 				done, err := f.PutIn(conf, []string{"cursor"})
 				if err == nil && (done[0].Name != want || done[0].Result != result) {

@@ -11,16 +11,19 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/rogpeppe/go-internal/diff"
+	"github.com/tailscale/hujson"
 
+	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/config"
 	"github.com/Signet-AI/signet-acp-proxy/files"
 	"github.com/Signet-AI/signet-acp-proxy/memory"
 )
 
 // A File is a client's configuration file.
 type File struct {
-	Client
+	client
 	Path   string
 	Exists bool // the file exists
 
@@ -28,9 +31,6 @@ type File struct {
 	bom  []byte // that the file begins with
 	read []byte // as it was read
 }
-
-// Prefix stands before a harness's name in the names of our entries.
-const Prefix = "signet-"
 
 // emptyFile is the text of a new file. Its second line end tells it from an empty file of the person's, which is not
 // removed with our last entry.
@@ -50,7 +50,7 @@ func Open(client string) (*File, error) {
 	if !ok || known.Path == nil {
 		return nil, fmt.Errorf("no configuration file is known for the client %q", client)
 	}
-	c := &File{Client: known, Path: known.Path(here(home))}
+	c := &File{client: known, Path: known.Path(here(home))}
 	c.file.comments = known.Comments
 	text, err := os.ReadFile(c.Path)
 	switch {
@@ -97,8 +97,8 @@ func (c *File) agents() (root, section object, ok bool, err error) {
 	return root, section, true, nil
 }
 
-// Add adds an agent's entry.
-func (c *File) Add(name string, command []string) error {
+// add adds an agent's entry.
+func (c *File) add(name string, command []string) error {
 	root, section, ok, err := c.agents()
 	if err != nil {
 		return err
@@ -113,8 +113,8 @@ func (c *File) Add(name string, command []string) error {
 	return nil
 }
 
-// Remove removes an agent's entry, and a section that we made for it.
-func (c *File) Remove(name string) error {
+// remove removes an agent's entry, and a section that we made for it.
+func (c *File) remove(name string) error {
 	_, section, _, err := c.agents()
 	if err != nil {
 		return err
@@ -184,7 +184,7 @@ func (c *File) replace(path string) error {
 
 // original reports whether the file had nothing of ours when it was read.
 func (c *File) original() bool {
-	was := &File{Client: c.Client}
+	was := &File{client: c.client}
 	was.file.comments = c.file.comments
 	was.take(c.read)
 	entries, err := was.Entries()
@@ -200,4 +200,71 @@ func (c *File) Diff() string {
 	text := diff.Diff(c.Path, c.read, c.Path, after)
 	_, text, _ = bytes.Cut(text, []byte("\n")) // without the line that names a command
 	return string(text)
+}
+
+// An Entry is an agent in a client's file.
+type Entry struct {
+	Name    string
+	Line    int
+	Command []string // program and arguments
+	Argv    bool     // in the form that acpx 0.7.0 cannot read
+}
+
+// Entries lists the agents of the file; of several with one name the last.
+func (c *File) Entries() ([]Entry, error) {
+	_, section, _, err := c.agents()
+	if err != nil {
+		return nil, err
+	}
+	var all []Entry
+	for i, m := range section.Members {
+		name := text(m.Name)
+		if last, _ := section.last(name); last != i {
+			continue
+		}
+		e := Entry{Name: name, Line: c.file.line(m.Name.StartOffset)}
+		if o, err := c.file.object(m.Value); err == nil {
+			c.command(o, &e)
+		}
+		all = append(all, e)
+	}
+	return all, nil
+}
+
+// command reads the command line of an entry, in any of the forms that clients accept.
+func (c *File) command(o object, e *Entry) {
+	texts := func(key string) (list []string, ok bool) {
+		i, ok := o.last(key)
+		if !ok {
+			return nil, false
+		}
+		values, ok := o.Members[i].Value.Value.(*hujson.Array)
+		if ok {
+			for _, v := range values.Elements {
+				list = append(list, text(v))
+			}
+		}
+		return list, ok
+	}
+	if argv, ok := texts("argv"); ok {
+		e.Command, e.Argv = argv, true
+	}
+	if i, ok := o.last("command"); ok {
+		program := text(o.Members[i].Value)
+		args, separate := texts("args")
+		if separate || c.Name != "acpx" {
+			e.Command = append([]string{program}, args...)
+		} else if words, err := config.SplitCommand(program); err == nil {
+			e.Command = words
+		}
+	}
+}
+
+// Ours reports whether an entry runs this program.
+func (e Entry) Ours() bool {
+	if len(e.Command) == 0 {
+		return false
+	}
+	name := strings.TrimSuffix(filepath.Base(filepath.ToSlash(e.Command[0])), ".exe")
+	return name == "signet-acp-proxy"
 }

@@ -47,9 +47,9 @@ func TestWhatIsAddedGoesToTheByte(t *testing.T) {
 		}
 		for _, text := range all {
 			for _, order := range [][]string{{"signet-a", "signet-b"}, {"signet-b", "signet-a"}} {
-				c := &File{Client: Client{Section: "agents"}, file: jsonFile{text: []byte(text), comments: comments}}
+				c := &File{client: client{Section: "agents"}, file: jsonFile{text: []byte(text), comments: comments}}
 				for _, name := range []string{"signet-a", "signet-b"} {
-					if err := c.Add(name, command); err != nil {
+					if err := c.add(name, command); err != nil {
 						t.Fatalf("%q: %v", text, err)
 					}
 				}
@@ -62,7 +62,7 @@ func TestWhatIsAddedGoesToTheByte(t *testing.T) {
 					t.Fatalf("%q became\n%s\nwith entries %+v, %v", text, c.file.text, entries, err)
 				}
 				for _, name := range order {
-					if err := c.Remove(name); err != nil {
+					if err := c.remove(name); err != nil {
 						t.Fatal(err)
 					}
 				}
@@ -78,8 +78,8 @@ func TestBrokenFilesAreLeftAlone(t *testing.T) {
 	for _, text := range []string{"", " ", "[]", "1", "{", `{"a"}`, `{"a":}`, `{"a":1 "b":2}`, `{"a":1,,}`, `{} {}`,
 		`{"a":"`, `{"agents":[]}`, `{"agents":null}`, `{"agents":{"a":{]}}`, "{'a':1}", "\ufeff{}"} {
 		for _, comments := range []bool{false, true} {
-			c := &File{Client: Client{Section: "agents"}, file: jsonFile{text: []byte(text), comments: comments}}
-			if err := c.Add("signet-a", []string{"x"}); err == nil {
+			c := &File{client: client{Section: "agents"}, file: jsonFile{text: []byte(text), comments: comments}}
+			if err := c.add("signet-a", []string{"x"}); err == nil {
 				t.Errorf("%q with comments %v became %q", text, comments, c.file.text)
 			}
 			if string(c.file.text) != text {
@@ -88,8 +88,8 @@ func TestBrokenFilesAreLeftAlone(t *testing.T) {
 		}
 	}
 	for _, text := range commented {
-		c := &File{Client: Client{Section: "agents"}, file: jsonFile{text: []byte(text)}}
-		if err := c.Add("signet-a", []string{"x"}); err == nil {
+		c := &File{client: client{Section: "agents"}, file: jsonFile{text: []byte(text)}}
+		if err := c.add("signet-a", []string{"x"}); err == nil {
 			t.Errorf("comments in %q were taken", text)
 		}
 	}
@@ -102,20 +102,20 @@ func FuzzSetup(f *testing.F) {
 		f.Add([]byte(text), false)
 	}
 	f.Fuzz(func(t *testing.T, text []byte, comments bool) {
-		c := &File{Client: Client{Section: "agents"}, file: jsonFile{text: bytes.Clone(text), comments: comments}}
+		c := &File{client: client{Section: "agents"}, file: jsonFile{text: bytes.Clone(text), comments: comments}}
 		if _, section, ok, err := c.agents(); err != nil || ok && len(section.Members) > 0 &&
 			hasKey(section, "signet-fuzz") {
 			return
 		} else if ok && len(section.Members) == 0 && bytes.Contains(text, []byte(":"+madeByUs+"{}")) {
 			return // taken for ours
 		}
-		if err := c.Add("signet-fuzz", []string{"signet-acp-proxy", "--agent", "x"}); err != nil {
+		if err := c.add("signet-fuzz", []string{"signet-acp-proxy", "--agent", "x"}); err != nil {
 			t.Fatal(err)
 		}
 		if !comments && !json.Valid(c.file.text) {
 			t.Fatalf("%q became invalid: %q", text, c.file.text)
 		}
-		if err := c.Remove("signet-fuzz"); err != nil {
+		if err := c.remove("signet-fuzz"); err != nil {
 			t.Fatal(err)
 		}
 		if !bytes.Equal(c.file.text, text) {

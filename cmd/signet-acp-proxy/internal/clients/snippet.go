@@ -7,58 +7,14 @@ import (
 	"strings"
 
 	"github.com/Signet-AI/signet-acp-proxy/chars"
-	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/config"
 )
-
-// A snippet is what a person pastes into a client: its parts.
-type snippet struct {
-	client  Client
-	harness string
-	command []string
-}
-
-func (s snippet) name() string { return s.client.names(s.harness)[0] }
-
-// Snippet returns what goes into a client by hand, for each harness. The error is nil but for a name that is unknown.
-func Snippet(c *config.Config, client string, harnesses []string) (string, error) {
-	if client == "" {
-		return members(c, Client{}, harnesses), nil
-	}
-	to, known := Named(client)
-	if !known {
-		return "", fmt.Errorf("no client is known as %q: %s", client, strings.Join(Snippets(), ", "))
-	}
-	if to.Path != nil {
-		return members(c, to, harnesses), nil
-	}
-	var all []string
-	for _, harness := range harnesses {
-		all = append(all, to.Snippet(snippet{to, harness, to.full(Command(c, harness))}))
-	}
-	return strings.Join(all, "\n"), nil
-}
-
-// full names our program by its path: a client that is set up by hand may have any PATH.
-func (c Client) full(command []string) []string {
-	c.Desktop = true
-	return c.inFull(command)
-}
-
-// members are the entries of a JSON object.
-func members(c *config.Config, to Client, harnesses []string) string {
-	var lines []string
-	for _, name := range harnesses {
-		lines = append(lines, "  "+member(snippet{to, name, to.inFull(Command(c, name))}))
-	}
-	return "{\n" + strings.Join(lines, ",\n") + "\n}\n"
-}
 
 func member(s snippet) string {
 	return quoted(s.name()) + ": {" + s.client.Fields + s.client.entryFields(s.command) + "}"
 }
 
 // entryFields returns a command line as the fields of an entry: command, args, and env where the client needs one.
-func (c Client) entryFields(command []string) string {
+func (c client) entryFields(command []string) string {
 	fields := `"command": ` + quoted(command[0]) + `, "args": [` + list(command[1:], quoted, ", ") + "]"
 	if c.KeepsPATH {
 		fields += `, "env": {"PATH": ` + quoted(lastingPATH(os.Getenv("PATH"))) + "}"

@@ -12,7 +12,7 @@ type AgentConfig struct {
 	Inject  bool        `yaml:"inject" default:"true" help:"off: the agent runs as if without the proxy, and nothing is stored"`
 	MCP     string      `yaml:"mcp" enum:"auto,off,stdio,http" help:"how it gets the memory tools, in place of mcp"`
 	AgentID string      `yaml:"agent_id" help:"the Signet agent, in place of agent_id"`
-	Command CommandLine `yaml:"command" help:"its command line, a text or a list"`
+	Command commandLine `yaml:"command" help:"its command line, a text or a list"`
 
 	Capabilities    []string      `yaml:"capabilities" help:"what it is good at, for agents that choose a delegate"`
 	Env             []string      `yaml:"env" help:"variables that it keeps as a delegated agent, besides those of its provider; it may read the files that they name"`

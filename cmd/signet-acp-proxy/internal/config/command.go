@@ -5,13 +5,13 @@ import (
 	"strings"
 )
 
-// CommandLine is a program and its arguments.
-type CommandLine []string
+// commandLine is a program and its arguments.
+type commandLine []string
 
 // SplitCommand splits a command line as acpx does: at white space, with quotes and backslashes, and nothing else of a
 // shell's.
-func SplitCommand(text string) (CommandLine, error) {
-	var words CommandLine
+func SplitCommand(text string) (commandLine, error) {
+	var words commandLine
 	var word strings.Builder
 	inWord, quote := false, rune(0)
 	runes := []rune(text)

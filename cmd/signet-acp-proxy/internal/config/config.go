@@ -41,7 +41,7 @@ type Config struct {
 	SlashPrefixes   []string      `yaml:"slash_prefixes" default:"/" help:"what slash commands begin with"`
 	ToolHint        string        `yaml:"tool_hint" default:"auto" enum:"auto,always,never" help:"whether the context mentions the memory tool"`
 	MCP             string        `yaml:"mcp" default:"auto" enum:"auto,off,stdio,http" help:"how agents get the memory tools; auto picks what suits each"`
-	MCPCommand      CommandLine   `yaml:"mcp_command" help:"an MCP server to use in place of ours while the daemon runs, such as signet-mcp"`
+	MCPCommand      commandLine   `yaml:"mcp_command" help:"an MCP server to use in place of ours while the daemon runs, such as signet-mcp"`
 	Hooks           string        `yaml:"hooks" default:"disabled" enum:"disabled,inherit,enabled" help:"the agent's own Signet hooks"`
 	Nested          string        `yaml:"nested" default:"off" enum:"off,inject" help:"what an agent gets if another agent started it: nothing, or memory, as a child of that session"`
 	Delegation      bool          `yaml:"delegation" default:"off" help:"let agents ask one another for work, with the delegate tools and command"`
@@ -49,7 +49,7 @@ type Config struct {
 	DelegationAllow []string      `yaml:"delegation_allow" help:"what a delegated agent may do in its own folder besides reading and editing: execute, fetch"`
 	DelegationSetup []string      `yaml:"delegation_setup" help:"commands that run in a delegated agent's folder, in its bounds, before it works there: npm ci"`
 	DelegationCopy  []string      `yaml:"delegation_copy" help:"what a delegated agent gets although git ignores it, as in .gitignore: node_modules, .env.test"`
-	DelegationDisk  Size          `yaml:"delegation_disk" default:"2GB" help:"how much a delegated agent may write; 0 is no limit"`
+	DelegationDisk  byteSize      `yaml:"delegation_disk" default:"2GB" help:"how much a delegated agent may write; 0 is no limit"`
 	Unbounded       bool          `yaml:"delegation_unbounded" default:"off" help:"delegate even if neither the system nor the agent itself confines it to its folder"`
 	Placement       string        `yaml:"placement" default:"prompt" enum:"prompt,system,auto" help:"where identity goes: the first prompt; the system prompt, if the agent takes one; auto: the system prompt if the agent is known to follow it"`
 	Exclude         []string      `yaml:"exclude" help:"globs of folders to leave alone"`
@@ -60,7 +60,7 @@ type Config struct {
 	AgentID         string        `yaml:"agent_id" help:"the Signet agent"`
 	DefaultAgent    string        `yaml:"default_agent" help:"the agent that --agent auto starts"`
 
-	OnSessionEnd      CommandLine   `yaml:"on_session_end" help:"a command to run after a session, with JSON on stdin; a list or a line of words"`
+	OnSessionEnd      commandLine   `yaml:"on_session_end" help:"a command to run after a session, with JSON on stdin; a list or a line of words"`
 	OnSessionEndLimit time.Duration `yaml:"on_session_end_limit" default:"1m" help:"how long it may run"`
 	DeliverAtExit     time.Duration `yaml:"deliver_at_exit" default:"0s" help:"deliver before exiting, for at most this long; for containers, where nothing runs on after the agent"`
 

@@ -95,10 +95,10 @@ func (s Setting) set(text string) error {
 	case time.Duration:
 		kind = "a duration such as 1.5s, 15m or 30d"
 		value, err = parseDuration(text)
-	case Size:
+	case byteSize:
 		kind = "a size such as 500MB or 2GB, or 0 for no limit"
 		value, err = parseSize(text)
-	case CommandLine:
+	case commandLine:
 		value, err = SplitCommand(text)
 	}
 	switch {

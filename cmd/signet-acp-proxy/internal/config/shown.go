@@ -49,9 +49,9 @@ func plainValue(s Setting) any {
 	switch v := s.value.Interface().(type) {
 	case time.Duration:
 		return shortDuration(v)
-	case Size:
+	case byteSize:
 		return v.String()
-	case CommandLine:
+	case commandLine:
 		return strings.Join(v, " ")
 	case *bool:
 		if v == nil {

@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// A Size is a number of bytes.
-type Size int64
+// A byteSize is a number of bytes.
+type byteSize int64
 
 var units = []struct {
 	name  string
@@ -16,11 +16,11 @@ var units = []struct {
 }{{"GB", 1e9}, {"MB", 1e6}, {"KB", 1e3}, {"B", 1}}
 
 // parseSize reads a whole number with its unit, such as 500MB.
-func parseSize(text string) (Size, error) {
+func parseSize(text string) (byteSize, error) {
 	for _, u := range units {
 		if number, ok := strings.CutSuffix(strings.ToUpper(text), u.name); ok {
 			n, err := strconv.ParseUint(strings.TrimSpace(number), 10, 32)
-			return Size(int64(n) * u.bytes), err //nolint:gosec // 32 bits times 1e9 fit
+			return byteSize(int64(n) * u.bytes), err //nolint:gosec // 32 bits times 1e9 fit
 		}
 	}
 	if text == "0" {
@@ -30,7 +30,7 @@ func parseSize(text string) (Size, error) {
 }
 
 // String is what parseSize reads.
-func (s Size) String() string {
+func (s byteSize) String() string {
 	for _, u := range units {
 		if s > 0 && int64(s)%u.bytes == 0 {
 			return fmt.Sprintf("%d%s", int64(s)/u.bytes, u.name)

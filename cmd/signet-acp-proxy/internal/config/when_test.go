@@ -38,7 +38,7 @@ func TestParseAge(t *testing.T) {
 }
 
 func TestSize(t *testing.T) {
-	for text, want := range map[string]Size{"2GB": 2e9, "500 mb": 5e8, "1KB": 1e3, "12B": 12, "0": 0, "0GB": 0,
+	for text, want := range map[string]byteSize{"2GB": 2e9, "500 mb": 5e8, "1KB": 1e3, "12B": 12, "0": 0, "0GB": 0,
 		"1500MB": 1.5e9} {
 		got, err := parseSize(text)
 		if err != nil || got != want {

@@ -8,12 +8,12 @@ import (
 )
 
 // clients checks our entries in clients' files.
-func (e *examination) clients() []Finding {
-	var found []Finding
+func (e *examination) clients() []finding {
+	var found []finding
 	for _, name := range clients.Names() {
 		file, err := clients.Open(name)
 		if err != nil {
-			found = append(found, Finding{name, statusProblem, err.Error(), ""})
+			found = append(found, finding{name, statusProblem, err.Error(), ""})
 			continue
 		}
 		if !file.Exists {
@@ -21,7 +21,7 @@ func (e *examination) clients() []Finding {
 		}
 		entries, err := file.Entries()
 		if err != nil {
-			found = append(found, Finding{name, statusProblem, err.Error(), "correct it"})
+			found = append(found, finding{name, statusProblem, err.Error(), "correct it"})
 			continue
 		}
 		stale, good := 0, []string{}
@@ -31,7 +31,7 @@ func (e *examination) clients() []Finding {
 			}
 			if why, fix := e.problemOf(name, entry); why != "" {
 				stale++
-				found = append(found, Finding{name, statusProblem,
+				found = append(found, finding{name, statusProblem,
 					fmt.Sprintf("%s:%d: %s: %s", file.Path, entry.Line, entry.Name, why), fix})
 				continue
 			}
@@ -39,9 +39,9 @@ func (e *examination) clients() []Finding {
 		}
 		switch {
 		case len(good) > 0:
-			found = append(found, Finding{name, statusFine, strings.Join(good, ", ") + " in " + file.Path, ""})
+			found = append(found, finding{name, statusFine, strings.Join(good, ", ") + " in " + file.Path, ""})
 		case stale == 0:
-			found = append(found, Finding{name, statusNote, "no entry of ours in " + file.Path,
+			found = append(found, finding{name, statusNote, "no entry of ours in " + file.Path,
 				"signet-acp-proxy setup " + name})
 		}
 	}

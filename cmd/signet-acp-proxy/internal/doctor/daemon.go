@@ -19,7 +19,7 @@ import (
 const daemonTime = 3 * time.Second
 
 // daemon checks whether the daemon answers, and whether it accepts our token.
-func (e *examination) daemon(ctx context.Context) []Finding {
+func (e *examination) daemon(ctx context.Context) []finding {
 	c := e.c
 	if c.Memory == "embedded" || c.Memory == "off" {
 		return fine("not used: memory is %s", c.Memory)
@@ -61,7 +61,7 @@ func (e *examination) daemon(ctx context.Context) []Finding {
 }
 
 // daemonFails says what is wrong with a daemon that listens and does not do what we ask.
-func daemonFails(ctx context.Context, url string, limit time.Duration, err error) []Finding {
+func daemonFails(ctx context.Context, url string, limit time.Duration, err error) []finding {
 	const fix = "set SIGNET_API_KEY to a key of this daemon"
 	var answered *signet.StatusError
 	switch {
@@ -82,7 +82,7 @@ func daemonFails(ctx context.Context, url string, limit time.Duration, err error
 }
 
 // withoutDaemon is a problem if a person has asked for the daemon, else a note.
-func (e *examination) withoutDaemon(asked, unasked, format string, args ...any) []Finding {
+func (e *examination) withoutDaemon(asked, unasked, format string, args ...any) []finding {
 	if e.c.Memory == "auto" && !e.c.DaemonConfigured {
 		return note(unasked, format, args...)
 	}
@@ -95,7 +95,7 @@ func refuses(answered *signet.StatusError) bool {
 }
 
 // daemonAnswers says what a daemon that takes our calls is like.
-func (e *examination) daemonAnswers(url string, health signet.Health) []Finding {
+func (e *examination) daemonAnswers(url string, health signet.Health) []finding {
 	if health.Status != "healthy" {
 		return note("look into the daemon's log", "version %s at %s says that it is %s", health.Version, url,
 			health.Status)

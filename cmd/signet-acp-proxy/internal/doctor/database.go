@@ -24,12 +24,12 @@ const (
 )
 
 // database checks the database for damage, and lists what is owed.
-func (e *examination) database(ctx context.Context) []Finding {
+func (e *examination) database(ctx context.Context) []finding {
 	c := e.c
 	if _, err := os.Stat(c.DB); errors.Is(err, fs.ErrNotExist) {
 		return fine("none yet; the first session makes %s", c.DB)
 	}
-	broken := func(err error) []Finding {
+	broken := func(err error) []finding {
 		fix := "see docs/troubleshooting.md"
 		if errors.Is(err, sqlite.ErrCorrupt) {
 			fix = "signet-acp-proxy restore FILE, of a backup; or move " + c.DB + " away: a new one is begun"
@@ -139,7 +139,7 @@ func sumUp(owed []correlation.Delivery, name func(row int64) string) (d debts) {
 	return d
 }
 
-func (d debts) findings() (found []Finding) {
+func (d debts) findings() (found []finding) {
 	if d.dead > 0 {
 		found = append(found, problem("signet-acp-proxy show "+d.deadIn+
 			" says why; the conversations are still here",
@@ -172,7 +172,7 @@ func (d debts) findings() (found []Finding) {
 }
 
 // events names the files of events that nobody can take in.
-func (e *examination) events() (found []Finding) {
+func (e *examination) events() (found []finding) {
 	if e.c.DB == "" { // nobody has named a folder
 		return nil
 	}
@@ -188,7 +188,7 @@ func (e *examination) events() (found []Finding) {
 }
 
 // search checks that full-text search works, by using it.
-func search(ctx context.Context) []Finding {
+func search(ctx context.Context) []finding {
 	if err := tryFullText(ctx); err != nil {
 		return problem("install a release, or build with: go install "+
 			"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy@latest",

@@ -23,16 +23,9 @@ type Options struct {
 	Step func(what string)
 }
 
-// An examination is what the checks share.
-type examination struct {
-	c        *config.Config
-	step     func(string)
-	timeouts timeouts // of each harness
-}
-
 // Examine makes all checks, most of them at once; harnesses are started two at a time. It ends with ctx; each check has
 // a deadline of its own.
-func Examine(ctx context.Context, o Options) []Finding {
+func Examine(ctx context.Context, o Options) []finding {
 	e := examination{c: o.Config, step: o.Step, timeouts: defaultTimeouts}
 	if e.step == nil {
 		e.step = func(string) {}
@@ -40,38 +33,38 @@ func Examine(ctx context.Context, o Options) []Finding {
 	e.step("configuration, daemon, files, database")
 	checks := []struct {
 		name string
-		find func() []Finding
+		find func() []finding
 	}{
-		{"config", func() []Finding { return e.configuration(o.ConfigErr) }},
-		{"daemon", func() []Finding { return e.daemon(ctx) }},
+		{"config", func() []finding { return e.configuration(o.ConfigErr) }},
+		{"daemon", func() []finding { return e.daemon(ctx) }},
 		{"identity", e.identity},
 		{"permissions", e.permissions},
 		{"space", e.space},
-		{"database", func() []Finding { return e.database(ctx) }},
+		{"database", func() []finding { return e.database(ctx) }},
 		{"events", e.events},
 		{"panics", e.panics},
-		{"search", func() []Finding { return search(ctx) }},
+		{"search", func() []finding { return search(ctx) }},
 		{"clients", e.clients},
 		{"injection", e.integrations},
 	}
-	results := make([][]Finding, len(checks))
+	results := make([][]finding, len(checks))
 	var wg sync.WaitGroup
 	for i, check := range checks {
 		wg.Go(func() { results[i] = named(check.name, check.find()) })
 	}
 	wg.Wait()
-	all := []Finding{}
+	all := []finding{}
 	for _, found := range results {
 		all = append(all, found...)
 	}
 	return append(all, named("harness", e.harnesses(ctx, o.Agents))...)
 }
 
-func (e *examination) configuration(err error) []Finding {
+func (e *examination) configuration(err error) []finding {
 	if err == nil {
 		return fine("memory: %s (%s)", e.c.Memory, e.c.Source("memory"))
 	}
-	var all []Finding
+	var all []finding
 	for line := range strings.Lines(err.Error()) {
 		all = append(all, problem("correct it; until then the default is used",
 			"%s", strings.TrimSpace(line))...)
@@ -82,7 +75,7 @@ func (e *examination) configuration(err error) []Finding {
 const panicsAge = 14 * 24 * time.Hour // older ones are not named any more
 
 // panics names the mistakes of this version that have ended a piece of work.
-func (e *examination) panics() []Finding {
+func (e *examination) panics() []finding {
 	if e.c.DB == "" { // nobody has named a folder
 		return nil
 	}

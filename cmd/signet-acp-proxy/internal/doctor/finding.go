@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/config"
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/term"
 	"github.com/Signet-AI/signet-acp-proxy/memory"
 )
@@ -17,8 +18,8 @@ const (
 	statusProblem = "problem"
 )
 
-// A Finding is what one check found.
-type Finding struct {
+// A finding is what one check found.
+type finding struct {
 	Check  string `json:"check"`
 	Status string `json:"status"` // ok, note or problem
 	Text   string `json:"text"`
@@ -26,20 +27,20 @@ type Finding struct {
 }
 
 // fine, note and problem make a check's only finding. Examine names the check.
-func fine(format string, args ...any) []Finding {
-	return []Finding{{"", statusFine, fmt.Sprintf(format, args...), ""}}
+func fine(format string, args ...any) []finding {
+	return []finding{{"", statusFine, fmt.Sprintf(format, args...), ""}}
 }
 
-func note(fix, format string, args ...any) []Finding {
-	return []Finding{{"", statusNote, fmt.Sprintf(format, args...), fix}}
+func note(fix, format string, args ...any) []finding {
+	return []finding{{"", statusNote, fmt.Sprintf(format, args...), fix}}
 }
 
-func problem(fix, format string, args ...any) []Finding {
-	return []Finding{{"", statusProblem, fmt.Sprintf(format, args...), fix}}
+func problem(fix, format string, args ...any) []finding {
+	return []finding{{"", statusProblem, fmt.Sprintf(format, args...), fix}}
 }
 
 // named returns findings as those of a check, except what another one has found.
-func named(check string, all []Finding) []Finding {
+func named(check string, all []finding) []finding {
 	for i := range all {
 		if all[i].Check == "" {
 			all[i].Check = check
@@ -49,7 +50,7 @@ func named(check string, all []Finding) []Finding {
 }
 
 // Problems counts what is wrong.
-func Problems(all []Finding) int {
+func Problems(all []finding) int {
 	n := 0
 	for _, one := range all {
 		if one.Status == statusProblem {
@@ -63,7 +64,7 @@ func Problems(all []Finding) int {
 const narrow = 64
 
 // Print shows findings to a person, each with its fix.
-func Print(all []Finding, s term.Screen) error {
+func Print(all []finding, s term.Screen) error {
 	home, _ := memory.Home()
 	short := func(text string) string {
 		if home != "" {
@@ -88,4 +89,11 @@ func Print(all []Finding, s term.Screen) error {
 	}
 	_, err := io.WriteString(s.W, b.String())
 	return err
+}
+
+// An examination is what the checks share.
+type examination struct {
+	c        *config.Config
+	step     func(string)
+	timeouts timeouts // of each harness
 }

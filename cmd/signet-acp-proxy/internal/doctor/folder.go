@@ -11,7 +11,7 @@ import (
 )
 
 // permissions checks that nobody else may read what is recorded.
-func (e *examination) permissions() []Finding {
+func (e *examination) permissions() []finding {
 	if goruntime.GOOS == "windows" {
 		return nil
 	}
@@ -58,7 +58,7 @@ func (e *examination) permissions() []Finding {
 const minSpace = 1 << 20
 
 // space checks that the folder of the database can be written, by writing a file.
-func (e *examination) space() []Finding {
+func (e *examination) space() []finding {
 	if e.c.DB == "" { // nobody has named a folder
 		return nil
 	}

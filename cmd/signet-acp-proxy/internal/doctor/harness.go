@@ -29,7 +29,7 @@ type harness struct {
 const startedAtOnce = 2
 
 // harnesses checks whether the harnesses that are in use here speak ACP.
-func (e *examination) harnesses(ctx context.Context, named []string) (found []Finding) {
+func (e *examination) harnesses(ctx context.Context, named []string) (found []finding) {
 	for _, name := range named {
 		if _, known := e.c.Profile(name); !known {
 			found = append(found, problem("give it a command in the acp: section, under agents:",
@@ -41,7 +41,7 @@ func (e *examination) harnesses(ctx context.Context, named []string) (found []Fi
 		return append(found, note("install one, or name it: signet-acp-proxy doctor --agent NAME",
 			"no agent is set up, and none was found on PATH")...)
 	}
-	answers := make([][]Finding, len(all))
+	answers := make([][]finding, len(all))
 	places := make(chan struct{}, startedAtOnce)
 	var wg sync.WaitGroup
 	for i, one := range all {
@@ -148,7 +148,7 @@ func fetches(command []string) bool { return command[0] == "npx" || command[0] =
 const byHand = "run it by hand, and see how it is started as an ACP agent"
 
 // ask starts a harness and sends it initialize. npx and uvx may start only what they have downloaded before.
-func (e *examination) ask(ctx context.Context, h harness) []Finding {
+func (e *examination) ask(ctx context.Context, h harness) []finding {
 	profile, _ := e.c.Profile(h.name)
 	if h.name == "" {
 		profile, _ = upstream.ByCommand(h.command)

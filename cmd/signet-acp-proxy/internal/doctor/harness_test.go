@@ -80,15 +80,15 @@ func TestUnanswered(t *testing.T) {
 	for _, tt := range []struct {
 		agent string
 		limit timeouts
-		want  Finding // its text is the beginning of it
+		want  finding // its text is the beginning of it
 	}{
 		{"hangs", timeouts{silent: 20 * time.Millisecond, working: never, quiet: 1, look: time.Millisecond, slow: never},
-			Finding{"", statusProblem, "mine: " + os.Args[0] + " does not answer initialize within 20ms: ", byHand}},
+			finding{"", statusProblem, "mine: " + os.Args[0] + " does not answer initialize within 20ms: ", byHand}},
 		{"works", timeouts{silent: never, working: never, look: time.Millisecond, slow: 1},
-			Finding{"", statusNote, "mine speaks ACP after ", "see what else keeps the machine busy; some clients wait no " +
+			finding{"", statusNote, "mine speaks ACP after ", "see what else keeps the machine busy; some clients wait no " +
 				"longer than 15 s"}},
 		{"works", timeouts{silent: never, working: never, look: time.Millisecond, slow: never},
-			Finding{"", statusFine, "mine speaks ACP after ", ""}},
+			finding{"", statusFine, "mine speaks ACP after ", ""}},
 	} {
 		t.Run(tt.agent+", "+tt.want.Status, func(t *testing.T) {
 			t.Setenv(agentVariable, tt.agent)

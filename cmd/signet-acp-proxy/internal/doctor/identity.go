@@ -13,9 +13,9 @@ import (
 )
 
 // identity checks the person's identity files.
-func (e *examination) identity() []Finding {
+func (e *examination) identity() []finding {
 	var there, untouched []string
-	var bad []Finding
+	var bad []finding
 	for _, name := range runtime.IdentityFiles {
 		path := filepath.Join(e.c.SignetPath, name)
 		info, err := os.Stat(path)

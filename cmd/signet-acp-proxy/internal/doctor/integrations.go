@@ -9,7 +9,7 @@ import (
 )
 
 // integrations checks harnesses for Signet's own integrations, which would inject beside us.
-func (e *examination) integrations() []Finding {
+func (e *examination) integrations() []finding {
 	home, err := memory.Home()
 	if err != nil {
 		return nil
@@ -29,7 +29,7 @@ func (e *examination) integrations() []Finding {
 		{"opencode", []string{filepath.Join(config, "opencode", "opencode.json*")}, true, true},
 		{"openclaw", []string{filepath.Join(home, ".openclaw", "openclaw.json")}, true, true},
 	}
-	var found []Finding
+	var found []finding
 	for _, p := range places {
 		if !e.c.Agent(p.agent).Inject {
 			continue
@@ -54,7 +54,7 @@ func (e *examination) integrations() []Finding {
 }
 
 // integration says whether an integration injects beside us. A deaf one does, whatever hooks is.
-func (e *examination) integration(agent, file string, deaf bool) []Finding {
+func (e *examination) integration(agent, file string, deaf bool) []finding {
 	switch {
 	case deaf:
 		return problem("remove it, or set acp: agents: "+agent+": inject: off",

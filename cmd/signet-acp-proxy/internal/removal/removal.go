@@ -9,14 +9,17 @@ import (
 	"io/fs"
 	"os"
 	"slices"
+	"strings"
 	"time"
 
+	"github.com/Signet-AI/signet-acp-proxy/chars"
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/report"
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/runtime"
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/term"
 	"github.com/Signet-AI/signet-acp-proxy/correlation"
 	"github.com/Signet-AI/signet-acp-proxy/correlation/eventlog"
 	"github.com/Signet-AI/signet-acp-proxy/delegation"
+	"github.com/Signet-AI/signet-acp-proxy/delegation/worktree"
 	"github.com/Signet-AI/signet-acp-proxy/files"
 	"github.com/Signet-AI/signet-acp-proxy/memory/embedded"
 	"github.com/Signet-AI/signet-acp-proxy/sqlite"
@@ -253,4 +256,48 @@ func (r Removal) SayUndo() {
 func goesToo(l embedded.Learned) string {
 	return fmt.Sprintf("this removes %s and %s learned from it; memories that were added stay",
 		term.Count(l.Passages, "passage"), term.Count(l.Memories, "memory"))
+}
+
+// changes removes what delegations have handed back and was applied, and what is as old as o says.
+func (r Removal) changes(ctx context.Context, o correlation.PruneOptions) error {
+	ledger := delegation.NewLedger(r.Data.DB, r.Data.Config.LiveDir())
+	folders := runtime.DelegationFolders(r.Data.Config)
+	all, err := ledger.Kept(ctx)
+	if err != nil {
+		return err
+	}
+	var gone int
+	var failed error
+	for _, d := range all {
+		result, err := worktree.Open(ctx, folders, d.Folder)
+		if err == nil && !result.Applied(ctx) {
+			old := !o.Before.IsZero() && d.Ended.Before(o.Before)
+			r.Std.Say("not applied: %s, %s: %s", d.ID, term.Count(len(d.Paths), "file"),
+				chars.Cut(strings.Join(strings.Fields(d.Task), " "), 60))
+			if !old {
+				continue
+			}
+		} else if err != nil && !errors.Is(err, worktree.ErrNothing) {
+			failed = errors.Join(failed, err)
+			continue
+		}
+		if !o.DryRun {
+			if err := ledger.Discard(ctx, folders, d); err != nil {
+				failed = errors.Join(failed, err)
+				continue
+			}
+		}
+		gone++
+	}
+	if !o.DryRun {
+		failed = errors.Join(failed, ledger.RemoveTrees(ctx, folders, 0))
+	}
+	if gone > 0 {
+		word := "removed"
+		if o.DryRun {
+			word = "would remove"
+		}
+		r.Std.Say("%s: the changes of %s", word, term.Count(gone, "delegation"))
+	}
+	return failed
 }

@@ -21,6 +21,7 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/guard"
 	"github.com/Signet-AI/signet-acp-proxy/memory"
 	"github.com/Signet-AI/signet-acp-proxy/memory/embedded"
+	"github.com/Signet-AI/signet-acp-proxy/memory/mcpserver"
 	"github.com/Signet-AI/signet-acp-proxy/memory/private"
 	"github.com/Signet-AI/signet-acp-proxy/memory/signet"
 	"github.com/Signet-AI/signet-acp-proxy/migrations"
@@ -31,12 +32,12 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/upstream"
 )
 
-// A Backend is what the relay remembers with: database, daemon, log. It is opened beside the conversation, so that the
+// A backend is what the relay remembers with: database, daemon, log. It is opened beside the conversation, so that the
 // harness's start does not wait for it.
-type Backend struct {
+type backend struct {
 	c   *config.Config
 	std term.Streams
-	log *Log
+	log *logFile
 
 	events   *eventlog.Log
 	follower *follower
@@ -59,14 +60,14 @@ type Backend struct {
 }
 
 // NewBackend makes the backend of a relay. It opens nothing yet.
-func NewBackend(c *config.Config, std term.Streams) *Backend {
-	return &Backend{
+func NewBackend(c *config.Config, std term.Streams) *backend {
+	return &backend{
 		c: c, std: std, log: NewLog(c, std), opened: make(chan struct{}),
 	}
 }
 
 // Configure makes a relay use the backend. name is what the harness was started as, id the process's.
-func (b *Backend) Configure(o *proxy.Options, name, id string, profile upstream.Profile) {
+func (b *backend) Configure(o *proxy.Options, name, id string, profile upstream.Profile) {
 	o.Compat = acpxCompat(profile)
 	o.Events = func(folded func(bool, []int)) (proxy.Events, error) {
 		var err error
@@ -99,7 +100,7 @@ func (b *Backend) Configure(o *proxy.Options, name, id string, profile upstream.
 	if b.noDaemon != nil {
 		b.std.Say("no memory tools: %v", b.noDaemon)
 	} else {
-		b.tools = newMemoryTools(b.c, name, id, b.log, b.daemon, b)
+		b.tools = newMemoryTools(b.c, name, b.log, b.toolOptions(name, id))
 		o.MCPServer = b.tools.entry
 	}
 	// a claim's time is part of the hold; half of that is left for the context, whatever is configured
@@ -138,8 +139,18 @@ func (b *Backend) Configure(o *proxy.Options, name, id string, profile upstream.
 	o.Log = b.log.Logger()
 }
 
+// toolOptions returns the options of the relay's memory tools.
+func (b *backend) toolOptions(name, id string) mcpserver.Options {
+	o := ToolOptions(b.c, b.log, b.daemon, b.store)
+	if b.daemon != nil {
+		o.Owe, o.OnDaemon = b.owe, b.daemonAnswers
+	}
+	o.Extras = append(delegationTools(b.c, name, id, b.current), HandoffTool(b.c, b.log, b.current))
+	return o
+}
+
 // open opens the database and makes the relay's memory from it.
-func (b *Backend) open(ctx context.Context, name string) (*proxy.Backend, error) {
+func (b *backend) open(ctx context.Context, name string) (*proxy.Backend, error) {
 	log := b.log.Logger()
 	db, err := migrations.Open(ctx, b.c.DB)
 	if err != nil {
@@ -158,7 +169,7 @@ func (b *Backend) open(ctx context.Context, name string) (*proxy.Backend, error)
 	b.mu.Unlock()
 	o := correlation.Options{LiveDir: b.c.LiveDir(), Path: b.c.DB, Log: log}
 	store, folded := correlation.New(db, o), correlation.New(behind, o)
-	announceRecording(ctx, b.c, store, b.log, b.std)
+	b.announceRecording(ctx, store)
 	process := folded.Process(b.events.Process())
 	dispatcher := newDispatcher(b.c, folded, process, log)
 	b.mu.Lock()
@@ -170,8 +181,8 @@ func (b *Backend) open(ctx context.Context, name string) (*proxy.Backend, error)
 	if err != nil {
 		return nil, err
 	}
-	b.sent = &messageSource{Source: source, ledger: delegation.NewLedger(db, b.c.LiveDir()), store: store,
-		name: name, child: delegation.Inside(os.Getenv) != "", log: b.log}
+	b.sent = &messageSource{Source: source, daemon: b.daemon, ledger: delegation.NewLedger(db, b.c.LiveDir()),
+		store: store, name: name, child: delegation.Inside(os.Getenv) != "", log: b.log}
 	if b.c.Delegation && !b.sent.child {
 		b.sent.refresh(ctx)
 		b.follower.onTurn(b.sent.refresh)
@@ -198,7 +209,7 @@ func (b *Backend) open(ctx context.Context, name string) (*proxy.Backend, error)
 		Ledger:        store,
 		Memory:        localSource{b.sent, b.memories},
 		Parent:        parentOfSessions(store, log),
-		Messages:      b.messages,
+		Messages:      b.sent.messages,
 		FoldAll:       func(ctx context.Context) { b.foldAll(ctx, folded) },
 		TakeIn:        func(ctx context.Context) { b.takeIn(ctx, store) },
 		Learn:         b.learnInTurn,
@@ -226,24 +237,15 @@ func (b *Backend) open(ctx context.Context, name string) (*proxy.Backend, error)
 }
 
 // removeTrees removes the trees of delegations that are kept no longer.
-func (b *Backend) removeTrees(ctx context.Context) {
+func (b *backend) removeTrees(ctx context.Context) {
 	err := b.sent.ledger.RemoveTrees(pace.Gently(ctx), DelegationFolders(b.c), delegation.MaxTrees)
 	if err != nil && ctx.Err() == nil {
 		b.log.warn(err).Msg("removing trees of delegations")
 	}
 }
 
-// messages returns what other agents have sent to a key's session, and the results of its delegations.
-func (b *Backend) messages(key string) []memory.Item {
-	var sent []memory.Item
-	if b.daemon != nil {
-		sent = b.daemon.Messages(key)
-	}
-	return b.sent.messagesFor(key, sent)
-}
-
 // info is what others can know of this process once it is dead.
-func (b *Backend) info(name, id string) correlation.ProcessInfo {
+func (b *backend) info(name, id string) correlation.ProcessInfo {
 	info := correlation.ProcessInfo{
 		ID: id, Kind: correlation.Relay, Harness: name, Version: Version, SignetPath: b.c.SignetPath,
 		Memory: b.c.Memory, Hook: len(b.c.OnSessionEnd) > 0,
@@ -255,21 +257,12 @@ func (b *Backend) info(name, id string) correlation.ProcessInfo {
 	return info
 }
 
-// Files in the database's folder that stand for what one process does for all, or one after the other.
-const (
-	foldTurn  = "catch-up.lock"
-	learnTurn = "learn.lock"
-)
-
-// TurnFiles are all of them.
-var TurnFiles = []string{foldTurn, learnTurn, delivery.SweepTurn}
-
 // foldWait is how long to wait for a lock on the database at a time: a prompt is held meanwhile.
 const foldWait = 25 * time.Millisecond
 
 // foldAll folds in what other processes have recorded just now, and learns from it. Of many processes that begin at
 // once few do that, for all.
-func (b *Backend) foldAll(ctx context.Context, store *correlation.Store) {
+func (b *backend) foldAll(ctx context.Context, store *correlation.Store) {
 	err := eventlog.Together(ctx, filepath.Join(b.c.Dir(), foldTurn), func(ctx context.Context) error {
 		ctx = sqlite.WithLockWait(ctx, foldWait)
 		if _, err := b.others(store).Run(ctx); err != nil {
@@ -282,25 +275,25 @@ func (b *Backend) foldAll(ctx context.Context, store *correlation.Store) {
 }
 
 // takeIn folds in what other processes have recorded just now, whatever the others do.
-func (b *Backend) takeIn(ctx context.Context, store *correlation.Store) {
+func (b *backend) takeIn(ctx context.Context, store *correlation.Store) {
 	_, err := b.others(store).Run(ctx)
 	b.tookIn(ctx, err)
 }
 
 // others folds in the files of all other processes.
-func (b *Backend) others(store *correlation.Store) eventlog.Sweep {
+func (b *backend) others(store *correlation.Store) eventlog.Sweep {
 	return eventlog.Sweep{Store: store, Log: b.log.Logger(), Living: true, Except: b.events.Process(),
 		Tell: func(line string) { b.std.Say("%s", line) }}
 }
 
-func (b *Backend) tookIn(ctx context.Context, err error) {
+func (b *backend) tookIn(ctx context.Context, err error) {
 	if err != nil && ctx.Err() == nil && !errors.Is(err, sqlite.ErrBusy) { // there will be quieter moments
 		b.log.warn(err).Msg("taking in what was said just now")
 	}
 }
 
 // learnInTurn learns once no other process does, so that none reads a turn that another reads just now.
-func (b *Backend) learnInTurn(ctx context.Context) {
+func (b *backend) learnInTurn(ctx context.Context) {
 	if end, err := sqlite.TakeTurn(ctx, filepath.Join(b.c.Dir(), learnTurn)); err == nil {
 		defer end()
 		b.learn(ctx)
@@ -308,7 +301,7 @@ func (b *Backend) learnInTurn(ctx context.Context) {
 }
 
 // learn makes memories of the turns that have ended.
-func (b *Backend) learn(ctx context.Context) {
+func (b *backend) learn(ctx context.Context) {
 	// a busy database is no reason to warn: it is tried again after the next turn
 	if err := b.learner.Learn(ctx); err != nil && ctx.Err() == nil && !errors.Is(err, sqlite.ErrBusy) {
 		b.log.warn(err).Msg("learning from turns")
@@ -316,7 +309,7 @@ func (b *Backend) learn(ctx context.Context) {
 }
 
 // store returns the embedded store once it is open.
-func (b *Backend) store(ctx context.Context) (*embedded.Store, error) {
+func (b *backend) store(ctx context.Context) (*embedded.Store, error) {
 	select {
 	case <-b.opened:
 		return b.memories, b.failed
@@ -326,7 +319,7 @@ func (b *Backend) store(ctx context.Context) (*embedded.Store, error) {
 }
 
 // current returns the database with all that this process has recorded folded in.
-func (b *Backend) current(ctx context.Context) (*sql.DB, error) {
+func (b *backend) current(ctx context.Context) (*sql.DB, error) {
 	if _, err := b.store(ctx); err != nil {
 		return nil, err
 	}
@@ -337,7 +330,7 @@ func (b *Backend) current(ctx context.Context) (*sql.DB, error) {
 }
 
 // owe leaves a memory that a tool stored to be handed to the daemon.
-func (b *Backend) owe(ctx context.Context, who memory.Session, note signet.Note) (bool, error) {
+func (b *backend) owe(ctx context.Context, who memory.Session, note signet.Note) (bool, error) {
 	if _, err := b.store(ctx); err != nil {
 		return false, err
 	}
@@ -350,7 +343,7 @@ func (b *Backend) owe(ctx context.Context, who memory.Session, note signet.Note)
 }
 
 // daemonAnswers starts a delivery, because the daemon answers again.
-func (b *Backend) daemonAnswers() {
+func (b *backend) daemonAnswers() {
 	b.mu.Lock()
 	dispatcher := b.dispatcher
 	b.mu.Unlock()
@@ -360,7 +353,7 @@ func (b *Backend) daemonAnswers() {
 }
 
 // source is the configured source of context; local is the embedded store.
-func (b *Backend) source(store *correlation.Store, local memory.Source, log zerolog.Logger) (memory.Source, error) {
+func (b *backend) source(store *correlation.Store, local memory.Source, log zerolog.Logger) (memory.Source, error) {
 	if b.daemon == nil {
 		return local, b.noDaemon
 	}
@@ -382,7 +375,7 @@ type localSource struct {
 func (s localSource) Identity(who memory.Session) memory.Context { return s.memories.Identity(who) }
 
 // Close lets go of the database and the log.
-func (b *Backend) Close() {
+func (b *backend) Close() {
 	if b.tools != nil {
 		b.tools.close()
 	}
@@ -409,4 +402,19 @@ func (b *Backend) Close() {
 		}
 	}
 	b.log.Close()
+}
+
+// announceRecording tells the person, once for each Signet folder, that conversations are recorded, and how to turn
+// that off.
+func (b *backend) announceRecording(ctx context.Context, store *correlation.Store) {
+	first, err := store.Once(ctx, "recording "+b.c.SignetPath)
+	if err != nil {
+		b.log.warn(err).Msg("telling that conversations are recorded")
+		return
+	}
+	if first {
+		b.std.Say("conversations are recorded in %s, for agents to remember; memory: off in the acp: section of "+
+			"%s, or SIGNET_BYPASS=1, turns it off (shown once)",
+			b.c.DB, filepath.Join(b.c.SignetPath, "agent.yaml"))
+	}
 }

@@ -17,9 +17,6 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/sqlite"
 )
 
-// backfillSource names the origin of imported sessions, as `forget --source` has it.
-func backfillSource(agent string) string { return "backfill:" + agent }
-
 // A Backfill imports the conversations that harnesses have written down.
 type Backfill struct {
 	Data    *Data
@@ -255,7 +252,8 @@ func (in *intake) begin(ctx context.Context, c *backfill.Conversation, project s
 	}
 	in.into, err = in.Data.Sessions.Import(ctx, correlation.OpenSession{
 		Harness: c.Agent, ACPID: c.ID, Cwd: c.Cwd, Project: project, AgentID: in.Data.Config.AgentID,
-		Client: backfillSource(c.Agent), Agent: c.Agent, ParentKey: parent, Key: correlation.NewKey(),
+		Client: "backfill:" + c.Agent, // as forget --source names it
+		Agent:  c.Agent, ParentKey: parent, Key: correlation.NewKey(),
 	})
 	return true, err
 }

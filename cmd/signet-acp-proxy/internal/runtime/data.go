@@ -14,19 +14,13 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/migrations"
 )
 
-// Version is the program's version. main sets it before anything else.
-var Version = "devel"
-
-// IdentityFiles are the person's own files, in the order in which an agent reads them.
-var IdentityFiles = []string{"IDENTITY.md", "USER.md", "SOUL.md", "AGENTS.md", "MEMORY.md"}
-
 // commandTime is how long opening the database may take for a command.
 const commandTime = time.Minute
 
 // Data is what commands work on. Unlike the relay, commands stop at a mistake in the configuration.
 type Data struct {
 	Config   *config.Config
-	Log      *Log
+	Log      *logFile
 	DB       *sql.DB
 	Sessions *correlation.Store
 	Memories *embedded.Store
@@ -67,7 +61,7 @@ func OpenData(ctx context.Context, c *config.Config, std term.Streams) (*Data, e
 }
 
 // NewStore returns the embedded store in a database.
-func NewStore(c *config.Config, db *sql.DB, log *Log) *embedded.Store {
+func NewStore(c *config.Config, db *sql.DB, log *logFile) *embedded.Store {
 	files := eventlog.Sweep{Store: correlation.New(db, correlation.Options{LiveDir: c.LiveDir(), Log: log.Logger()}),
 		Log: log.Logger()}
 	erase := func(ctx context.Context) error { return errors.Join(files.EraseFolded(ctx), RemovePage(c)) }

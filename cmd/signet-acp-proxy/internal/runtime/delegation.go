@@ -11,7 +11,9 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
+	"github.com/Signet-AI/signet-acp-proxy/chars"
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/config"
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/term"
 	"github.com/Signet-AI/signet-acp-proxy/correlation"
@@ -19,7 +21,9 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/delegation/bounds"
 	"github.com/Signet-AI/signet-acp-proxy/delivery"
 	"github.com/Signet-AI/signet-acp-proxy/memory"
+	"github.com/Signet-AI/signet-acp-proxy/memory/embedded"
 	"github.com/Signet-AI/signet-acp-proxy/memory/mcpserver"
+	"github.com/Signet-AI/signet-acp-proxy/memory/signet"
 	"github.com/Signet-AI/signet-acp-proxy/migrations"
 	"github.com/Signet-AI/signet-acp-proxy/upstream"
 )
@@ -29,7 +33,7 @@ var errNoDelegation = errors.New("delegation is off: set delegation: on in the a
 
 // The command line of a runner: DelegateWord RunFlag ID, with the task on its stdin.
 const (
-	DelegateWord = "delegate"
+	delegateWord = "delegate"
 	RunFlag      = "--run"
 )
 
@@ -84,7 +88,7 @@ func newDelegationService(c *config.Config, db *sql.DB) *delegation.Service {
 			if err != nil {
 				return err
 			}
-			return delivery.Spawn{Args: append([]string{DelegateWord, RunFlag, d.ID}, ownFlags(c)...),
+			return delivery.Spawn{Args: append([]string{delegateWord, RunFlag, d.ID}, ownFlags(c)...),
 				Dir: c.Dir()}.Tell(said)
 		},
 	}
@@ -123,37 +127,6 @@ func knownAgents(ctx context.Context, c *config.Config, db *sql.DB) ([]delegatio
 		known = append(known, k)
 	}
 	return known, nil
-}
-
-// DelegationFolders is the folder in which the folders of delegations are made.
-func DelegationFolders(c *config.Config) string { return filepath.Join(c.Dir(), "work") }
-
-// delegationAt returns the delegation in whose folder a folder lies, "" for none.
-func delegationAt(c *config.Config, cwd string) string {
-	rel, err := filepath.Rel(DelegationFolders(c), cwd)
-	if err != nil || !filepath.IsLocal(rel) {
-		return ""
-	}
-	id, _, _ := strings.Cut(filepath.ToSlash(rel), "/")
-	return id
-}
-
-// projectFile is a file beside a delegation's folder with the caller's project.
-const projectFile = "project"
-
-// delegatedProject returns the project of a folder; for a delegation's folder it is the caller's.
-func delegatedProject(c *config.Config) func(cwd string) string {
-	return func(cwd string) string {
-		id := delegationAt(c, cwd)
-		if id == "" {
-			return memory.Project(cwd)
-		}
-		project, err := os.ReadFile(filepath.Join(DelegationFolders(c), id, projectFile))
-		if err != nil {
-			return memory.Project(cwd)
-		}
-		return string(project)
-	}
 }
 
 // RunDelegation is the process of a runner. It reads its assignment from in.
@@ -195,4 +168,74 @@ func RunDelegation(ctx context.Context, c *config.Config, id string, in io.Reade
 		},
 	}
 	return runner.Run(ctx, id, told)
+}
+
+// A delegationResult is the outcome of a delegation, and where it is stored.
+type delegationResult struct {
+	c   *config.Config
+	db  *sql.DB
+	log *logFile
+	d   delegation.Delegation
+	o   delegation.Outcome
+}
+
+// daemonTime is how long the daemon may take for a result: the caller waits for it.
+const daemonTime = 2 * time.Second
+
+// store stores the result as a memory of the caller's side, and sends it to the caller's session if that does not wait.
+// The child's side has its own conversation.
+func (r delegationResult) store(ctx context.Context) {
+	log := r.log.Logger()
+	var daemon *signet.Client
+	if r.c.Memory == "auto" || r.c.Memory == "daemon" {
+		var err error
+		if daemon, err = NewDaemon(r.c, config.Token(), log); err != nil {
+			log.Warn().Err(err).Str("delegation", r.d.ID).Msg("telling the daemon of a result")
+		} else {
+			defer daemon.Close()
+		}
+	}
+	at, cancel := context.WithTimeout(ctx, daemonTime)
+	defer cancel()
+	if r.d.Detach && r.d.Key != "" && r.d.Parent == "" {
+		if err := r.sendToCaller(ctx, at, daemon); err != nil {
+			log.Warn().Err(err).Str("delegation", r.d.ID).Msg("leaving a result")
+		}
+	}
+	if err := r.remember(ctx, at, daemon); err != nil {
+		log.Warn().Err(err).Str("delegation", r.d.ID).Msg("remembering a result")
+	}
+}
+
+// sendToCaller sends the result to the session that asked: for its next prompt and, with a daemon, to its inbox, under
+// one id, so that it is told once.
+func (r delegationResult) sendToCaller(ctx, at context.Context, daemon *signet.Client) error {
+	text := fmt.Sprintf("Delegation %s is %s. %s\n%s", r.d.ID, r.o.State, r.o.Reason, chars.Cut(r.o.Answer, 2<<10))
+	m := delegation.Message{To: r.d.Harness, From: r.d.Agent, Session: r.d.Key, Recipient: r.d.Key,
+		Project: r.d.Project, Text: text, Delegation: r.d.ID}
+	if daemon != nil {
+		m.ID, _ = daemon.Send(at, m.From, m.Recipient, m.Text) // without it ours is told
+	}
+	_, err := delegation.NewLedger(r.db, r.c.LiveDir()).Send(ctx, m)
+	return err
+}
+
+func (r delegationResult) remember(ctx, at context.Context, daemon *signet.Client) error {
+	if r.o.State != delegation.Done || r.o.Answer == "" {
+		return nil
+	}
+	text := fmt.Sprintf("%s was asked (%s, delegation %s): %s\nIt answered: %s", r.d.Agent, r.d.Mode, r.d.ID,
+		chars.Cut(r.d.Task, 400), chars.Cut(r.o.Answer, 1200))
+	if r.o.Branch != "" {
+		text += fmt.Sprintf("\nIts changes are on the branch %s: %s", r.o.Branch,
+			chars.Cut(strings.Join(r.o.Paths, ", "), 400))
+	}
+	tags := "delegation," + r.d.Agent
+	stored, _, err := NewStore(r.c, r.db, r.log).Add(ctx, embedded.Memory{Content: text, Type: "delegation",
+		Project: r.d.Project, Origin: "assistant", Harness: r.d.Harness, Session: r.d.Key, Turn: r.d.Turn,
+		Source: "delegation", Tags: tags})
+	if err == nil && daemon != nil {
+		_, _ = daemon.Remember(at, signet.Note{Content: stored.Content, Tags: tags}) // the embedded store has it anyway
+	}
+	return err
 }

@@ -1,10 +1,14 @@
 package runtime
 
 import (
+	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"os"
+	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/rs/zerolog"
@@ -83,4 +87,30 @@ func parentOfSessions(store *correlation.Store, log zerolog.Logger) func(ctx con
 		}
 		return key
 	}
+}
+
+// Version is the program's version. main sets it before anything else.
+var Version = "devel"
+
+// IdentityFiles are the person's own files, in the order in which an agent reads them.
+var IdentityFiles = []string{"IDENTITY.md", "USER.md", "SOUL.md", "AGENTS.md", "MEMORY.md"}
+
+// parentOf returns the parent of a process, where the system has /proc.
+func parentOf(pid int) (int, bool) {
+	fields := ProcessStat(fmt.Sprintf("/proc/%d", pid))
+	if len(fields) < 2 {
+		return 0, false
+	}
+	parent, err := strconv.Atoi(string(fields[1]))
+	return parent, err == nil
+}
+
+// ProcessStat returns the fields after the name in the stat file of a process or thread, by its folder in /proc: its
+// state, its parent, its group, and so on (proc_pid_stat(5)). None if it has ended, or the system has no /proc.
+func ProcessStat(folder string) [][]byte {
+	stat, err := os.ReadFile(filepath.Join(folder, "stat"))
+	if err != nil {
+		return nil
+	}
+	return bytes.Fields(stat[bytes.LastIndexByte(stat, ')')+1:]) // the name, in parentheses, may hold anything
 }

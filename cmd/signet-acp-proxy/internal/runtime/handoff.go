@@ -22,14 +22,15 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/correlation"
 	"github.com/Signet-AI/signet-acp-proxy/delegation"
 	"github.com/Signet-AI/signet-acp-proxy/memory"
+	"github.com/Signet-AI/signet-acp-proxy/memory/embedded"
 	"github.com/Signet-AI/signet-acp-proxy/memory/mcpserver"
 )
 
 // errNothingSaid says that nothing was said in a session.
 var errNothingSaid = errors.New("nothing was said in it, so there is nothing to hand over")
 
-// A Handoff is a session that the next session of another agent continues.
-type Handoff struct {
+// A handoff is a session that the next session of another agent continues.
+type handoff struct {
 	Session correlation.Session
 	To      string     // the agent
 	acpx    [][]string // command lines that begin that session; nil where no command of the agent is known
@@ -41,22 +42,22 @@ const continuePrompt = "Go on where we were."
 // leaveTo stores that the next session of an agent continues this one.
 func leaveTo(
 	ctx context.Context, c *config.Config, store *correlation.Store, s correlation.Session, to string,
-) (Handoff, error) {
+) (handoff, error) {
 	to = config.Canonical(to)
 	if to == "" {
-		return Handoff{}, errors.New("name the agent that continues")
+		return handoff{}, errors.New("name the agent that continues")
 	}
 	if _, known := c.Profile(to); !known {
 		recorded, err := store.Harnesses(ctx)
 		if err != nil {
-			return Handoff{}, err
+			return handoff{}, err
 		}
 		if !slices.ContainsFunc(recorded, func(name string) bool { return config.Canonical(name) == to }) {
-			return Handoff{}, config.UnknownAgent{Name: to, Known: c.AgentNames()}
+			return handoff{}, config.UnknownAgent{Name: to, Known: c.AgentNames()}
 		}
 	}
 	if memory.OptedOut(s.Cwd, c.Exclude) {
-		return Handoff{}, fmt.Errorf("%s is left out of memory (.signet-ignore or exclude)", s.Cwd)
+		return handoff{}, fmt.Errorf("%s is left out of memory (.signet-ignore or exclude)", s.Cwd)
 	}
 	text, err := continued(ctx, store, s.ID)
 	if err == nil && text == "" {
@@ -65,14 +66,14 @@ func leaveTo(
 	if err == nil {
 		err = store.Handoff(ctx, s.ID, to)
 	}
-	return Handoff{s, to, viaAcpx(c, s.Cwd, to)}, err
+	return handoff{s, to, viaAcpx(c, s.Cwd, to)}, err
 }
 
-// Handoff does so for the session that a person names.
-func (d *Data) Handoff(ctx context.Context, id, to string) (Handoff, error) {
+// handoff does so for the session that a person names.
+func (d *Data) Handoff(ctx context.Context, id, to string) (handoff, error) {
 	s, err := d.Resolve(ctx, id)
 	if err != nil {
-		return Handoff{}, err
+		return handoff{}, err
 	}
 	return leaveTo(ctx, d.Config, d.Sessions, s, to)
 }
@@ -117,10 +118,10 @@ func acpxName(agent string) string {
 }
 
 // Place is the folder for the other session: the project or, where there is none, the same folder.
-func (h Handoff) Place() string { return cmp.Or(h.Session.Project, h.Session.Cwd) }
+func (h handoff) Place() string { return cmp.Or(h.Session.Project, h.Session.Cwd) }
 
 // Command is the shell's command line that begins the other session.
-func (h Handoff) Command() string {
+func (h handoff) Command() string {
 	if h.acpx == nil {
 		return shellLine([]string{"signet-acp-proxy", "--agent", h.To, "--", "COMMAND"})
 	}
@@ -128,7 +129,7 @@ func (h Handoff) Command() string {
 }
 
 // Run begins the other session through acpx.
-func (h Handoff) Run(ctx context.Context, std term.Streams) error {
+func (h handoff) Run(ctx context.Context, std term.Streams) error {
 	if h.acpx == nil {
 		return fmt.Errorf("no command is known for %s: start its session in your client", h.To)
 	}
@@ -160,7 +161,7 @@ func shellLine(words []string) string {
 
 // HandoffTool is the tool by which an agent hands its own session over to another agent. open returns the database, and
 // may wait until it is current.
-func HandoffTool(c *config.Config, log *Log, open func(context.Context) (*sql.DB, error)) mcpserver.Extra {
+func HandoffTool(c *config.Config, log *logFile, open func(context.Context) (*sql.DB, error)) mcpserver.Extra {
 	closed := false
 	return mcpserver.Extra{
 		Tool: &mcp.Tool{
@@ -203,4 +204,36 @@ func HandoffTool(c *config.Config, log *Log, open func(context.Context) (*sql.DB
 			return map[string]any{"session": s.ACPID, "to": h.To, "command": h.Command()}, nil
 		},
 	}
+}
+
+const continuedTurns = 50 // turns that are read, the last of a conversation and its first
+
+// continuedBy tells how the conversation ended that a session continues. names are those of its agent.
+func continuedBy(
+	ctx context.Context, c *config.Config, store *correlation.Store, session int64, names []string,
+) (string, error) {
+	before, err := store.Continued(ctx, session, names)
+	if err != nil || before.Session == 0 || !before.Handed && !c.Continue {
+		return "", err
+	}
+	return continued(ctx, store, before.Session)
+}
+
+// continued tells how a session ended.
+func continued(ctx context.Context, store *correlation.Store, session int64) (string, error) {
+	turns, err := store.LastTurns(ctx, session, continuedTurns)
+	if err != nil {
+		return "", err
+	}
+	return memory.Continued(embedded.Rounds(turns)), nil
+}
+
+// namesOf returns the names under which an agent may be handed something: its own, the one that it was started as, and
+// its profile's.
+func namesOf(agent, started string) []string {
+	names := []string{config.Canonical(started), strings.ToLower(agent)}
+	if p, known := config.ProfileOf(agent, started); known {
+		names = append(names, p.Name)
+	}
+	return slices.DeleteFunc(names, func(name string) bool { return name == "" })
 }

@@ -62,7 +62,7 @@ func TestHarnessCommand(t *testing.T) {
 			want: "npx -y --package=@agentclientprotocol/codex-acp@latest", call: "exec codex-acp -c model=x"},
 		{name: "auto", defaultAgent: "gemini", want: "gemini --acp"},
 		{name: "auto", err: ErrNoDefault},
-		{name: "auto", defaultAgent: "nobody", err: ErrUnknownAgent},
+		{name: "auto", defaultAgent: "nobody", err: errUnknownAgent},
 		{name: "auto", command: []string{"gemini"}, want: "gemini"},
 	} {
 		var o upstream.Options

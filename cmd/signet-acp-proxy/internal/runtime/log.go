@@ -1,22 +1,27 @@
 package runtime
 
 import (
+	"bufio"
+	"encoding/json"
 	"errors"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"sync"
+	"sync/atomic"
+	"time"
 
 	"github.com/rs/zerolog"
 
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/config"
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/term"
+	"github.com/Signet-AI/signet-acp-proxy/guard"
 )
 
 const maxLogSize = 4 << 20 // bytes; then the file is renamed to .old
 
-// A Log is the log. Its file is opened at the first write, so that a start does not wait for it.
-type Log struct {
+// A logFile is the log. Its file is opened at the first write, so that a start does not wait for it.
+type logFile struct {
 	path  string
 	level zerolog.Level
 	std   term.Streams
@@ -28,31 +33,31 @@ type Log struct {
 }
 
 // NewLog returns the configured log, in which every panic of guarded work in this process is from now on.
-func NewLog(c *config.Config, std term.Streams) *Log {
+func NewLog(c *config.Config, std term.Streams) *logFile {
 	level, err := zerolog.ParseLevel(c.LogLevel)
 	if err != nil {
 		level = zerolog.InfoLevel
 	}
-	l := &Log{path: logPath(c), level: level, std: std}
+	l := &logFile{path: logPath(c), level: level, std: std}
 	l.hearPanics(c)
 	return l
 }
 
 // Logger returns a logger that writes to it. What is logged are ids, sizes and durations, never what anybody said.
-func (l *Log) Logger() zerolog.Logger {
+func (l *logFile) Logger() zerolog.Logger {
 	if l.path == "-" {
 		return zerolog.New(l.std.Err).Level(l.level).With().Timestamp().Logger()
 	}
 	return zerolog.New(l).Level(l.level).With().Timestamp().Int("pid", os.Getpid()).Logger()
 }
 
-func (l *Log) warn(err error) *zerolog.Event {
+func (l *logFile) warn(err error) *zerolog.Event {
 	log := l.Logger()
 	return log.Warn().Err(err)
 }
 
 // Write implements io.Writer. If the log cannot be written, it tells the person once and drops everything.
-func (l *Log) Write(b []byte) (int, error) {
+func (l *logFile) Write(b []byte) (int, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.failed {
@@ -71,7 +76,7 @@ func (l *Log) Write(b []byte) (int, error) {
 }
 
 // openLocked opens the file, and replaces it if n more bytes do not fit.
-func (l *Log) openLocked(n int64) error {
+func (l *logFile) openLocked(n int64) error {
 	if l.file != nil && l.size+n <= maxLogSize {
 		return nil
 	}
@@ -100,11 +105,101 @@ func (l *Log) openLocked(n int64) error {
 }
 
 // Close closes the file.
-func (l *Log) Close() {
+func (l *logFile) Close() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.file != nil {
 		l.file.Close()
 		l.file = nil
 	}
+}
+
+// DropUndo removes the undo file once its time is over. Every process that opens the database calls it.
+func DropUndo(c *config.Config, log *logFile) {
+	info, err := os.Lstat(UndoFile(c))
+	if err == nil && time.Since(info.ModTime()).Abs() >= UndoTime {
+		err = RemoveUndo(UndoFile(c))
+	}
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		log.warn(err).Msg("removing what was kept of a removal")
+	}
+}
+
+const (
+	maxPanics = 64 << 10               // bytes of the file of panics; then it is begun anew
+	sayLimit  = 100 * time.Millisecond // for a stderr that nobody reads
+)
+
+// A notedPanic is a line of the file of panics, which doctor reads.
+type notedPanic struct {
+	At      time.Time `json:"at"`
+	Version string    `json:"version"`
+	Work    string    `json:"work"`
+	What    string    `json:"what"`
+	Where   string    `json:"where"`
+}
+
+// hearPanics has the panics of this process logged, noted for doctor, and said once.
+func (l *logFile) hearPanics(c *config.Config) {
+	var count atomic.Int64
+	guard.Report(func(p guard.Panic) {
+		n := count.Add(1)
+		log := l.Logger()
+		log.Error().Str("work", p.Work).Str("what", p.What).Str("where", p.Where).Int64("count", n).
+			Strs("stack", p.Stack).Msg("a mistake of ours ended a piece of work")
+		if err := note(c, notedPanic{time.Now(), Version, p.Work, p.What, p.Where}); err != nil {
+			log.Warn().Err(err).Msg("noting a panic")
+		}
+		if n > 1 {
+			return
+		}
+		said := make(chan struct{})
+		guard.Go("saying so", func() {
+			defer close(said)
+			l.std.Say("a bug in this program (%s, at %s) stopped a piece of memory work; everything else continues "+
+				"(signet-acp-proxy doctor says more)", p.Work, p.Where)
+		})
+		select {
+		case <-said:
+		case <-time.After(sayLimit):
+		}
+	})
+}
+
+// note adds a line to the file of panics.
+func note(c *config.Config, p notedPanic) error {
+	line, err := json.Marshal(p)
+	if err != nil {
+		return err
+	}
+	how := os.O_APPEND | os.O_CREATE | os.O_WRONLY
+	if info, err := os.Stat(panicsFile(c)); err == nil && info.Size() > maxPanics {
+		how |= os.O_TRUNC
+	}
+	f, err := os.OpenFile(panicsFile(c), how, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(append(line, '\n'))
+	return errors.Join(err, f.Close())
+}
+
+// NotedPanics returns the panics of this version since a time, the newest last, and the path of the log.
+func NotedPanics(c *config.Config, since time.Time) (noted []notedPanic, log string, err error) {
+	f, err := os.Open(panicsFile(c))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, "", nil
+	}
+	if err != nil {
+		return nil, "", err
+	}
+	defer f.Close()
+	lines := bufio.NewScanner(f)
+	for lines.Scan() {
+		var p notedPanic
+		if json.Unmarshal(lines.Bytes(), &p) == nil && p.Version == Version && !p.At.Before(since) {
+			noted = append(noted, p)
+		}
+	}
+	return noted, logPath(c), lines.Err()
 }

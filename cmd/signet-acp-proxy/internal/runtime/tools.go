@@ -20,7 +20,7 @@ import (
 )
 
 // ToolOptions returns the options of the memory tools' server, as configured. daemon is nil where none is used.
-func ToolOptions(c *config.Config, log *Log, daemon *signet.Client,
+func ToolOptions(c *config.Config, log *logFile, daemon *signet.Client,
 	store func(context.Context) (*embedded.Store, error)) mcpserver.Options {
 	o := mcpserver.Options{Store: store, Daemon: daemon, OtherProjects: c.OtherProjects,
 		Private: private.At(privateFile(c)), Exclude: c.Exclude, Version: Version, Log: log.Logger()}
@@ -33,14 +33,11 @@ func ToolOptions(c *config.Config, log *Log, daemon *signet.Client,
 	return o
 }
 
-// privateFile is where digests of private passages are kept.
-func privateFile(c *config.Config) string { return filepath.Join(c.Dir(), "private") }
-
 // memoryTools returns each session of a relay its MCP server.
 type memoryTools struct {
 	c      *config.Config
 	name   string // what the harness was started as
-	log    *Log
+	log    *logFile
 	server *mcpserver.Server
 
 	command []string    // mcp_command, the server in place of ours while the daemon is there; may be nil
@@ -49,19 +46,11 @@ type memoryTools struct {
 }
 
 // newMemoryTools makes the tools of a relay.
-func newMemoryTools(c *config.Config, name, id string, log *Log, daemon *signet.Client, b *Backend) *memoryTools {
-	o := ToolOptions(c, log, daemon, b.store)
-	if o.Daemon != nil {
-		o.Owe, o.OnDaemon = b.owe, b.daemonAnswers
-	}
-	o.Extras = append(delegationTools(c, name, id, b.current), HandoffTool(c, log, b.current))
+func newMemoryTools(c *config.Config, name string, log *logFile, o mcpserver.Options) *memoryTools {
 	t := &memoryTools{c: c, name: name, log: log, server: mcpserver.New(o)}
 	if len(c.MCPCommand) > 0 && o.Daemon != nil {
 		if path, err := exec.LookPath(c.MCPCommand[0]); err == nil {
-			path, err = filepath.Abs(path)
-			if err == nil {
-				t.command = append([]string{path}, c.MCPCommand[1:]...)
-			}
+			t.command = append([]string{absolute(path)}, c.MCPCommand[1:]...)
 		}
 	}
 	if t.command != nil {

@@ -11,7 +11,6 @@ import (
 
 	"github.com/Signet-AI/signet-acp-proxy/chars"
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/config"
-	"github.com/Signet-AI/signet-acp-proxy/files"
 	"github.com/Signet-AI/signet-acp-proxy/view"
 )
 
@@ -32,13 +31,6 @@ func (d *Data) Page(f config.Flags) view.Source {
 	return view.Source{DB: d.DB, Sessions: d.Sessions, Memories: d.Memories, About: about,
 		Delegations: d.ledger()}
 }
-
-// PageFile is where view writes the page by default.
-func PageFile(c *config.Config) string { return filepath.Join(c.SignetPath, "acp", "view.html") }
-
-// RemovePage removes that page, which may show what was forgotten since. A page that a person had written elsewhere
-// stays.
-func RemovePage(c *config.Config) error { return files.Remove("the page that view wrote", PageFile(c)) }
 
 // kept says in words how long turns are kept.
 func kept(d time.Duration) string {

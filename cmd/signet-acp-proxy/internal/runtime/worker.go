@@ -41,13 +41,16 @@ func WorkerOptions(c *config.Config, store *correlation.Store, token func(url st
 	}
 }
 
-// WorkerInfo is what others can know of a worker once it is dead.
-func WorkerInfo(c *config.Config) correlation.ProcessInfo {
-	return correlation.ProcessInfo{Version: Version, SignetPath: c.SignetPath, Memory: c.Memory}
+// Deliver delivers what is owed.
+func Deliver(
+	ctx context.Context, c *config.Config, o delivery.Options, until delivery.Until,
+) (delivery.Remaining, error) {
+	worker := correlation.ProcessInfo{Version: Version, SignetPath: c.SignetPath, Memory: c.Memory}
+	return delivery.Run(ctx, o, worker, retention(c), until)
 }
 
-// RetentionOf returns how long turns are kept, and what removes what was learned from them.
-func RetentionOf(c *config.Config) delivery.Retention {
+// retention returns how long turns are kept, and what removes what was learned from them.
+func retention(c *config.Config) delivery.Retention {
 	// Unlearn uses only the transaction that it is given
 	return delivery.Retention{Keep: c.Retention, Unlearn: embedded.New(nil, embedded.Options{}).Unlearn}
 }
@@ -57,12 +60,12 @@ func newDispatcher(c *config.Config, store *correlation.Store, process *correlat
 	log zerolog.Logger) *delivery.Dispatcher {
 	return delivery.NewDispatcher(delivery.DispatcherOptions{
 		Store: store, Process: process, Spawn: spawn(c, "deliver", "--parted"), ContextAge: c.ContextAge,
-		Retention: RetentionOf(c), Log: log,
+		Retention: retention(c), Log: log,
 		Nothing: c.Memory == "embedded" && len(c.OnSessionEnd) == 0,
 		AtExit:  c.DeliverAtExit,
 		Deliver: func(ctx context.Context) error {
 			o := WorkerOptions(c, store, func(string) string { return config.Token() }, log)
-			_, err := delivery.Run(ctx, o, WorkerInfo(c), RetentionOf(c), delivery.UntilQuiet)
+			_, err := Deliver(ctx, c, o, delivery.UntilQuiet)
 			return err
 		},
 	})

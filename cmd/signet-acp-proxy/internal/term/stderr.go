@@ -14,9 +14,9 @@ const (
 	finishLimit = 200 * time.Millisecond // for writing them, at the end
 )
 
-// A Stderr writes in a goroutine of its own, so that a stderr that nobody reads holds nothing up. What does not fit
+// A stderr writes in a goroutine of its own, so that a stderr that nobody reads holds nothing up. What does not fit
 // into maxWaiting is dropped and counted.
-type Stderr struct {
+type stderr struct {
 	out io.Writer
 
 	mu      sync.Mutex // guards what follows
@@ -27,14 +27,14 @@ type Stderr struct {
 }
 
 // NewStderr makes a Stderr that writes to out. Finish must follow.
-func NewStderr(out io.Writer) *Stderr {
-	t := &Stderr{out: out, idle: make(chan struct{})}
+func NewStderr(out io.Writer) *stderr {
+	t := &stderr{out: out, idle: make(chan struct{})}
 	close(t.idle)
 	return t
 }
 
 // Write queues a copy of b. It never blocks and never fails.
-func (t *Stderr) Write(b []byte) (int, error) {
+func (t *stderr) Write(b []byte) (int, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if len(t.waiting)+len(b) > maxWaiting {
@@ -51,7 +51,7 @@ func (t *Stderr) Write(b []byte) (int, error) {
 }
 
 // write writes until nothing waits. A write that hangs at the end is not joined: it ends with the process.
-func (t *Stderr) write() {
+func (t *stderr) write() {
 	for {
 		t.mu.Lock()
 		b := t.waiting
@@ -72,7 +72,7 @@ func (t *Stderr) write() {
 }
 
 // Finish waits for what is queued, for finishLimit at most.
-func (t *Stderr) Finish() {
+func (t *stderr) Finish() {
 	t.mu.Lock()
 	idle := t.idle
 	t.mu.Unlock()

@@ -2,102 +2,26 @@ package runtime
 
 import (
 	"context"
-	"database/sql"
-	"fmt"
 	"slices"
-	"strings"
 	"sync"
-	"time"
 
-	"github.com/Signet-AI/signet-acp-proxy/chars"
-	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/config"
 	"github.com/Signet-AI/signet-acp-proxy/correlation"
 	"github.com/Signet-AI/signet-acp-proxy/delegation"
 	"github.com/Signet-AI/signet-acp-proxy/memory"
-	"github.com/Signet-AI/signet-acp-proxy/memory/embedded"
 	"github.com/Signet-AI/signet-acp-proxy/memory/pattern"
 	"github.com/Signet-AI/signet-acp-proxy/memory/signet"
 )
-
-// A delegationResult is the outcome of a delegation, and where it is stored.
-type delegationResult struct {
-	c   *config.Config
-	db  *sql.DB
-	log *Log
-	d   delegation.Delegation
-	o   delegation.Outcome
-}
-
-// daemonTime is how long the daemon may take for a result: the caller waits for it.
-const daemonTime = 2 * time.Second
-
-// store stores the result as a memory of the caller's side, and sends it to the caller's session if that does not wait.
-// The child's side has its own conversation.
-func (r delegationResult) store(ctx context.Context) {
-	log := r.log.Logger()
-	var daemon *signet.Client
-	if r.c.Memory == "auto" || r.c.Memory == "daemon" {
-		var err error
-		if daemon, err = NewDaemon(r.c, config.Token(), log); err != nil {
-			log.Warn().Err(err).Str("delegation", r.d.ID).Msg("telling the daemon of a result")
-		} else {
-			defer daemon.Close()
-		}
-	}
-	at, cancel := context.WithTimeout(ctx, daemonTime)
-	defer cancel()
-	if r.d.Detach && r.d.Key != "" && r.d.Parent == "" {
-		if err := r.sendToCaller(ctx, at, daemon); err != nil {
-			log.Warn().Err(err).Str("delegation", r.d.ID).Msg("leaving a result")
-		}
-	}
-	if err := r.remember(ctx, at, daemon); err != nil {
-		log.Warn().Err(err).Str("delegation", r.d.ID).Msg("remembering a result")
-	}
-}
-
-// sendToCaller sends the result to the session that asked: for its next prompt and, with a daemon, to its inbox, under
-// one id, so that it is told once.
-func (r delegationResult) sendToCaller(ctx, at context.Context, daemon *signet.Client) error {
-	text := fmt.Sprintf("Delegation %s is %s. %s\n%s", r.d.ID, r.o.State, r.o.Reason, chars.Cut(r.o.Answer, 2<<10))
-	m := delegation.Message{To: r.d.Harness, From: r.d.Agent, Session: r.d.Key, Recipient: r.d.Key,
-		Project: r.d.Project, Text: text, Delegation: r.d.ID}
-	if daemon != nil {
-		m.ID, _ = daemon.Send(at, m.From, m.Recipient, m.Text) // without it ours is told
-	}
-	_, err := delegation.NewLedger(r.db, r.c.LiveDir()).Send(ctx, m)
-	return err
-}
-
-func (r delegationResult) remember(ctx, at context.Context, daemon *signet.Client) error {
-	if r.o.State != delegation.Done || r.o.Answer == "" {
-		return nil
-	}
-	text := fmt.Sprintf("%s was asked (%s, delegation %s): %s\nIt answered: %s", r.d.Agent, r.d.Mode, r.d.ID,
-		chars.Cut(r.d.Task, 400), chars.Cut(r.o.Answer, 1200))
-	if r.o.Branch != "" {
-		text += fmt.Sprintf("\nIts changes are on the branch %s: %s", r.o.Branch,
-			chars.Cut(strings.Join(r.o.Paths, ", "), 400))
-	}
-	tags := "delegation," + r.d.Agent
-	stored, _, err := NewStore(r.c, r.db, r.log).Add(ctx, embedded.Memory{Content: text, Type: "delegation",
-		Project: r.d.Project, Origin: "assistant", Harness: r.d.Harness, Session: r.d.Key, Turn: r.d.Turn,
-		Source: "delegation", Tags: tags})
-	if err == nil && daemon != nil {
-		_, _ = daemon.Remember(at, signet.Note{Content: stored.Content, Tags: tags}) // the embedded store has it anyway
-	}
-	return err
-}
 
 // A messageSource is a source that adds what other agents have left for a session. A delegation's child is told none of
 // it: it is for a session of the user's.
 type messageSource struct {
 	memory.Source
+	daemon *signet.Client // nil where none is used
 	ledger *delegation.Ledger
 	store  *correlation.Store
 	name   string // what the harness was started as
 	child  bool
-	log    *Log
+	log    *logFile
 
 	mu      sync.Mutex // guards waiting
 	waiting map[string][]memory.Item
@@ -178,10 +102,15 @@ func (p *messageSource) refresh(ctx context.Context) {
 	}
 }
 
-// messagesFor returns the messages for a key's session, with those that a daemon has for it. It waits for nothing.
-func (p *messageSource) messagesFor(key string, daemons []memory.Item) []memory.Item {
+// messages returns what other agents have sent to a key's session, and the results of its delegations. It waits for
+// nothing.
+func (p *messageSource) messages(key string) []memory.Item {
 	if p.child {
 		return nil
+	}
+	var daemons []memory.Item
+	if p.daemon != nil {
+		daemons = p.daemon.Messages(key)
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()

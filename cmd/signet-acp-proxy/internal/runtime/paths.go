@@ -1,0 +1,85 @@
+package runtime
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/config"
+	"github.com/Signet-AI/signet-acp-proxy/delivery"
+	"github.com/Signet-AI/signet-acp-proxy/files"
+	"github.com/Signet-AI/signet-acp-proxy/memory"
+)
+
+// DelegationFolders is the folder in which the folders of delegations are made.
+func DelegationFolders(c *config.Config) string { return filepath.Join(c.Dir(), "work") }
+
+// delegationAt returns the delegation in whose folder a folder lies, "" for none.
+func delegationAt(c *config.Config, cwd string) string {
+	rel, err := filepath.Rel(DelegationFolders(c), cwd)
+	if err != nil || !filepath.IsLocal(rel) {
+		return ""
+	}
+	id, _, _ := strings.Cut(filepath.ToSlash(rel), "/")
+	return id
+}
+
+// projectFile is a file beside a delegation's folder with the caller's project.
+const projectFile = "project"
+
+// delegatedProject returns the project of a folder; for a delegation's folder it is the caller's.
+func delegatedProject(c *config.Config) func(cwd string) string {
+	return func(cwd string) string {
+		id := delegationAt(c, cwd)
+		if id == "" {
+			return memory.Project(cwd)
+		}
+		project, err := os.ReadFile(filepath.Join(DelegationFolders(c), id, projectFile))
+		if err != nil {
+			return memory.Project(cwd)
+		}
+		return string(project)
+	}
+}
+
+// privateFile is where digests of private passages are kept.
+func privateFile(c *config.Config) string { return filepath.Join(c.Dir(), "private") }
+
+// PageFile is where view writes the page by default.
+func PageFile(c *config.Config) string { return filepath.Join(c.SignetPath, "acp", "view.html") }
+
+// RemovePage removes that page, which may show what was forgotten since. A page that a person had written elsewhere
+// stays.
+func RemovePage(c *config.Config) error { return files.Remove("the page that view wrote", PageFile(c)) }
+
+// UndoTime is how long the last removal can be undone.
+const UndoTime = time.Hour
+
+// UndoFile holds what the last removal took out of the database.
+func UndoFile(c *config.Config) string { return c.DB + "-undo" }
+
+// RemoveUndo removes an undo file, and the journal that SQLite leaves if it is killed.
+func RemoveUndo(path string) error {
+	return files.Remove("what was kept of a removal", path, path+"-journal")
+}
+
+// panicsFile is the file of panics, which doctor reads.
+func panicsFile(c *config.Config) string { return filepath.Join(c.Dir(), "panics.jsonl") }
+
+// logPath is the path of the log; "-" is stderr.
+func logPath(c *config.Config) string {
+	if c.LogFile != "" {
+		return c.LogFile
+	}
+	return filepath.Join(c.SignetPath, "acp", "log", "proxy.log")
+}
+
+// Files in the database's folder that stand for what one process does for all, or one after the other.
+const (
+	foldTurn  = "catch-up.lock"
+	learnTurn = "learn.lock"
+)
+
+// TurnFiles are all of them.
+var TurnFiles = []string{foldTurn, learnTurn, delivery.SweepTurn}
