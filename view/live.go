@@ -1,6 +1,7 @@
 package view
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"encoding/json"
@@ -13,6 +14,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/Signet-AI/signet-acp-proxy/correlation"
 	"github.com/Signet-AI/signet-acp-proxy/guard"
 	"github.com/Signet-AI/signet-acp-proxy/memory/embedded"
 )
@@ -53,9 +55,6 @@ func (l *Live) Serve(ctx context.Context) error {
 	if !peersKnown && l.entry == nil {
 		l.entry = &entry{}
 	}
-	if l.Grace == 0 {
-		l.Grace = 3 * time.Second
-	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	l.watch = newWatch(l.Source)
@@ -69,7 +68,7 @@ func (l *Live) Serve(ctx context.Context) error {
 	served := make(chan error, 1)
 	guard.Go("page", func() { served <- server.Serve(sameUserListener{listener}) })
 	if err = l.Opened("http://" + l.host + "/" + l.token + "/"); err == nil {
-		l.watch.untilLeft(ctx, l.Grace)
+		l.watch.untilLeft(ctx, cmp.Or(l.Grace, 3*time.Second))
 	}
 	cancel() // ends the windows' event streams
 	<-watched
@@ -169,12 +168,15 @@ func (l *Live) write(w http.ResponseWriter, r *http.Request, read func(context.C
 	write func(*Page, io.Writer) error) {
 	guard.Point("page")
 	p := newPage(l.Source, true)
-	if err := read(r.Context(), p); err != nil {
+	switch err := read(r.Context(), p); {
+	case errors.Is(err, correlation.ErrNotFound):
+		http.NotFound(w, r)
+	case err != nil:
 		http.Error(w, err.Error(), http.StatusInternalServerError)
-		return
+	default:
+		w.Header().Set("Content-Type", "text/html; charset=utf-8")
+		_ = write(p, w) // who asked has gone
 	}
-	w.Header().Set("Content-Type", "text/html; charset=utf-8")
-	_ = write(p, w) // who asked has gone
 }
 
 // session writes one session.
@@ -184,27 +186,14 @@ func (l *Live) session(w http.ResponseWriter, r *http.Request) {
 		http.NotFound(w, r)
 		return
 	}
-	p := newPage(l.Source, true)
-	s, err := p.readOne(r.Context(), l.Source, id)
-	switch {
-	case err != nil:
-		http.Error(w, err.Error(), http.StatusInternalServerError)
-	case s == nil:
-		http.NotFound(w, r)
-	default:
-		w.Header().Set("Content-Type", "text/html; charset=utf-8")
-		_ = p.writePart(w, "session", sessionOn{s, p}) // who asked has gone
-	}
+	l.write(w, r, func(ctx context.Context, p *Page) error {
+		return p.readOne(ctx, l.Source, id)
+	}, func(p *Page, w io.Writer) error { return p.writePart(w, "session", sessionOn{p.byID[id], p}) })
 }
 
 // undo brings back what was forgotten last.
 func (l *Live) undo(w http.ResponseWriter, r *http.Request) {
-	if err := l.Changes.Undo(r.Context()); err != nil {
-		http.Error(w, err.Error(), http.StatusConflict)
-		return
-	}
-	l.watch.changed("memories")
-	w.WriteHeader(http.StatusNoContent)
+	l.answer(w, "memories", l.Changes.Undo(r.Context()))
 }
 
 func (l *Live) change(w http.ResponseWriter, r *http.Request) {
@@ -226,23 +215,23 @@ func (l *Live) change(w http.ResponseWriter, r *http.Request) {
 		http.NotFound(w, r)
 		return
 	}
+	l.answer(w, "memories", err)
+}
+
+// end ends a delegation.
+func (l *Live) end(w http.ResponseWriter, r *http.Request) {
+	l.answer(w, "sessions", l.Changes.End(r.Context(), r.PathValue("id")))
+}
+
+// answer answers a change of memories or sessions, and tells the windows of it.
+func (l *Live) answer(w http.ResponseWriter, what string, err error) {
 	switch {
 	case errors.Is(err, embedded.ErrNotFound):
 		http.Error(w, err.Error(), http.StatusNotFound)
 	case err != nil:
 		http.Error(w, err.Error(), http.StatusConflict)
 	default:
-		l.watch.changed("memories")
+		l.watch.changed(what)
 		w.WriteHeader(http.StatusNoContent)
 	}
-}
-
-// end ends a delegation.
-func (l *Live) end(w http.ResponseWriter, r *http.Request) {
-	if err := l.Changes.End(r.Context(), r.PathValue("id")); err != nil {
-		http.Error(w, err.Error(), http.StatusConflict)
-		return
-	}
-	l.watch.changed("sessions")
-	w.WriteHeader(http.StatusNoContent)
 }

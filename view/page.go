@@ -96,14 +96,17 @@ func (p *Page) readOverview(ctx context.Context, src Source) error {
 	return err
 }
 
-// readOne reads one session, and of its relatives what they are called; nil: it is not there.
-func (p *Page) readOne(ctx context.Context, src Source, id int64) (*session, error) {
+// readOne reads one session, and of its relatives what they are called.
+func (p *Page) readOne(ctx context.Context, src Source, id int64) error {
 	related, err := src.Sessions.Related(ctx, id)
 	if err == nil {
 		err = p.conversations.read(ctx, src, choice{sessions: append(related, id), text: maxLive,
 			turns: correlation.Scope{Sessions: []int64{id}}})
 	}
-	return p.byID[id], err
+	if err == nil && p.byID[id] == nil {
+		err = correlation.ErrNotFound
+	}
+	return err
 }
 
 // writePart executes one of the templates.

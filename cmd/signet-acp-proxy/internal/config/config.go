@@ -75,7 +75,6 @@ type Config struct {
 	IdentityFiles []string `yaml:"-"`
 
 	// DaemonConfigured says that a person named the daemon, which then need not prove that it is ours.
-
 	DaemonConfigured bool `yaml:"-"`
 
 	sources map[string]string // where each value came from

@@ -76,7 +76,7 @@ func (c *Config) readFlags(f Flags) error {
 			continue
 		}
 		flag := "--" + strings.ReplaceAll(name, "_", "-")
-		s, _ := settingNamed(c, name)
+		s, _ := find(SettingsOf(c), name)
 		if err := s.set(v); err != nil {
 			return FlagError{flag, err}
 		}

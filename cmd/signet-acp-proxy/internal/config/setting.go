@@ -24,7 +24,7 @@ type Setting struct {
 }
 
 // Named finds a setting by its name.
-func Named(name string) (Setting, bool) { return settingNamed(&Config{}, name) }
+func Named(name string) (Setting, bool) { return find(SettingsOf(&Config{}), name) }
 
 // SettingsOf lists the settings of a section of the file, *Config or *AgentConfig, with their values.
 func SettingsOf(section any) []Setting {
@@ -53,8 +53,6 @@ func settingNames(all []Setting) []string {
 	}
 	return names
 }
-
-func settingNamed(c *Config, name string) (Setting, bool) { return find(SettingsOf(c), name) }
 
 func find(all []Setting, name string) (Setting, bool) {
 	i := slices.IndexFunc(all, func(s Setting) bool { return s.Name == name })

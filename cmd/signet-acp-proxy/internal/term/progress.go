@@ -27,7 +27,7 @@ func (p *Progress) Shown() bool { return p.show }
 // Step says what is being done now.
 func (p *Progress) Step(what string) { p.write(what+" …", true) }
 
-// Reader returns r, of size bytes (0: unknown), and shows how far it has been read.
+// Reader returns r, of size bytes, and shows how far it has been read.
 func (p *Progress) Reader(what string, r io.Reader, size int64) io.Reader {
 	return &progressReader{p: p, what: what, r: r, size: size}
 }
@@ -42,11 +42,7 @@ type progressReader struct {
 func (r *progressReader) Read(b []byte) (int, error) {
 	n, err := r.r.Read(b)
 	r.done += int64(n)
-	if r.size > 0 {
-		r.p.write(fmt.Sprintf("%s: %d %%", r.what, 100*r.done/r.size), false)
-	} else {
-		r.p.write(fmt.Sprintf("%s: %d KiB", r.what, r.done/1024), false)
-	}
+	r.p.write(fmt.Sprintf("%s: %d %%", r.what, 100*r.done/r.size), false)
 	return n, err
 }
 
