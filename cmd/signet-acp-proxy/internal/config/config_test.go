@@ -230,3 +230,72 @@ func TestSignetVariables(t *testing.T) {
 		})
 	}
 }
+
+// A setting is shown as it can be written; what an agent's section leaves out is its default, and a known agent's own
+// command is not ours to show.
+func TestShown(t *testing.T) {
+	dir := t.TempDir()
+	file := filepath.Join(dir, "agent.yaml")
+	write(t, file, "acp:\n  hold: 90m\n  fetch: 2h\n  context_age: 1m30s\n  retention: 36h\n  on_session_end: sh -c true\n"+
+		"  exclude: [/a, /b]\n  per_prompt: on\n  agents:\n    claude: {mcp: stdio, asks_for_tools: off}\n"+
+		"    mine: {command: my-agent --acp}\n")
+	c, err := Load(Flags{SignetPath: dir})
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := map[string]ShownSetting{}
+	for _, s := range c.Shown() {
+		got[s.Name] = s
+	}
+	for _, want := range []ShownSetting{
+		{"signet_path", dir, "--signet-path", "SIGNET_PATH"},
+		{"hold", "1h30m", file + ":2", "SIGNET_ACP_HOLD"},
+		{"fetch", "2h", file + ":3", "SIGNET_ACP_FETCH"},
+		{"context_age", "1m30s", file + ":4", "SIGNET_ACP_CONTEXT_AGE"},
+		{"retention", "36h", file + ":5", "SIGNET_ACP_RETENTION"},
+		{"deliver_at_exit", "0s", "default", "SIGNET_ACP_DELIVER_AT_EXIT"},
+		{"delegation_disk", "2GB", "default", "SIGNET_ACP_DELEGATION_DISK"},
+		{"on_session_end", "sh -c true", file + ":6", "SIGNET_ACP_ON_SESSION_END"},
+		{"exclude", "/a,/b", file + ":7", "SIGNET_ACP_EXCLUDE"},
+		{"delegation_copy", "", "default", "SIGNET_ACP_DELEGATION_COPY"},
+		{"per_prompt", true, file + ":8", "SIGNET_ACP_PER_PROMPT"},
+		{"agents.claude.mcp", "stdio", file + ":10", ""},
+		{"agents.claude.asks_for_tools", false, file + ":10", ""},
+		{"agents.claude.keeps_failed", "", "default", ""},
+		{"agents.claude.inject", true, "default", ""},
+		{"agents.mine.command", "my-agent --acp", file + ":11", ""},
+		{"agents.claude.command", nil, "", ""}, // not there
+	} {
+		if one := got[want.Name]; one.Value != want.Value || one.Source != want.Source || one.Environment != want.Environment {
+			t.Errorf("%+v, want %+v", one, want)
+		}
+	}
+	if c.Retention = 365 * 24 * time.Hour; shortDuration(c.Retention) != "365d" {
+		t.Errorf("a year is shown as %s", shortDuration(c.Retention))
+	}
+}
+
+func TestDidYouMean(t *testing.T) {
+	for _, tt := range []struct{ wrong, words, want string }{
+		{"sesions", "show sessions", `, did you mean "sessions"?`},
+		{"mem", "memory show", `, did you mean "memory"?`}, // its beginning
+		{"--jsn", "--json --limit", `, did you mean "--json"?`},
+		{"--xy", "--json", ""}, // the dashes are no likeness
+		{"abcd", "abxy", `, did you mean "abxy"?`},
+		{"abcd", "axyz", ""},
+		{"memroy", "memories memory", `, did you mean "memory"?`},
+		{"x", "", ""},
+	} {
+		if got := DidYouMean(tt.wrong, strings.Fields(tt.words)); got != tt.want {
+			t.Errorf("%s of %s: %q, want %q", tt.wrong, tt.words, got, tt.want)
+		}
+	}
+	for _, tt := range []struct {
+		a, b string
+		want int
+	}{{"", "", 0}, {"", "ab", 2}, {"ab", "", 2}, {"kitten", "sitting", 3}, {"flaw", "lawn", 2}, {"same", "same", 0}} {
+		if got := distance(tt.a, tt.b); got != tt.want {
+			t.Errorf("from %q to %q: %d, want %d", tt.a, tt.b, got, tt.want)
+		}
+	}
+}

@@ -2,9 +2,12 @@ package doctor
 
 import (
 	"errors"
+	"fmt"
+	"strings"
 	"testing"
 	"time"
 
+	"github.com/Signet-AI/signet-acp-proxy/correlation"
 	"github.com/Signet-AI/signet-acp-proxy/correlation/correlationtest"
 )
 
@@ -18,4 +21,56 @@ func TestCheckFile(t *testing.T) {
 	if err := checkFile(t.Context(), db, 0); !errors.Is(err, errNotChecked) {
 		t.Errorf("without any time: %v, want %v", err, errNotChecked)
 	}
+}
+
+// What is owed is told by what a person can do about it.
+func TestDebts(t *testing.T) {
+	soon, past := time.Now().Add(time.Hour), time.Now().Add(-time.Hour)
+	name := func(row int64) string {
+		if row == 9 {
+			return "" // gone
+		}
+		return fmt.Sprint("sess-", row)
+	}
+	for _, tt := range []struct {
+		name string
+		owed []correlation.Delivery
+		want string
+	}{
+		{"nothing", nil, "ok nothing pending"},
+		{"waits on purpose", []correlation.Delivery{{Due: soon}, {Due: soon}},
+			"ok 2 deliveries waiting on purpose, until there is enough to summarise"},
+		{"failed before and is due later", []correlation.Delivery{{Due: soon, Error: "refused"}, {Due: past, Error: "gone"}, {Due: soon,
+			Lease: "p"}}, "note 3 deliveries pending, the oldest since ; last error: gone → signet-acp-proxy deliver --wait"},
+		{"a tool's", []correlation.Delivery{{Due: past, Kind: correlation.KindMemory}},
+			"note 1 delivery pending, the oldest since  → signet-acp-proxy deliver --wait; " +
+				"note 1 memory among these, stored by tools while the daemon did not answer"},
+		{"given up", []correlation.Delivery{{Done: past, State: correlation.Dead, Session: 1}, {Done: past, State: correlation.Dead,
+			Session: 2}}, "problem 2 deliveries given up after 14 days → signet-acp-proxy show sess-1 says why; " +
+			"the conversations are still here"},
+		{"no answer", []correlation.Delivery{{Done: past, State: correlation.Unknown, Session: 9}, {Done: past,
+			State: correlation.Unknown, Session: 2}}, "note 2 deliveries without an answer from the daemon → signet-acp-proxy show " +
+			"SESSION has the details"},
+	} {
+		if got := words(sumUp(tt.owed, name).findings()); got != tt.want {
+			t.Errorf("%s:\n%s\nwant\n%s", tt.name, got, tt.want)
+		}
+	}
+	d := sumUp([]correlation.Delivery{{Due: past, Owed: past}, {Due: past, Owed: past.Add(-time.Hour)}, {Due: past, Owed: soon}}, name)
+	if !d.oldest.Equal(past.Add(-time.Hour)) || d.open != 3 {
+		t.Errorf("the oldest of %d is from %v", d.open, d.oldest)
+	}
+}
+
+// words are findings on one line: status, text and fix.
+func words(all []finding) string {
+	var lines []string
+	for _, one := range all {
+		line := one.Status + " " + one.Text
+		if one.Fix != "" {
+			line += " → " + one.Fix
+		}
+		lines = append(lines, line)
+	}
+	return strings.Join(lines, "; ")
 }

@@ -25,9 +25,9 @@ type Entry struct {
 	Turn int       `json:"turn"` // from 1 on
 
 	*AskedFields
-	*toolFields
-	*contextFields
-	*endFields
+	*ToolFields
+	*ContextFields
+	*EndFields
 }
 
 // AskedFields are the fields of a prompt that an agent said, not the user.
@@ -36,22 +36,22 @@ type AskedFields struct {
 	By         string `json:"by"` // the agent
 }
 
-// toolFields are the fields of a tool's entry, whose text is its title.
-type toolFields struct {
+// ToolFields are the fields of a tool's entry, whose text is its title.
+type ToolFields struct {
 	Kind      string   `json:"kind"`
 	Status    string   `json:"status"`
 	Locations []string `json:"locations"` // paths
 }
 
-// contextFields are the fields of a context that we inserted.
-type contextFields struct {
+// ContextFields are the fields of a context that we inserted.
+type ContextFields struct {
 	BlockID string `json:"blockId"`
 	Source  string `json:"source"`
 	Outcome string `json:"outcome"`
 }
 
-// endFields are the fields of an answer.
-type endFields struct {
+// EndFields are the fields of an answer.
+type EndFields struct {
 	Stop      string `json:"stop"`                // why the turn ended; "" if it goes on, died, or failed
 	Code      int    `json:"code,omitempty"`      // of the error that it failed with
 	Ended     bool   `json:"ended"`               // false: the turn is under way
@@ -98,15 +98,15 @@ func (d *Data) Conversation(ctx context.Context, session int64) ([]Entry, error)
 			AskedFields: d.asked(ctx, t.Delegation)})
 		for _, tool := range t.Tools {
 			all = append(all, Entry{Role: Tool, Text: tool.Title, At: t.Started.UTC(), Turn: n,
-				toolFields: &toolFields{tool.Kind, tool.Status, append([]string{}, tool.Locations...)}})
+				ToolFields: &ToolFields{tool.Kind, tool.Status, append([]string{}, tool.Locations...)}})
 		}
 		if t.Assistant != "" || !t.Ended.IsZero() {
 			at := t.Ended
 			if at.IsZero() {
 				at = t.Started
 			}
-			end := &endFields{t.Stop, t.Code, !t.Ended.IsZero(), t.Truncated}
-			all = append(all, Entry{Role: Assistant, Text: t.Assistant, At: at.UTC(), Turn: n, endFields: end})
+			end := &EndFields{t.Stop, t.Code, !t.Ended.IsZero(), t.Truncated}
+			all = append(all, Entry{Role: Assistant, Text: t.Assistant, At: at.UTC(), Turn: n, EndFields: end})
 		}
 	}
 	for _, in := range inserted { // into a session in which nothing was said
@@ -117,5 +117,5 @@ func (d *Data) Conversation(ctx context.Context, session int64) ([]Entry, error)
 
 func contextEntry(in correlation.Injection, turn int) Entry {
 	return Entry{Role: Context, Text: in.Text, At: in.At.UTC(), Turn: turn,
-		contextFields: &contextFields{in.BlockID, in.Source, string(in.Outcome)}}
+		ContextFields: &ContextFields{in.BlockID, in.Source, string(in.Outcome)}}
 }
