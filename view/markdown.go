@@ -1,6 +1,7 @@
 package view
 
 import (
+	"bufio"
 	"bytes"
 	"html"
 	"html/template"
@@ -184,8 +185,8 @@ func verbatim(text string) string {
 
 // byFences sets blocks of code, and has prose set what stands between them.
 func byFences(body string, prose func(string) string) string {
-	var out bytes.Buffer
-	w := writer{&out}
+	var out strings.Builder
+	w := bufio.NewWriter(&out)
 	var lines []string
 	fence, language := "", ""
 	flush := func(isCode bool) {
@@ -195,7 +196,7 @@ func byFences(body string, prose func(string) string) string {
 		case isCode:
 			pieces{}.code(w, language, text)
 		case strings.TrimSpace(text) != "":
-			out.WriteString(prose(text))
+			_, _ = w.WriteString(prose(text))
 		}
 	}
 	for line := range strings.Lines(body) {
@@ -216,13 +217,6 @@ func byFences(body string, prose func(string) string) string {
 		}
 	}
 	flush(fence != "")
+	_ = w.Flush() // a builder takes all
 	return out.String()
 }
-
-// A writer is a buffer as goldmark writes to it.
-type writer struct{ *bytes.Buffer }
-
-// Available, Buffered and Flush are there for util.BufWriter.
-func (writer) Available() int { return 0 }
-func (writer) Buffered() int  { return 0 }
-func (writer) Flush() error   { return nil }

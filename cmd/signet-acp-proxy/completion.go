@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/Signet-AI/signet-acp-proxy/chars"
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/config"
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/term"
 	"github.com/Signet-AI/signet-acp-proxy/correlation"
@@ -89,9 +90,9 @@ func sessionIDs(f *config.Flags) cobra.CompletionFunc {
 	return newestIDs(f, func(ctx context.Context, _ *config.Config, db *sql.DB) (ids []cobra.Completion) {
 		all, _ := correlation.New(db, correlation.Options{}).Sessions(ctx, maxCompleted)
 		for _, s := range all {
-			if s.ACPID == term.Printable(s.ACPID) {
+			if s.ACPID == chars.Printable(s.ACPID) {
 				ids = append(ids, cobra.CompletionWithDesc(s.ACPID,
-					term.Printable(s.Harness)+", "+term.Local(s.LastActive)))
+					chars.Printable(s.Harness)+", "+term.Local(s.LastActive)))
 			}
 		}
 		return ids

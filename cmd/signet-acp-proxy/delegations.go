@@ -13,6 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/Signet-AI/signet-acp-proxy/chars"
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/report"
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/runtime"
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/term"
@@ -141,7 +142,7 @@ func (p program) applyDelegation(ctx context.Context, _ *runtime.Data, a runtime
 			p.std.Say("all of it is already there")
 		}
 		for _, file := range files {
-			fmt.Fprintln(s.W, term.Printable(file))
+			fmt.Fprintln(s.W, chars.Printable(file))
 		}
 		return nil
 	})

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/Signet-AI/signet-acp-proxy/chars"
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/config"
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/term"
 	"github.com/Signet-AI/signet-acp-proxy/memory"
@@ -70,7 +71,7 @@ func Print(all []finding, s term.Screen) error {
 		if home != "" {
 			text = strings.ReplaceAll(text, home+string(filepath.Separator), "~"+string(filepath.Separator))
 		}
-		return term.ToType(term.Printable(text))
+		return term.ToType(chars.Printable(text))
 	}
 	colours := map[string]string{statusFine: term.Green, statusNote: term.Yellow, statusProblem: term.Red}
 	var b strings.Builder

@@ -8,6 +8,7 @@ import (
 	"syscall"
 
 	"github.com/Signet-AI/signet-acp-proxy/acpclient"
+	"github.com/Signet-AI/signet-acp-proxy/chars"
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/runtime"
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/term"
 	"github.com/Signet-AI/signet-acp-proxy/guard"
@@ -64,14 +65,14 @@ func greet(ctx context.Context, p *upstream.Process) (agent acpclient.Agent, err
 	case err == nil && agent.ProtocolVersion != 0:
 		return agent, nil
 	case errors.As(err, &refused):
-		return agent, fmt.Errorf("it refuses: %s", term.Cut(term.Printable(refused.Message), 200))
+		return agent, fmt.Errorf("it refuses: %s", term.Cut(chars.Printable(refused.Message), 200))
 	case !errors.Is(err, acpclient.ErrEnded) && ctx.Err() == nil:
 		return agent, errors.New("its answer to initialize names no protocolVersion")
 	}
 	<-read // it may have said why
 	switch noise := conn.Noise(); {
 	case noise != "":
-		return agent, fmt.Errorf("it says %q", term.Cut(term.Printable(noise), 60))
+		return agent, fmt.Errorf("it says %q", term.Cut(chars.Printable(noise), 60))
 	case errors.Is(err, acpclient.ErrUnread):
 		return agent, errors.New("it closed its stdin")
 	}

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/Signet-AI/signet-acp-proxy/chars"
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/clients"
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/config"
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/runtime"
@@ -140,7 +141,7 @@ func (s Steps) done(format string, args ...any) {
 // say prints a paragraph.
 func (s Steps) say(format string, args ...any) {
 	screen := term.On(s.Std.Out)
-	text := term.ToType(term.Printable(fmt.Sprintf(format, args...)))
+	text := term.ToType(chars.Printable(fmt.Sprintf(format, args...)))
 	fmt.Fprintf(screen.W, "\n%s\n", term.Wrap(text, screen.Width, 0))
 }
 
@@ -149,7 +150,7 @@ func (s Steps) would(format string, args ...any) { s.line("+", "would "+format, 
 
 func (s Steps) line(mark, format string, args ...any) {
 	screen := term.On(s.Std.Out)
-	text := term.ToType(term.Printable(fmt.Sprintf(format, args...)))
+	text := term.ToType(chars.Printable(fmt.Sprintf(format, args...)))
 	fmt.Fprintf(screen.W, "%s %s\n", mark, term.Wrap(text, screen.Width, 2))
 }
 

@@ -6,6 +6,7 @@ import (
 	"io"
 	"strings"
 
+	"github.com/Signet-AI/signet-acp-proxy/chars"
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/runtime"
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/term"
 	"github.com/Signet-AI/signet-acp-proxy/view"
@@ -16,7 +17,7 @@ func Conversation(s runtime.Listed, said []runtime.Entry, screen term.Screen) er
 	var b strings.Builder
 	p := func(format string, args ...any) { fmt.Fprintf(&b, format, args...) }
 	head := fmt.Sprintf("%s · %s · %s · %s", s.ACPID, s.Harness, runtime.HomeShort(s.Cwd), term.Count(s.Turns, "turn"))
-	p("%s\n", screen.Paint(term.Bold, term.Wrap(term.Printable(head), screen.Width, 0)))
+	p("%s\n", screen.Paint(term.Bold, term.Wrap(chars.Printable(head), screen.Width, 0)))
 	turn := 0
 	for _, e := range said {
 		if e.Turn != turn {
@@ -45,23 +46,23 @@ func entry(s runtime.Listed, e runtime.Entry, screen term.Screen) string {
 	case runtime.User:
 		who := "You"
 		if e.AskedFields != nil {
-			who = term.Printable(e.By) + ", which delegated"
+			who = chars.Printable(e.By) + ", which delegated"
 		}
 		p("%s\n%s\n", screen.Paint(term.Bold, who), body(e.Text, "  ", screen))
 	case runtime.Assistant:
-		p("%s\n", screen.Paint(term.Green, cmp.Or(term.Printable(s.Harness), "Agent")))
+		p("%s\n", screen.Paint(term.Green, cmp.Or(chars.Printable(s.Harness), "Agent")))
 		if e.Text != "" {
 			p("%s\n", body(e.Text, "  ", screen))
 		}
 		if note := view.HowItEnded(e.Ended, e.Stop, e.Code, e.Truncated); note != "" {
-			p("  %s\n", screen.Paint(term.Yellow, "("+term.Printable(note)+")"))
+			p("  %s\n", screen.Paint(term.Yellow, "("+chars.Printable(note)+")"))
 		}
 	case runtime.Tool:
 		text := fmt.Sprintf("· %s: %s (%s)", cmp.Or(e.Kind, "tool"), e.Text, e.Status)
 		if len(e.Locations) > 0 {
 			text += " " + strings.Join(e.Locations, ", ")
 		}
-		p("%s\n", body(term.Printable(text), "    ", screen))
+		p("%s\n", body(chars.Printable(text), "    ", screen))
 	case runtime.Context:
 		title := fmt.Sprintf("inserted by signet-acp-proxy, from %s (%s)", e.Source, e.Outcome)
 		box := "  ┌ " + term.Wrap(title, max(0, screen.Width-4), 0)

@@ -60,7 +60,7 @@ func Doing(d delegation.Row, s term.Screen) error {
 	if note != "" {
 		line += "  " + note
 	}
-	_, err := fmt.Fprintln(s.W, term.Wrap(term.Printable(line), s.Width, 2))
+	_, err := fmt.Fprintln(s.W, term.Wrap(chars.Printable(line), s.Width, 2))
 	return err
 }
 

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"github.com/Signet-AI/signet-acp-proxy/chars"
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/runtime"
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/term"
 )
@@ -17,11 +18,11 @@ func Preview(p runtime.Preview, std term.Streams) {
 		}
 	}
 	for _, it := range p.Items {
-		std.Say("memory %s (%s, score %.2f): in", term.Cut(term.Printable(it.ID), 40), it.Why, it.Score)
+		std.Say("memory %s (%s, score %.2f): in", term.Cut(chars.Printable(it.ID), 40), it.Why, it.Score)
 	}
 	for _, o := range p.Out {
 		if o.File == "" {
-			std.Say("memory %s: out: %s", term.Cut(term.Printable(o.ID), 40), o.Why)
+			std.Say("memory %s: out: %s", term.Cut(chars.Printable(o.ID), 40), o.Why)
 		}
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/Signet-AI/signet-acp-proxy/chars"
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/runtime"
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/term"
 	"github.com/Signet-AI/signet-acp-proxy/telemetry"
@@ -49,7 +50,7 @@ func Event(e telemetry.Event, s term.Screen) error {
 	if len(e.Data) > 0 {
 		line += "  " + string(fields)
 	}
-	if line = term.Printable(line); s.Width > 0 {
+	if line = chars.Printable(line); s.Width > 0 {
 		line = term.Cut(line, s.Width)
 	}
 	_, err = fmt.Fprintln(s.W, strings.TrimRight(line, " "))

@@ -5,6 +5,8 @@ import (
 	"io"
 	"sync"
 	"time"
+
+	"github.com/Signet-AI/signet-acp-proxy/chars"
 )
 
 // A Progress is a line on a terminal that says what is being done; nothing is printed elsewhere. Its methods may be
@@ -59,7 +61,7 @@ func (p *Progress) write(text string, atOnce bool) {
 		return
 	}
 	p.last, p.written = time.Now(), true
-	text = Printable(text)
+	text = chars.Printable(text)
 	if p.screen.Width > 1 {
 		text = Cut(text, p.screen.Width-1)
 	}

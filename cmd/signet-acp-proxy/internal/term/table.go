@@ -5,6 +5,8 @@ import (
 	"io"
 	"slices"
 	"strings"
+
+	"github.com/Signet-AI/signet-acp-proxy/chars"
 )
 
 // A Column of a table.
@@ -24,7 +26,7 @@ type Table struct {
 // Add adds a row.
 func (t *Table) Add(cells ...string) {
 	for i := range cells {
-		cells[i] = Printable(cells[i])
+		cells[i] = chars.Printable(cells[i])
 	}
 	t.rows = append(t.rows, cells)
 }
@@ -129,7 +131,7 @@ type List struct{ names, values []string }
 
 // Add adds a line, if the value is not empty.
 func (l *List) Add(name, value string) {
-	if value = Printable(value); value != "" {
+	if value = chars.Printable(value); value != "" {
 		l.names, l.values = append(l.names, name), append(l.values, value)
 	}
 }

@@ -71,15 +71,12 @@ func Wrap(text string, width, indent int) string {
 	return b.String()
 }
 
-// Printable removes control characters and line ends.
-func Printable(text string) string { return chars.Printable(text) }
-
 // Visible is Printable for text of several lines.
 func Visible(text string) string {
 	lines := strings.Split(text, "\n")
 	for i := range lines {
 		indent := lines[i][:len(lines[i])-len(strings.TrimLeft(lines[i], " "))]
-		lines[i] = indent + Printable(lines[i])
+		lines[i] = indent + chars.Printable(lines[i])
 	}
 	return strings.Join(lines, "\n")
 }
