@@ -62,6 +62,8 @@ func TestPrinted(t *testing.T) {
 	shown := runtime.Shown{Row: session.Row(), Keys: []string{"acp-0", "acp-1"}, Delegation: &asked,
 		Delegated: []delegation.Row{working}, Warnings: []string{"disk is full", "old"}}
 	shown.AgentVersion, shown.Client, shown.ClientVersion = "0.9", "zed", "1.2"
+	shown.SignetSessionKey, shown.ACPXRecordID, shown.AgentID, shown.ParentSessionKey = "acp-1", "rec-1", "alto", "acp-9"
+	shown.Continues, shown.ContinuedBy, shown.Project, shown.Started = "sess-0", "sess-2", "/src/kiln", at
 	if err := json.Unmarshal([]byte(`{"injections": [{"kind": "context", "source": "embedded", "outcome": "kept", "bytes": 9,
 		"fetchMs": 4, "heldMs": 6, "items": ["a", "b"], "at": "2026-10-03T09:30:00Z"}], "deliveries": [
 		{"kind": "daemon", "state": "done", "attempts": 1, "turns": 3, "owed": "2026-10-03T09:30:00Z", "reply": "taken"},
