@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -237,5 +238,72 @@ func TestUndoExpires(t *testing.T) {
 		if _, err := os.Stat(runtime.UndoFile(d.Config)); (err == nil) != stays {
 			t.Errorf("after %v: %v", age, err)
 		}
+	}
+}
+
+// What a person is told of each removal.
+func TestSaid(t *testing.T) {
+	const (
+		what = "sess-that-went-on \"I prefer the spokeshave over the plane.\", 4 turns: this removes"
+		too  = " learned from it; memories that were added stay\n"
+		undo = "until 15:04 signet-acp-proxy forget --undo brings it back\n"
+	)
+	for _, tt := range []struct {
+		name   string
+		remove func(context.Context, Removal) error
+		want   string
+	}{
+		{"a conversation", func(ctx context.Context, r Removal) error { return r.Session(ctx, "sess-that-went-on") }, what + " 4 passages and 1 memory" + too + "forgotten: sess-that-went-on, 4 turns\n" + undo},
+		{"for good", func(ctx context.Context, r Removal) error {
+			r.ForGood = true
+			return r.Session(ctx, "sess-that-went-on")
+		}, what + " 4 passages and 1 memory" + too + "forgotten: sess-that-went-on, 4 turns\n"},
+		{"by its beginning", func(ctx context.Context, r Removal) error {
+			r.Yes = false
+			return r.Session(ctx, "sess-that-went")
+		}, what + " 4 passages and 1 memory" + too +
+			"error: sess-that-went is only the beginning of the id of sess-that-went-on: give the whole id, or --yes\n"},
+		{"one that goes on", func(ctx context.Context, r Removal) error { return r.Session(ctx, "sess-live") }, "sess-live \"Go on.\", 1 turn: this removes 0 passages and 0 memories" + too + "forgotten: sess-live, 1 turn\n" +
+			"an agent still has it open: what is said from now on is not recorded\n" + undo},
+		{"nothing is old", func(ctx context.Context, r Removal) error {
+			return r.Prune(ctx, correlation.PruneOptions{Before: time.Now().Add(-time.Hour)})
+		}, "nothing to remove; what is in use or still to be delivered stays\n"},
+		{"what is old", func(ctx context.Context, r Removal) error {
+			return r.Prune(ctx, correlation.PruneOptions{Before: time.Now().Add(time.Hour), DryRun: true})
+		}, "this removes 12 passages and 3 memories" + too + "would remove 3 sessions, 6 turns; --yes does it\n"},
+		{"old ones", func(ctx context.Context, r Removal) error {
+			return r.Prune(ctx, correlation.PruneOptions{Before: time.Now().Add(time.Hour)})
+		}, "this removes 12 passages and 3 memories" + too + "removed: 3 sessions, 6 turns\n" + undo},
+		{"no import", func(ctx context.Context, r Removal) error { return r.Source(ctx, "backfill:codex") }, "0 conversations from backfill:codex\n"},
+		{"an import, without --yes", func(ctx context.Context, r Removal) error {
+			r.Yes = false
+			return r.Source(ctx, "backfill:claude")
+		}, "1 conversation from backfill:claude\nerror: to remove them, add --yes\n"},
+		{"an import", func(ctx context.Context, r Removal) error { return r.Source(ctx, "backfill:claude") }, "1 conversation from backfill:claude\nforgotten: 1 conversation, 2 turns\n" + undo},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			ctx, d := t.Context(), opened(t)
+			fill(t, d)
+			p, err := d.Sessions.Register(ctx, correlation.ProcessInfo{Kind: correlation.Relay, Memory: "embedded"})
+			check(t, err)
+			live, err := correlationtest.Session(ctx, d.Sessions, correlation.OpenSession{Harness: "echo", ACPID: "sess-live",
+				Process: p.ID()})
+			check(t, err)
+			check(t, correlationtest.Save(ctx, d.Sessions, []correlation.Turn{{Session: live.ID, Process: p.ID(), User: "Go on."}}))
+			_, err = d.DB.ExecContext(ctx, `UPDATE deliveries SET done = 1;
+				UPDATE sessions SET client = 'backfill:claude' WHERE acp_id = 'sess-that-was-forked'`)
+			check(t, err)
+			var said bytes.Buffer
+			err = tt.remove(ctx, Removal{Data: d, Std: term.Streams{In: nil, Out: new(bytes.Buffer), Err: &said}, Yes: true})
+			got := regexp.MustCompile(`until \d\d:\d\d`).ReplaceAllString(strings.ReplaceAll(said.String(), "signet-acp-proxy: ", ""),
+				"until 15:04")
+			if err != nil {
+				got += "error: " + err.Error() + "\n"
+			}
+			if got != tt.want {
+				t.Errorf("%s\nwant\n%s", got, tt.want)
+			}
+			check(t, p.End(ctx, "ended"))
+		})
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"regexp"
+	"strings"
 	"testing"
 	"time"
 
@@ -17,6 +18,7 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/runtime"
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/term"
 	"github.com/Signet-AI/signet-acp-proxy/correlation"
+	"github.com/Signet-AI/signet-acp-proxy/correlation/correlationtest"
 	"github.com/Signet-AI/signet-acp-proxy/delegation"
 	"github.com/Signet-AI/signet-acp-proxy/delivery"
 	"github.com/Signet-AI/signet-acp-proxy/memory/embedded"
@@ -49,7 +51,7 @@ func TestPrinted(t *testing.T) {
 	said := []runtime.Entry{
 		{Role: runtime.Context, Turn: 1, At: at, Text: "<signet>\nThe kiln.\n</signet>\n",
 			ContextFields: &runtime.ContextFields{Source: "embedded", Outcome: "kept"}},
-		{Role: runtime.User, Turn: 1, At: at, Text: "How hot?\n  And why?"},
+		{Role: runtime.User, Turn: 1, At: at, Text: "How hot?\n  And why?\n" + strings.Repeat("x  y", 17) + "zz"},
 		{Role: runtime.Tool, Turn: 1, At: at, Text: "Read kiln.md", ToolFields: &runtime.ToolFields{Status: "completed"}},
 		{Role: runtime.Tool, Turn: 1, At: at, Text: "Fire", ToolFields: &runtime.ToolFields{Kind: "edit", Status: "failed",
 			Locations: []string{"kiln.md", "a.go"}}},
@@ -72,6 +74,10 @@ func TestPrinted(t *testing.T) {
 		&shown); err != nil {
 		t.Fatal(err)
 	}
+	db, _, remove := correlationtest.Open()
+	defer remove()
+	d := &runtime.Data{DB: db, Sessions: correlation.New(db, correlation.Options{}),
+		Memories: embedded.New(db, embedded.Options{})}
 	number := func(n int64) *int64 { return &n }
 	var std term.Streams
 	result := func(d delegation.Row, repeated, running bool) func(term.Screen) error {
@@ -112,6 +118,7 @@ func TestPrinted(t *testing.T) {
 			{"a result", result(asked, true, false)}, {"a result in a folder", result(kept, false, false)},
 			{"a result that failed", result(dropped, false, false)}, {"a detached one", result(working, false, true)},
 			{"a session", func(s term.Screen) error { return Session(shown, s) }},
+			{"a session of nothing", func(s term.Screen) error { return Session(runtime.Shown{}, s) }},
 			{"sessions", func(s term.Screen) error {
 				return Sessions([]runtime.Listed{session, listed("sess-12", "sess-1", correlation.Armed, false),
 					listed("sess-123", "sess-12", correlation.Doubt, false), listed("sess-1234", "", "odd", false)}, s)
@@ -132,10 +139,17 @@ func TestPrinted(t *testing.T) {
 				return Memories(t.Context(), nil, std, []embedded.Memory{{ID: "m1", Content: "Lower case.", Created: at, Said: 3,
 					Scope: "go", Project: "/src/kiln"}, {ID: "m2", Content: "Short.", Created: at, Said: 1, Personal: true}, {ID: "m3"}})
 			}},
+			{"a memory", func(term.Screen) error {
+				old := embedded.Memory{ID: "m0", Content: "1220 degrees.", Created: at}
+				return Memory(t.Context(), d, std, embedded.Memory{ID: "m1", Content: "1240\n degrees.", Type: "fact", Project: "/src/kiln",
+					Personal: true, Origin: "user", Source: "turn", Harness: "codex", Session: "acp-1", Tags: "a,b", Context: "heat",
+					Importance: 0.5, Rating: -0.25, Ratings: 2, Created: at, Updated: at.Add(time.Hour)}, []embedded.Memory{old})
+			}},
+			{"a memory of nobody", func(term.Screen) error { return Memory(t.Context(), d, std, embedded.Memory{ID: "m2"}, nil) }},
 			{"no notes", func(term.Screen) error { return AgentNotes(nil, std) }},
 			{"notes", func(term.Screen) error {
 				return AgentNotes([]runtime.NoteRow{{ID: "n1", Agent: "claude", Project: "/src/kiln", Content: "1240 degrees",
-					File: "/home/robin/CLAUDE.md", Line: 3}, {ID: "n2"}}, std)
+					File: "/home/robin/src/kiln/a/long/way/down/CLAUDE.md", Line: 3}, {ID: "n2"}}, std)
 			}},
 			{"nothing injected", func(term.Screen) error { return Injected(nil, session.Session, std) }},
 			{"injected", func(term.Screen) error {
