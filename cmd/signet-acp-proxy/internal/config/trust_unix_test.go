@@ -16,20 +16,23 @@ func TestTrustHook(t *testing.T) {
 		name                  string
 		yaml, folder, program os.FileMode
 		env                   bool // named by the environment, not the file
-		owner                 int  // of agent.yaml; 0: as it is
+		owner, group          int  // of agent.yaml; 0: as it is
 		refused               string
 	}{
-		{"ours", 0o600, 0o700, 0o755, false, 0, ""},
-		{"readable", 0o644, 0o755, 0o755, false, 0, ""},
-		{"the file by all", 0o602, 0o700, 0o755, false, 0, "chmod go-w TOP/signet/agent.yaml"},
-		{"the folder by all", 0o600, 0o777, 0o755, false, 0, "chmod go-w TOP/signet)"},
-		{"a sticky folder", 0o600, 0o777 | os.ModeSticky, 0o755, false, 0, ""},
-		{"the program by all", 0o600, 0o700, 0o757, false, 0, "chmod go-w TOP/bin/hook)"},
-		{"the program, from the environment", 0o600, 0o700, 0o757, true, 0, "chmod go-w TOP/bin/hook)"},
-		{"another's file", 0o600, 0o700, 0o755, false, 65534, "sudo chown $USER "},
+		{"ours", 0o600, 0o700, 0o755, false, 0, 0, ""},
+		{"readable", 0o644, 0o755, 0o755, false, 0, 0, ""},
+		{"the file by all", 0o602, 0o700, 0o755, false, 0, 0, "chmod go-w TOP/signet/agent.yaml"},
+		{"the folder by all", 0o600, 0o777, 0o755, false, 0, 0, "chmod go-w TOP/signet)"},
+		{"a sticky folder", 0o600, 0o777 | os.ModeSticky, 0o755, false, 0, 0, ""},
+		{"the program by all", 0o600, 0o700, 0o757, false, 0, 0, "chmod go-w TOP/bin/hook)"},
+		{"the program, from the environment", 0o600, 0o700, 0o757, true, 0, 0, "chmod go-w TOP/bin/hook)"},
+		{"a file that another group reads", 0o640, 0o700, 0o755, false, 0, 65534, ""},
+		{"a file that another group writes", 0o660, 0o700, 0o755, false, 0, 65534, "chmod go-w TOP/signet/agent.yaml"},
+		{"a file that the group of root writes", 0o660, 0o700, 0o755, false, 0, 0, ""},
+		{"another's file", 0o600, 0o700, 0o755, false, 65534, 0, "sudo chown $USER "},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			if tc.owner != 0 && os.Getuid() != 0 {
+			if (tc.owner != 0 || strings.Contains(tc.name, "group")) && os.Getuid() != 0 {
 				t.Skip("only root can give files away")
 			}
 			top := t.TempDir()
@@ -45,8 +48,8 @@ func TestTrustHook(t *testing.T) {
 				os.Chmod(program, tc.program), os.Chmod(file, tc.yaml), os.Chmod(dir, tc.folder)); err != nil {
 				t.Fatal(err)
 			}
-			if tc.owner != 0 {
-				if err := os.Chown(file, tc.owner, -1); err != nil {
+			if tc.owner != 0 || tc.group != 0 {
+				if err := os.Chown(file, tc.owner, tc.group); err != nil { // nobody here is 0 but root
 					t.Fatal(err)
 				}
 			}
