@@ -74,6 +74,31 @@ func TestWhatIsAddedGoesToTheByte(t *testing.T) {
 	}
 }
 
+// An entry stands first in its section, indented as the others are.
+func TestAdded(t *testing.T) {
+	const entry = `"signet-a": {"command": "p", "args": []}`
+	for _, tt := range []struct{ before, after string }{
+		{"{\n    \"agents\": {\n          \"x\": {}\n    }\n}\n", "{\n    \"agents\": {\n          ENTRY,\n          \"x\": {}\n    }\n}\n"},
+		{"{\n  \"agents\": {\n  }\n}\n", "{\n  \"agents\": {\n    ENTRY\n  \n  }\n}\n"},
+		{"{\n\t\"agents\": {\n\t\t\"x\": {}\n\t}\n}", "{\n\t\"agents\": {\n\t\tENTRY,\n\t\t\"x\": {}\n\t}\n}"},
+		{"{\r\n  \"agents\": {\r\n    \"x\": {}\r\n  }\r\n}", "{\r\n  \"agents\": {\r\n    ENTRY,\r\n    \"x\": {}\r\n  }\r\n}"},
+		{`{"agents": {"x": {}}}`, "{\"agents\": {\n  ENTRY,\"x\": {}}}"},
+		{"{\n  \"agents\": {  \"x\": {},\n      \"y\": {}}\n}", "{\n  \"agents\": {\n    ENTRY,  \"x\": {},\n      \"y\": {}}\n}"},
+		{"{\n  \"other\": 1\n}\n", "{\n  \"agents\":  {\n    ENTRY\n  },\n  \"other\": 1\n}\n"},
+		{emptyFile, "{\n  \"agents\":  {\n    ENTRY\n  }\n}\n\n"},
+		{"{ // these\n  \"agents\": { /* none */\n  }\n}", "{ // these\n  \"agents\": { /* none */\n    ENTRY\n  \n  }\n}"},
+		{"{ /* a */ \"agents\": { /* b */ \"x\": 1 /* c */ } }", "{ /* a */ \"agents\": {\n  ENTRY, /* b */ \"x\": 1 /* c */ } }"},
+	} {
+		c := &File{client: client{Section: "agents"}, file: jsonFile{text: []byte(tt.before), comments: true}}
+		if err := c.add("signet-a", []string{"p"}); err != nil {
+			t.Fatal(err)
+		}
+		if got := strings.ReplaceAll(string(c.file.text), entry, "ENTRY"); got != tt.after {
+			t.Errorf("%q became\n%q, want\n%q", tt.before, got, tt.after)
+		}
+	}
+}
+
 func TestBrokenFilesAreLeftAlone(t *testing.T) {
 	for _, text := range []string{"", " ", "[]", "1", "{", `{"a"}`, `{"a":}`, `{"a":1 "b":2}`, `{"a":1,,}`, `{} {}`,
 		`{"a":"`, `{"agents":[]}`, `{"agents":null}`, `{"agents":{"a":{]}}`, "{'a':1}", "\ufeff{}"} {

@@ -35,6 +35,10 @@ func TestLoadOrder(t *testing.T) {
 			t.Errorf("%s comes from %q, want %q", name, got, want)
 		}
 	}
+	t.Chdir(filepath.Dir(dir))
+	if c, err := Load(Flags{SignetPath: filepath.Base(dir)}); err != nil || c.SignetPath != dir {
+		t.Errorf("a folder named from here is %s, %v; want %s", c.SignetPath, err, dir)
+	}
 }
 
 // All mistakes are named, and the defaults stand in their places: a relay must start.
@@ -188,21 +192,23 @@ func TestSignetVariables(t *testing.T) {
 		named  bool // a person named the daemon
 		fetch  time.Duration
 		agent  string
+		from   string // a setting, and what it comes from
 	}{
 		{name: "none"},
-		{name: "a daemon", env: variables{"SIGNET_DAEMON_URL": "http://a.example:1"}, daemon: "http://a.example:1", named: true},
+		{name: "a daemon", env: variables{"SIGNET_DAEMON_URL": "http://a.example:1"}, daemon: "http://a.example:1", named: true,
+			from: "daemon_url SIGNET_DAEMON_URL"},
 		{name: "a daemon, and ours", env: variables{"SIGNET_DAEMON_URL": "http://a.example:1"},
 			file: "daemon_url: http://b.example:2", daemon: "http://b.example:2", named: true},
-		{name: "a host", env: variables{"SIGNET_HOST": "10.0.0.1"}, daemon: "http://10.0.0.1:3850"},
+		{name: "a host", env: variables{"SIGNET_HOST": "10.0.0.1"}, daemon: "http://10.0.0.1:3850", from: "daemon_url default"},
 		{name: "localhost", env: variables{"SIGNET_HOST": "localhost", "SIGNET_PORT": "4"}, daemon: "http://127.0.0.1:4"},
 		{name: "localhost of IPv6", env: variables{"SIGNET_HOST": "::1"}},
 		{name: "a time", env: variables{"SIGNET_SESSION_START_TIMEOUT": "1000"}, fetch: time.Second},
 		{name: "too short a time", env: variables{"SIGNET_SESSION_START_TIMEOUT": "999"}},
-		{name: "the longest time", env: variables{"SIGNET_FETCH_TIMEOUT": "120000"}, fetch: 2 * time.Minute},
+		{name: "the longest time", env: variables{"SIGNET_FETCH_TIMEOUT": "120000"}, fetch: 2 * time.Minute, from: "fetch SIGNET_FETCH_TIMEOUT"},
 		{name: "too long a time", env: variables{"SIGNET_FETCH_TIMEOUT": "120001"}},
 		{name: "no time", env: variables{"SIGNET_FETCH_TIMEOUT": "soon"}},
 		{name: "a time, and ours", env: variables{"SIGNET_FETCH_TIMEOUT": "2000"}, file: "fetch: 3s", fetch: 3 * time.Second},
-		{name: "an agent", env: variables{"SIGNET_AGENT_ID": "alto"}, agent: "alto"},
+		{name: "an agent", env: variables{"SIGNET_AGENT_ID": "alto"}, agent: "alto", from: "agent_id SIGNET_AGENT_ID"},
 		{name: "an agent, and ours", env: variables{"SIGNET_AGENT_ID": "alto"}, file: "agent_id: basso", agent: "basso"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -223,6 +229,9 @@ func TestSignetVariables(t *testing.T) {
 			}
 			if got.Fetch != cmp.Or(c.fetch, 15*time.Second) || got.AgentID != c.agent {
 				t.Errorf("fetch %v, agent %q", got.Fetch, got.AgentID)
+			}
+			if setting, from, _ := strings.Cut(c.from, " "); c.from != "" && got.Source(setting) != from {
+				t.Errorf("%s comes from %s", setting, got.Source(setting))
 			}
 			if got.DB != filepath.Join(dir, "acp", "sessions.db") {
 				t.Errorf("the database is %s", got.DB)
