@@ -251,3 +251,12 @@ func TestLastingPATH(t *testing.T) {
 		t.Errorf("got %s", got)
 	}
 }
+
+// Only a client whose file is known has one to open.
+func TestOpenUnknown(t *testing.T) {
+	for _, name := range []string{"toad", "nobody", ""} {
+		if file, err := Open(name); err == nil {
+			t.Errorf("%q has %s", name, file.Path)
+		}
+	}
+}

@@ -3,6 +3,8 @@ package runtime
 import (
 	"os/exec"
 	"testing"
+
+	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/term"
 )
 
 // What is printed to be pasted means the same to a shell, and nothing to a terminal.
@@ -23,5 +25,16 @@ func TestShellLine(t *testing.T) {
 				t.Errorf("%s prints %q, %v", line, out, err)
 			}
 		}
+	}
+}
+
+// Where no command of the agent is known, a person puts it in.
+func TestHandoffCommand(t *testing.T) {
+	h := handoff{To: "pi"}
+	if err := h.Run(t.Context(), term.Streams{}); err == nil || h.Command() != "signet-acp-proxy --agent pi -- COMMAND" {
+		t.Errorf("%s, %v", h.Command(), err)
+	}
+	if h.acpx = [][]string{{"acpx", "a"}, {"acpx", "b c"}}; h.Command() != "acpx a && acpx 'b c'" {
+		t.Error(h.Command())
 	}
 }
