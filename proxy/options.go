@@ -11,7 +11,7 @@ import (
 
 	"github.com/Signet-AI/signet-acp-proxy/correlation"
 	"github.com/Signet-AI/signet-acp-proxy/memory"
-	"github.com/Signet-AI/signet-acp-proxy/memory/private"
+	"github.com/Signet-AI/signet-acp-proxy/memory/privacy"
 	"github.com/Signet-AI/signet-acp-proxy/proxy/session"
 )
 
@@ -136,7 +136,7 @@ type Options struct {
 	Reinject    session.Reinject                  // what goes in again after a compaction or a clear; identity
 	SlashPrefix []string                          // prefixes of slash commands; "/"
 	Exclude     []string                          // globs of folders whose sessions are left alone
-	Private     *private.File                     // what was marked private in other processes; nil: nothing
+	Private     *privacy.File                     // what was marked private in other processes; nil: nothing
 	AgentID     string                            // the Signet agent; "" is the daemon's default
 	Project     func(cwd string) string           // the project of a folder; nil: memory.Project
 	ToolHint    func(agent, mode string) bool     // whether blocks mention the memory tool in a mode; nil: no

@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/Signet-AI/signet-acp-proxy/correlation"
-	"github.com/Signet-AI/signet-acp-proxy/memory/private"
+	"github.com/Signet-AI/signet-acp-proxy/memory/privacy"
 	"github.com/Signet-AI/signet-acp-proxy/proxy/session"
 )
 
@@ -86,7 +86,7 @@ func TestPrivateInOtherProcesses(t *testing.T) {
 	for n, prompt := range []string{"Robin is at <private>0151 442 88 10</private>", "and now?"} {
 		repeats := says(saying("Call 0151 442 "), saying("88 10 then."),
 			`{"sessionUpdate":"tool_call","toolCallId":"1","title":"dial 0151 442 88 10","status":"pending"}`)
-		turn := turnOf(t, textBlock(prompt), repeats, func(o *Options) { o.Private = private.At(path) })
+		turn := turnOf(t, textBlock(prompt), repeats, func(o *Options) { o.Private = privacy.FileAt(path) })
 		if turn.Assistant != "Call [private] then." || len(turn.Tools) != 1 || turn.Tools[0].Title != "dial [private]" {
 			t.Errorf("process %d stores %q and %+v", n+1, turn.Assistant, turn.Tools)
 		}

@@ -43,9 +43,7 @@ var claude = format{
 				b.ID = filepath.Base(parent)
 			}
 		}
-		if b.Cwd == "" {
-			b.Cwd = line.Cwd
-		}
+		b.Cwd = cmp.Or(b.Cwd, line.Cwd)
 		b.from = line.ForkedFrom.SessionID
 		to := line.conversation(b)
 		switch {
@@ -54,12 +52,10 @@ var claude = format{
 			to.note(summary)
 		case b.hasFile(b.from):
 			b.leave(copied)
-		case line.Type == "user":
-			to.user(line.Message.Content.join(), line.Timestamp)
-		case line.Type == "assistant":
-			to.answered(line.Message.Content, line.Timestamp)
 		case line.Type == "attachment" && line.Attachment.Type == "queued_command" && !line.IsSidechain:
 			to.user(line.Attachment.Prompt.join(), line.Timestamp)
+		default:
+			to.say(line.Type, line.Message.Content, line.Timestamp)
 		}
 	}),
 }

@@ -153,7 +153,7 @@ func (b *builder) say(role string, said content, at time.Time) {
 		b.user(said.join(), at)
 	case "assistant":
 		b.answered(said, at)
-	case "summary":
+	case "compaction":
 		b.note(summary)
 	}
 }

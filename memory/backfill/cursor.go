@@ -175,18 +175,15 @@ func cursorTranscript(ctx context.Context, p Place, path string, yield func(Conv
 		} `json:"message"`
 	}) {
 		b.ID, b.Cwd, b.Parent = strings.TrimSuffix(filepath.Base(path), ".jsonl"), folder, parent
-		at := line.At.Time
-		if at.IsZero() {
-			at = written
+		if line.At.IsZero() {
+			line.At.Time = written
 		}
-		if line.Role == "assistant" {
-			b.answered(line.Message.Content, at)
-			return
-		}
+		said := line.Message.Content
 		if line.Role == "user" {
-			text := line.Message.Content.join()
-			b.user(cmp.Or(elements(cursorQuery(), text), text), at)
+			text := said.join()
+			said = content{{text: cmp.Or(elements(cursorQuery(), text), text)}}
 		}
+		b.say(line.Role, said, line.At.Time)
 	})(ctx, p, path, yield)
 }
 

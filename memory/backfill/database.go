@@ -14,7 +14,7 @@ import (
 // A database is a store in SQLite: a conversation is a row, and so is each of its messages.
 type database struct {
 	sessions string // selects id, folder, and the parent of a subagent's; these come last
-	messages string // selects role ("summary": a compaction's), content and time of the messages of an id
+	messages string // selects role ("compaction": a summary's), content and time of the messages of an id
 }
 
 // read is a reader.

@@ -1,6 +1,7 @@
 package backfill
 
 import (
+	"cmp"
 	"context"
 	"path/filepath"
 	"runtime"
@@ -32,7 +33,7 @@ var goose = format{
 			sessions: `SELECT id, working_dir, iif({sessions.parent_session_id} = '' AND {sessions.session_type} IN
 				('sub_agent', 'specialist', 'hidden', 'scheduled'), '` + nobody + `', {sessions.parent_session_id})
 				FROM sessions ORDER BY {sessions.parent_session_id} <> '', created_at, id`,
-			messages: `SELECT iif(instr({messages.metadata_json}, '"userVisible":false'), 'summary', role),
+			messages: `SELECT iif(instr({messages.metadata_json}, '"userVisible":false'), 'compaction', role),
 				content_json, created_timestamp FROM messages WHERE session_id = ? ORDER BY created_timestamp, id`,
 		}.read(ctx, p, path, yield)
 	},
@@ -44,11 +45,6 @@ var gooseLines = jsonLines(func(b *builder, line struct {
 	Content content `json:"content"`
 	Created stamp   `json:"created"`
 }) {
-	if b.ID == "" {
-		b.ID = strings.TrimSuffix(filepath.Base(b.File), ".jsonl")
-	}
-	if b.Cwd == "" {
-		b.Cwd = line.Folder
-	}
+	b.ID, b.Cwd = strings.TrimSuffix(filepath.Base(b.File), ".jsonl"), cmp.Or(b.Cwd, line.Folder)
 	b.say(line.Role, line.Content, line.Created.Time)
 })

@@ -36,7 +36,7 @@ var opencodeTables = database{
 	sessions: `SELECT id, directory, coalesce(parent_id, '') FROM session
 		ORDER BY parent_id IS NOT NULL, time_created, id`,
 	messages: `SELECT CASE WHEN NOT json_valid(m.data) THEN '' WHEN m.data ->> 'role' = 'assistant'
-			AND m.data -> 'summary' = 'true' THEN 'summary' ELSE coalesce(m.data ->> 'role', '') END,
+			AND m.data -> 'summary' = 'true' THEN 'compaction' ELSE coalesce(m.data ->> 'role', '') END,
 		'[' || group_concat(CASE WHEN NOT json_valid(p.data) THEN NULL WHEN p.data ->> 'type' = 'tool'
 			THEN json_remove(p.data, '$.state.output') WHEN p.data ->> 'type' = 'text' THEN p.data END ORDER BY
 			p.time_created, p.id) || ']', min(p.time_created) / 1000.0
@@ -86,7 +86,7 @@ func readOpencodeFile(ctx context.Context, path string, yield func(Conversation)
 			return ctx.Err()
 		})
 		if m.Role == "assistant" && string(m.Summary) == "true" {
-			m.Role = "summary"
+			m.Role = "compaction"
 		}
 		b.say(m.Role, words, m.Time.Created.Time)
 		return cmp.Or(err, b.err)

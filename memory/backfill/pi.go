@@ -1,6 +1,7 @@
 package backfill
 
 import (
+	"cmp"
 	"path/filepath"
 	"strings"
 	"time"
@@ -24,16 +25,13 @@ var pi = format{
 			Content content `json:"content"`
 		} `json:"message"`
 	}) {
-		switch {
-		case line.Type == "session" && b.ID == "":
-			b.ID, b.Cwd = line.ID, line.Cwd
-		case line.Type == "compaction":
+		switch line.Type {
+		case "session":
+			b.ID, b.Cwd = cmp.Or(b.ID, line.ID), cmp.Or(b.Cwd, line.Cwd)
+		case "compaction":
 			b.note(summary)
-		case line.Type != "message":
-		case line.Message.Role == "user":
-			b.user(line.Message.Content.join(), line.Timestamp)
-		case line.Message.Role == "assistant":
-			b.answered(line.Message.Content, line.Timestamp)
+		case "message":
+			b.say(line.Message.Role, line.Message.Content, line.Timestamp)
 		}
 	}),
 }

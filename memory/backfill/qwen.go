@@ -21,13 +21,10 @@ var qwen = format{
 			b.ID, b.Cwd = line.SessionID, line.Cwd
 		}
 		to := line.conversation(b)
-		switch {
-		case line.Subtype == "chat_compression":
+		if line.Subtype == "chat_compression" {
 			b.note(summary)
-		case line.Type == "user":
-			to.user(line.Message.Parts.join(), line.Timestamp)
-		case line.Type == "assistant":
-			to.answered(line.Message.Parts, line.Timestamp)
+			return
 		}
+		to.say(line.Type, line.Message.Parts, line.Timestamp)
 	}),
 }

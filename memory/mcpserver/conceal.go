@@ -7,12 +7,11 @@ import (
 	"strings"
 
 	"github.com/Signet-AI/signet-acp-proxy/memory/privacy"
-	"github.com/Signet-AI/signet-acp-proxy/memory/private"
 )
 
 // conceal removes from the texts of a call that will be stored what must not be: private passages, also those that an
 // agent repeats bare, and secrets.
-func (v values) conceal(hidden *private.File, project string) error {
+func (v values) conceal(hidden *privacy.File, project string) error {
 	for _, name := range keptTexts {
 		given, ok := v[name].(string)
 		if !ok {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"net/http"
 	"slices"
 	"sync"
 	"time"
@@ -28,6 +29,9 @@ type endpoint struct {
 
 	once   sync.Once
 	server *mcp.Server
+
+	http    sync.Once // opens it for clients over HTTP, or ends that for good
+	handler http.Handler
 }
 
 func (s *Server) endpoint(who func() memory.Session) *endpoint {

@@ -1,11 +1,11 @@
 package mcpserver
 
 import (
-	"crypto/rand"
 	"errors"
 	"fmt"
 	"net"
 	"net/http"
+	"strings"
 	"sync"
 	"time"
 
@@ -13,40 +13,33 @@ import (
 	"github.com/rs/zerolog"
 )
 
-// An httpServer serves the tools over HTTP on loopback, for harnesses that cannot start a program. Each session has a
-// token of its own; a request without one gets 401.
+// An httpServer serves the tools over HTTP on loopback, for harnesses that cannot start a program. A request without a
+// session's token gets 401.
 type httpServer struct {
 	*lifetime
+	*tokens
 	log zerolog.Logger
 
 	mu     sync.Mutex // guards what follows
 	at     string     // "" until it listens
 	server *http.Server
-	ends   map[tokenHash]*httpEndpoint
 }
 
-// An httpEndpoint is an endpoint with its HTTP handler. Its clients connect anew with every request.
-type httpEndpoint struct {
-	*endpoint
-	once    sync.Once
-	handler http.Handler
-}
+const bearer = "Bearer "
 
-// address returns the URL of an endpoint and the Authorization header that opens it. The first call begins to listen.
-func (w *httpServer) address(e *endpoint) (url, authorization string, err error) {
+// listen returns the server's URL. The first call begins to listen.
+func (w *httpServer) listen() (url string, err error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.ctx.Err() != nil {
-		return "", "", errClosed
+		return "", errClosed
 	}
 	if w.at == "" {
 		if err := w.listenLocked(); err != nil {
-			return "", "", err
+			return "", err
 		}
 	}
-	authorization = "Bearer " + rand.Text()
-	w.ends[hashOf(authorization)] = &httpEndpoint{endpoint: e}
-	return "http://" + w.at + "/mcp", authorization, nil
+	return "http://" + w.at + "/mcp", nil
 }
 
 func (w *httpServer) listenLocked() error {
@@ -65,31 +58,30 @@ func (w *httpServer) listenLocked() error {
 		l.Close()
 		return errClosed
 	}
-	w.at, w.server, w.ends = l.Addr().String(), server, map[tokenHash]*httpEndpoint{}
+	w.at, w.server = l.Addr().String(), server
 	return nil
 }
 
 func (w *httpServer) ServeHTTP(out http.ResponseWriter, r *http.Request) {
-	w.mu.Lock()
-	v := w.ends[hashOf(r.Header.Get("Authorization"))]
-	w.mu.Unlock()
+	token, _ := strings.CutPrefix(r.Header.Get("Authorization"), bearer)
+	e := w.endpoint(token)
 	switch {
-	case v == nil:
+	case e == nil:
 		out.Header().Set("WWW-Authenticate", "Bearer")
 		http.Error(out, "unauthorized", http.StatusUnauthorized)
 	case r.URL.Path != "/mcp":
 		http.NotFound(out, r)
 	default:
-		v.once.Do(func() {
-			v.clients.join(v.endpoint) // until close or release
-			v.handler = mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return v.mcp() },
+		e.http.Do(func() {
+			e.clients.join(e) // until close or release
+			e.handler = mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return e.mcp() },
 				&mcp.StreamableHTTPOptions{MaxRequestBodyBytes: maxLine})
 		})
-		if v.handler == nil { // it has just ended
+		if e.handler == nil { // it has just ended
 			http.NotFound(out, r)
 			return
 		}
-		v.handler.ServeHTTP(out, r)
+		e.handler.ServeHTTP(out, r)
 	}
 }
 
@@ -101,30 +93,19 @@ func (w *httpServer) close() {
 		return
 	}
 	w.server.Close()
-	for _, v := range w.ends {
-		w.part(v)
+	for _, e := range w.all() {
+		e.endHTTP()
 	}
 }
 
-// release ends the sessions of an Authorization header.
-func (w *httpServer) release(authorization string) {
-	w.mu.Lock()
-	v := w.ends[hashOf(authorization)]
-	delete(w.ends, hashOf(authorization))
-	w.mu.Unlock()
-	if v != nil && !w.run(func() { w.part(v) }) { // the server has ended
-		w.part(v)
-	}
-}
-
-// part ends the sessions of an endpoint.
-func (w *httpServer) part(v *httpEndpoint) {
-	v.once.Do(func() {})
-	if v.handler == nil { // no client has come
+// endHTTP ends the sessions that clients have over HTTP.
+func (e *endpoint) endHTTP() {
+	e.http.Do(func() {})
+	if e.handler == nil { // no client has come
 		return
 	}
-	for session := range v.mcp().Sessions() {
+	for session := range e.mcp().Sessions() {
 		session.Close()
 	}
-	v.clients.leave(v.endpoint)
+	e.clients.leave(e)
 }

@@ -16,6 +16,7 @@ package mcpserver
 import (
 	"context"
 	"io"
+	"strings"
 	"sync"
 	"time"
 
@@ -24,7 +25,7 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/guard"
 	"github.com/Signet-AI/signet-acp-proxy/memory"
 	"github.com/Signet-AI/signet-acp-proxy/memory/embedded"
-	"github.com/Signet-AI/signet-acp-proxy/memory/private"
+	"github.com/Signet-AI/signet-acp-proxy/memory/privacy"
 	"github.com/Signet-AI/signet-acp-proxy/memory/signet"
 )
 
@@ -56,7 +57,7 @@ type Options struct {
 	ToolCache string
 
 	Extras  []Extra       // tools beside those of the memory
-	Private *private.File // what was marked private, in any process; nil: nothing
+	Private *privacy.File // what was marked private, in any process; nil: nothing
 	Exclude []string      // globs of folders that are neither read nor written for
 	Version string        // ours, for clients to see
 	Poll    time.Duration // how often a daemon that came or went is noticed; zero: 5 s
@@ -69,6 +70,7 @@ type Server struct {
 	o       Options
 	watch   *watch
 	clients *clients
+	tokens  *tokens
 	sockets *sockets
 	web     *httpServer
 
@@ -80,11 +82,11 @@ func New(o Options) *Server {
 	if o.Poll <= 0 {
 		o.Poll = defaultPoll
 	}
-	s := &Server{lifetime: newLifetime(), o: o, clients: &clients{}}
+	s := &Server{lifetime: newLifetime(), o: o, clients: &clients{}, tokens: &tokens{}}
 	s.watch = newWatch(o, s.clients.show)
 	s.clients.watch = s.watch
-	s.sockets = &sockets{lifetime: s.lifetime, log: o.Log}
-	s.web = &httpServer{lifetime: s.lifetime, log: o.Log}
+	s.sockets = &sockets{lifetime: s.lifetime, tokens: s.tokens, log: o.Log}
+	s.web = &httpServer{lifetime: s.lifetime, tokens: s.tokens, log: o.Log}
 	return s
 }
 
@@ -102,26 +104,31 @@ func (s *Server) Serve(ctx context.Context, who func() memory.Session, in io.Rea
 // Socket returns an address for Pipe at which the tools are served for a session, until Release or Close. who says
 // which session that is, whenever a tool is called.
 func (s *Server) Socket(who func() memory.Session) (address string, err error) {
-	if address, err = s.sockets.address(s.endpoint(who)); err == nil {
-		s.look() // so that the daemon is known by the time that the harness asks
+	path, err := s.sockets.listen()
+	if err != nil {
+		return "", err
 	}
-	return address, err
+	s.look() // so that the daemon is known by the time that the harness asks
+	return path + ":" + s.tokens.issue(s.endpoint(who)), nil
 }
 
 // HTTP returns the URL at which the tools are served for a session, until Release or Close, and the Authorization
 // header that opens it. who says which session that is, whenever a tool is called.
 func (s *Server) HTTP(who func() memory.Session) (url, authorization string, err error) {
-	if url, authorization, err = s.web.address(s.endpoint(who)); err == nil {
-		s.look()
+	if url, err = s.web.listen(); err != nil {
+		return "", "", err
 	}
-	return url, authorization, err
+	s.look()
+	return url, bearer + s.tokens.issue(s.endpoint(who)), nil
 }
 
 // Release ends an address of Socket, or an Authorization header of HTTP: no client can connect with it any more. Those
 // connected to the socket are still served.
 func (s *Server) Release(address string) {
-	s.sockets.release(address)
-	s.web.release(address)
+	e := s.tokens.revoke(address[strings.LastIndexAny(address, ": ")+1:])
+	if e != nil && !s.run(e.endHTTP) { // the server has ended
+		e.endHTTP()
+	}
 }
 
 // look begins to watch for the daemon, once.

@@ -2,15 +2,12 @@ package mcpserver
 
 import (
 	"context"
-	"crypto/rand"
-	"crypto/sha256"
 	"errors"
 	"fmt"
 	"net"
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -25,19 +22,13 @@ import (
 // close their sessions.
 type sockets struct {
 	*lifetime
+	*tokens
 	log zerolog.Logger
 
 	mu   sync.Mutex // guards what follows
 	dir  string     // "" until there is one
 	lock *flock.Flock
-	ends map[tokenHash]*endpoint
 }
-
-// A tokenHash is the hash of a session's token. Tokens are compared by it, so that the time of the comparison tells
-// nothing about them.
-type tokenHash [sha256.Size]byte
-
-func hashOf(token string) tokenHash { return sha256.Sum256([]byte(token)) }
 
 const (
 	folderPrefix = "signet-acp-"
@@ -49,8 +40,8 @@ const (
 	acceptPause  = 100 * time.Millisecond
 )
 
-// address returns the address of an endpoint: the socket's path and a token. The first call begins to listen.
-func (s *sockets) address(e *endpoint) (string, error) {
+// listen returns the socket's path. The first call begins to listen.
+func (s *sockets) listen() (path string, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.ctx.Err() != nil {
@@ -60,18 +51,8 @@ func (s *sockets) address(e *endpoint) (string, error) {
 		if err := s.listenLocked(); err != nil {
 			return "", err
 		}
-		s.ends = map[tokenHash]*endpoint{}
 	}
-	token := rand.Text()
-	s.ends[hashOf(token)] = e
-	return filepath.Join(s.dir, socketName) + ":" + token, nil
-}
-
-// release makes an address invalid.
-func (s *sockets) release(address string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	delete(s.ends, hashOf(address[strings.LastIndexByte(address, ':')+1:]))
+	return filepath.Join(s.dir, socketName), nil
 }
 
 func (s *sockets) listenLocked() error {
@@ -144,9 +125,7 @@ func (s *sockets) endpointOf(conn net.Conn) (*endpoint, error) {
 			break
 		}
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	e := s.ends[hashOf(string(line))]
+	e := s.endpoint(string(line))
 	if e == nil {
 		return nil, errors.New("no session has the token that was given")
 	}

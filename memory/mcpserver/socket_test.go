@@ -61,10 +61,10 @@ func TestNoMoreFiles(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.sockets.ends = map[tokenHash]*endpoint{hashOf("token"): s.endpoint(robin)}
+	token := s.tokens.issue(s.endpoint(robin))
 	s.run(func() { s.sockets.accept(&scarce{l, []error{syscall.ENFILE, syscall.EMFILE, syscall.ENOMEM}}) })
 	var out bytes.Buffer
-	if err := Pipe(l.Addr().String()+":token", strings.NewReader(ping+"\n"), &out); err != nil ||
+	if err := Pipe(l.Addr().String()+":"+token, strings.NewReader(ping+"\n"), &out); err != nil ||
 		!strings.Contains(out.String(), `"id":9`) {
 		t.Errorf("%v, %s", err, &out)
 	}

@@ -22,11 +22,11 @@ const (
 	digestSize = 16 // bytes
 )
 
-// NewDigests makes digests that nobody can compare with those of another salt.
-func NewDigests(salt []byte) *Digests { return &Digests{salt: salt, known: map[string]bool{}} }
+// newDigests makes digests that nobody can compare with those of another salt.
+func newDigests(salt []byte) *Digests { return &Digests{salt: salt, known: map[string]bool{}} }
 
-// Of returns the digests of passages, as text.
-func (d *Digests) Of(passages []string) (list []string) {
+// of returns the digests of passages, as text.
+func (d *Digests) of(passages []string) (list []string) {
 	for _, passage := range passages {
 		for _, piece := range pieces(passage) {
 			words := tokens(piece)
@@ -46,8 +46,8 @@ func (d *Digests) Of(passages []string) (list []string) {
 	return list
 }
 
-// Learn adds digests that Of gave.
-func (d *Digests) Learn(digests ...string) {
+// learn adds digests that of returned.
+func (d *Digests) learn(digests ...string) {
 	for _, text := range digests {
 		raw, err := hex.DecodeString(text)
 		if err == nil && len(raw) == digestSize && 0 < raw[0] && raw[0] <= maxRun {
@@ -56,11 +56,11 @@ func (d *Digests) Learn(digests ...string) {
 	}
 }
 
-// Has reports whether a digest is known.
-func (d *Digests) Has(digest string) bool { return d.known[digest] }
+// has reports whether a digest is known.
+func (d *Digests) has(digest string) bool { return d.known[digest] }
 
-// Conceal replaces what text repeats of the passages by "[private]".
-func (d *Digests) Conceal(text string) string {
+// conceal replaces what text repeats of the passages by "[private]".
+func (d *Digests) conceal(text string) string {
 	r := recogniser{digests: d}
 	return r.add(text, true)
 }

@@ -1,6 +1,7 @@
 package privacy
 
 import (
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -14,17 +15,21 @@ import (
 // Neutralise(Neutralise(x)) == Neutralise(x). Clean text is given back as it is and allocates nothing.
 func Neutralise(text string) string { return unmark(visible(text)) }
 
-// marks are the names of these tags, with "-" between the words. Our own and one of the daemon's begin with
-// signet-memory.
-var marks = []struct {
+// A tagMark is the name of such a tag, with "-" between the words.
+type tagMark struct {
 	name   string
 	prefix bool // longer names count too
-}{
+}
+
+var privateMark = tagMark{"private", false}
+
+// marks are all of them. Our own and one of the daemon's begin with signet-memory.
+var marks = []tagMark{
 	{"signet-memory", true},
 	{"memory-context", false},
 	{"memory-feedback", false},
 	{"system-reminder", false},
-	{"private", false},
+	privateMark,
 	// What models are trained to take for the frame of a conversation.
 	{"function-calls", false},
 	{"function-results", false},
@@ -57,8 +62,7 @@ func unmark(text string) string {
 		if c := text[i]; c == '<' || c == '[' || c == '&' || c >= utf8.RuneSelf {
 			r, n := decode(text[i:])
 			if size, ok = bracket(text[i:]); ok {
-				name, _, _ := mark(text[i+size:])
-				ok = name != "" || isBarMark(text[i+size:])
+				ok = isMark(text[i+size:]) || isBarMark(text[i+size:])
 			} else if r == '[' {
 				size, ok = n, isBracketMark(text[i+n:])
 			}
@@ -95,26 +99,34 @@ func bracket(s string) (size int, ok bool) {
 	return size, false
 }
 
-// mark reads what follows an opening bracket: the name of a mark, or of its closing tag, and the rest of the text. The
-// name is empty when there is none.
-func mark(s string) (name, rest string, closing bool) {
-	i := skip(s, unicode.IsSpace)
-	if r, size := glyph(s[i:]); slash(r) {
-		closing = true
-		i += size
-		i += skip(s[i:], unicode.IsSpace)
+// isMark reports whether what follows an opening bracket is the name of a mark, or of its closing tag.
+func isMark(s string) bool {
+	s, _ = tagName(s)
+	return slices.ContainsFunc(marks, func(m tagMark) bool {
+		_, ok := m.read(s)
+		return ok
+	})
+}
+
+// tagName takes off what may stand between an opening bracket and a name: white space, and the slash of a closing tag.
+func tagName(s string) (name string, closing bool) {
+	s = s[skip(s, unicode.IsSpace):]
+	r, size := glyph(s)
+	if !slash(r) {
+		return s, false
 	}
-	for _, m := range marks {
-		n, ok := readName(s[i:], m.name)
-		if !ok {
-			continue
-		}
-		if r, _ := glyph(s[i+n:]); !m.prefix && (unicode.IsLetter(r) || unicode.IsDigit(r) || hyphen(r)) {
-			continue
-		}
-		return m.name, s[i+n:], closing
+	s = s[size:]
+	return s[skip(s, unicode.IsSpace):], true
+}
+
+// read matches the mark at the start of s, and returns what follows it.
+func (m tagMark) read(s string) (rest string, ok bool) {
+	n, ok := readName(s, m.name)
+	if !ok {
+		return "", false
 	}
-	return "", "", false
+	r, _ := glyph(s[n:])
+	return s[n:], m.prefix || !unicode.IsLetter(r) && !unicode.IsDigit(r) && !hyphen(r)
 }
 
 // isBarMark reports whether what follows an opening bracket is a mark like |im_start|>: a name between bars. Code has

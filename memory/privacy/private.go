@@ -2,7 +2,6 @@ package privacy
 
 import (
 	"strings"
-	"unicode"
 	"unicode/utf8"
 )
 
@@ -186,11 +185,12 @@ func privateTag(s string) (tag, bool) {
 	}
 	s = s[:min(len(s), maxTag)]
 	size, ok := bracket(s)
-	if !ok || !mayBePrivate(s[size:]) { // most tags are of another name
+	if !ok {
 		return tag{size: size}, false
 	}
-	name, rest, closing := mark(s[size:])
-	if name != "private" {
+	name, closing := tagName(s[size:])
+	rest, ok := privateMark.read(name)
+	if !ok {
 		return tag{size: size}, false
 	}
 	if n := tagEnd(rest); n > 0 {
@@ -205,21 +205,6 @@ func otherTag[T string | []byte](s T) bool {
 		s = s[1:]
 	}
 	return len(s) > 0 && isLetter(s[0]) && s[0]|0x20 != 'p'
-}
-
-// mayBePrivate reports whether what follows a bracket begins like the name, perhaps of a closing tag.
-func mayBePrivate(s string) bool {
-	if name := strings.TrimPrefix(s, "/"); name != "" && isLetter(name[0]) {
-		paragraph := len(name) > 1 && name[1] == '>' // the most frequent of all
-		return name[0]|0x20 == 'p' && !paragraph
-	}
-	s = s[skip(s, unicode.IsSpace):]
-	r, size := glyph(s)
-	if slash(r) {
-		s = s[size:]
-		r, _ = glyph(s[skip(s, unicode.IsSpace):])
-	}
-	return sameLetter(r, 'p')
 }
 
 // tagEnd returns the end of the tag whose attributes s begins with, behind its closing bracket: 0 where another tag
@@ -249,13 +234,8 @@ func unfinishedTag(s string) bool {
 	if !ok {
 		return false
 	}
-	s = s[size:]
-	s = s[skip(s, unicode.IsSpace):]
-	if r, size := glyph(s); slash(r) {
-		s = s[size:]
-		s = s[skip(s, unicode.IsSpace):]
-	}
-	for _, want := range "private" {
+	s, _ = tagName(s[size:])
+	for _, want := range privateMark.name {
 		if unfinishedGlyph(s) {
 			return true
 		}

@@ -1,6 +1,7 @@
 // Package privacy decides what of a text may be kept and said: it takes out secrets (Redact) and what the user marked
 // private (WithoutPrivate, Conceal), and makes foreign text safe to stand inside a block of ours (Neutralise). A Stream
-// does it with text that arrives in pieces. Text in, text out: it knows no sessions, no protocol and no storage.
+// does it with text that arrives in pieces. Text in, text out: it knows no sessions and no protocol, and stores digests
+// alone (File).
 package privacy
 
 import (

@@ -15,8 +15,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/hashicorp/go-retryablehttp"
-
 	"github.com/Signet-AI/signet-acp-proxy/chars"
 	"github.com/Signet-AI/signet-acp-proxy/memory"
 )
@@ -121,15 +119,11 @@ func (c *Client) roundTrip(ctx context.Context, method, path string, payload []b
 	ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
 		WroteHeaders: func() { sent.Store(true) },
 	})
-	by := c.hooks
-	if method == http.MethodGet {
-		by = c.reads
-	}
-	var body any // nil without a payload: an empty one would be sent
+	var body io.Reader // nil without a payload: an empty one would be sent
 	if payload != nil {
-		body = payload
+		body = bytes.NewReader(payload)
 	}
-	req, err := retryablehttp.NewRequestWithContext(ctx, method, c.base.String()+path, body)
+	req, err := http.NewRequestWithContext(ctx, method, c.base.String()+path, body)
 	if err != nil {
 		return 0, nil, fmt.Errorf("making request: %w", withoutURL(err))
 	}
@@ -138,7 +132,7 @@ func (c *Client) roundTrip(ctx context.Context, method, path string, payload []b
 		req.Header.Set("Content-Type", "application/json")
 	}
 	req.Header.Set("Accept", "application/json")
-	res, err := by.Do(req)
+	res, err := c.do(req)
 	if err != nil {
 		return 0, nil, withoutURL(err)
 	}

@@ -19,7 +19,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/hashicorp/go-retryablehttp"
 	"github.com/rs/zerolog"
 
 	"github.com/Signet-AI/signet-acp-proxy/guard"
@@ -81,8 +80,7 @@ type Client struct {
 	owner func(*url.URL) owner // ownerOf; tests have others
 
 	transport *http.Transport
-	hooks     *retryablehttp.Client // never repeats a request
-	reads     *retryablehttp.Client // repeats one once
+	http      *http.Client
 
 	// of recalls that failed, or missed the caller's deadline, while the daemon's starts may be fine
 	recalls breaker
@@ -123,8 +121,7 @@ func New(o Options) (*Client, error) {
 	c.recalls.now = o.Now
 	c.shared = sharedBreaker{file: o.BreakerFile, url: base.String(), now: o.Now}
 	c.life, c.end = context.WithCancel(context.Background())
-	plain := &http.Client{Transport: c.transport, CheckRedirect: noRedirect}
-	c.hooks, c.reads = newRetrying(plain, 0), newRetrying(plain, 1)
+	c.http = &http.Client{Transport: c.transport, CheckRedirect: noRedirect}
 	if o.Token != "" && !c.tokenAllowed() {
 		o.Log.Warn().Str("url", base.String()).
 			Msg("daemon token not sent: the connection is neither loopback nor https")

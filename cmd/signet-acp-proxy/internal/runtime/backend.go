@@ -22,7 +22,7 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/memory"
 	"github.com/Signet-AI/signet-acp-proxy/memory/embedded"
 	"github.com/Signet-AI/signet-acp-proxy/memory/mcpserver"
-	"github.com/Signet-AI/signet-acp-proxy/memory/private"
+	"github.com/Signet-AI/signet-acp-proxy/memory/privacy"
 	"github.com/Signet-AI/signet-acp-proxy/memory/signet"
 	"github.com/Signet-AI/signet-acp-proxy/migrations"
 	"github.com/Signet-AI/signet-acp-proxy/pace"
@@ -109,7 +109,7 @@ func (b *backend) Configure(o *proxy.Options, name, id string, profile upstream.
 	o.LookLimit = max(proxy.DefaultLook, b.c.DatabaseWait)
 	o.PerPrompt, o.Reinject, o.Announce = b.c.PerPrompt, session.Reinject(b.c.Reinject), b.c.Announce == "on"
 	o.Notice = b.c.Announce == "notice"
-	o.Private = private.At(privateFile(b.c))
+	o.Private = privacy.FileAt(privateFile(b.c))
 	o.SlashPrefix, o.Exclude, o.AgentID = b.c.SlashPrefixes, b.c.Exclude, b.c.AgentID
 	o.Project, o.Ask = delegatedProject(b.c), b.c.Delegation && b.c.DelegationAsk
 	if o.Delegation = delegation.Inside(os.Getenv); o.Delegation != "" {

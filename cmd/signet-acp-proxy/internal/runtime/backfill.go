@@ -13,7 +13,7 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/correlation/eventlog"
 	"github.com/Signet-AI/signet-acp-proxy/memory"
 	"github.com/Signet-AI/signet-acp-proxy/memory/backfill"
-	"github.com/Signet-AI/signet-acp-proxy/memory/private"
+	"github.com/Signet-AI/signet-acp-proxy/memory/privacy"
 	"github.com/Signet-AI/signet-acp-proxy/sqlite"
 )
 
@@ -90,7 +90,7 @@ func (b Backfill) Run(ctx context.Context, agents []string) (all []Backfilled, e
 	if b.Quiet > 0 {
 		until = time.Now().Add(-b.Quiet)
 	}
-	hidden := private.At(privateFile(b.Data.Config))
+	hidden := privacy.FileAt(privateFile(b.Data.Config))
 	for _, agent := range agents {
 		in := &intake{Backfill: b, to: to, hidden: hidden, folders: map[string]folder{}, gone: map[string]bool{},
 			keys: map[string]string{},
@@ -165,7 +165,7 @@ const maxSkipped = 1000
 type intake struct {
 	Backfill
 	to      *eventlog.Importer // nil with DryRun
-	hidden  *private.File
+	hidden  *privacy.File
 	got     Backfilled
 	skipped int // skipped files past maxSkipped
 

@@ -14,7 +14,7 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/memory"
 	"github.com/Signet-AI/signet-acp-proxy/memory/embedded"
 	"github.com/Signet-AI/signet-acp-proxy/memory/mcpserver"
-	"github.com/Signet-AI/signet-acp-proxy/memory/private"
+	"github.com/Signet-AI/signet-acp-proxy/memory/privacy"
 	"github.com/Signet-AI/signet-acp-proxy/memory/signet"
 	"github.com/Signet-AI/signet-acp-proxy/upstream"
 )
@@ -23,7 +23,7 @@ import (
 func ToolOptions(c *config.Config, log *logFile, daemon *signet.Client,
 	store func(context.Context) (*embedded.Store, error)) mcpserver.Options {
 	o := mcpserver.Options{Store: store, Daemon: daemon, OtherProjects: c.OtherProjects,
-		Private: private.At(privateFile(c)), Exclude: c.Exclude, Version: Version, Log: log.Logger()}
+		Private: privacy.FileAt(privateFile(c)), Exclude: c.Exclude, Version: Version, Log: log.Logger()}
 	if daemon != nil {
 		o.ToolCache = filepath.Join(c.Dir(), "tools.json")
 	}

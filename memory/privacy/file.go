@@ -1,6 +1,4 @@
-// Package private keeps salted digests of what users marked private, in a file beside the ledger, so that no other
-// process and no later session of a project stores it where an agent repeats it. None of the words is in the file.
-package private
+package privacy
 
 import (
 	"bufio"
@@ -15,11 +13,10 @@ import (
 	"slices"
 	"strings"
 	"sync"
-
-	"github.com/Signet-AI/signet-acp-proxy/memory/privacy"
 )
 
-// A File holds the digests of all projects: its salt in the first line, and then one digest a line. It is safe for
+// A File keeps digests of what users marked private, so that no other process and no later session of a project stores
+// it where an agent repeats it: its salt in the first line, and then one digest a line, of all projects. It is safe for
 // concurrent use, but for Digests, and by several processes: lines are only appended, each write whole. A nil File
 // knows nothing and keeps nothing.
 type File struct {
@@ -28,12 +25,12 @@ type File struct {
 	mu    sync.Mutex
 	salt  []byte
 	lines []string
-	read  int64                       // bytes of the file that lines has
-	known map[string]*privacy.Digests // by project
+	read  int64               // bytes of the file that lines has
+	known map[string]*Digests // by project
 }
 
-// At returns the file at a path, which need not exist.
-func At(path string) *File { return &File{path: path, known: map[string]*privacy.Digests{}} }
+// FileAt returns the file at a path, which need not exist.
+func FileAt(path string) *File { return &File{path: path, known: map[string]*Digests{}} }
 
 // saltSize is the salt's length in bytes.
 const saltSize = 16
@@ -49,12 +46,12 @@ func (f *File) Conceal(project, text string) string {
 	if f.load() != nil || len(f.lines) == 0 {
 		return text
 	}
-	return f.of(project).Conceal(text)
+	return f.of(project).conceal(text)
 }
 
 // Digests returns what is known of a project by now, nil for nothing. Later calls add to it: who uses it must be the
 // only one who has the File.
-func (f *File) Digests(project string) *privacy.Digests {
+func (f *File) Digests(project string) *Digests {
 	if f == nil {
 		return nil
 	}
@@ -73,22 +70,13 @@ func (f *File) Keep(project string, passages []string) error {
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if err := f.load(); errors.Is(err, fs.ErrNotExist) {
-		if err := f.create(); err != nil {
-			return fmt.Errorf("keeping digests of private passages: %w", err)
-		}
-	} else if err != nil {
-		return fmt.Errorf("keeping digests of private passages: %w", err)
+	err := f.load()
+	if errors.Is(err, fs.ErrNotExist) {
+		err = f.create()
 	}
-	d := f.of(project)
-	list := slices.DeleteFunc(d.Of(passages), d.Has)
-	if len(list) == 0 {
-		return nil
-	}
-	file, err := os.OpenFile(f.path, os.O_WRONLY|os.O_APPEND, 0)
 	if err == nil {
-		_, err = file.WriteString(strings.Join(list, "\n") + "\n")
-		err = errors.Join(err, file.Close())
+		d := f.of(project)
+		err = f.append(slices.DeleteFunc(d.of(passages), d.has))
 	}
 	if err != nil {
 		return fmt.Errorf("keeping digests of private passages: %w", err)
@@ -96,12 +84,25 @@ func (f *File) Keep(project string, passages []string) error {
 	return nil
 }
 
+// append writes lines, if any, in one piece.
+func (f *File) append(lines []string) error {
+	if len(lines) == 0 {
+		return nil
+	}
+	file, err := os.OpenFile(f.path, os.O_WRONLY|os.O_APPEND, 0)
+	if err != nil {
+		return err
+	}
+	_, err = file.WriteString(strings.Join(lines, "\n") + "\n")
+	return errors.Join(err, file.Close())
+}
+
 // of returns the digests of a project. Their salt has the project in it: those of others never match.
-func (f *File) of(project string) *privacy.Digests {
+func (f *File) of(project string) *Digests {
 	d := f.known[project]
 	if d == nil {
-		d = privacy.NewDigests(append(slices.Clone(f.salt), project...))
-		d.Learn(f.lines...)
+		d = newDigests(append(slices.Clone(f.salt), project...))
+		d.learn(f.lines...)
 		f.known[project] = d
 	}
 	return d
@@ -134,7 +135,7 @@ func (f *File) load() error {
 	for lines.Scan() {
 		f.lines = append(f.lines, lines.Text())
 		for _, d := range f.known {
-			d.Learn(lines.Text())
+			d.learn(lines.Text())
 		}
 	}
 	f.read = int64(whole)
@@ -144,9 +145,7 @@ func (f *File) load() error {
 // create makes the file with a salt, unless another process has.
 func (f *File) create() error {
 	salt := make([]byte, saltSize)
-	if _, err := rand.Read(salt); err != nil {
-		return err
-	}
+	rand.Read(salt) // never fails
 	made, err := os.CreateTemp(filepath.Dir(f.path), filepath.Base(f.path)+"-*")
 	if err != nil {
 		return err

@@ -1,4 +1,4 @@
-package private
+package privacy
 
 import (
 	"os"
@@ -6,14 +6,12 @@ import (
 	"strings"
 	"sync"
 	"testing"
-
-	"github.com/Signet-AI/signet-acp-proxy/memory/privacy"
 )
 
 // What one process heard marked private no other stores, in that project; and no word of it is in the file.
 func TestOtherProcesses(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "private")
-	one, two := At(path), At(path)
+	one, two := FileAt(path), FileAt(path)
 	if got := two.Conceal("/p", "Robin's number is 0151 442 88 10."); !strings.Contains(got, "442") {
 		t.Errorf("before anything was private: %q", got)
 	}
@@ -32,7 +30,7 @@ func TestOtherProcesses(t *testing.T) {
 		if got := two.Conceal(c.project, c.text); got != c.want {
 			t.Errorf("%s: %q gives %q, want %q", c.project, c.text, got, c.want)
 		}
-		s := privacy.NewStream(nil, nil)
+		s := NewStream(nil, nil)
 		s.Recognise(two.Digests(c.project))
 		var streamed strings.Builder
 		for _, b := range []byte(c.text) {
@@ -68,7 +66,7 @@ func TestAnotherFile(t *testing.T) {
 	dir := t.TempDir()
 	digests := func(name string, words ...string) string {
 		path := filepath.Join(dir, name)
-		if err := At(path).Keep("/p", words); err != nil {
+		if err := FileAt(path).Keep("/p", words); err != nil {
 			t.Fatal(err)
 		}
 		raw, err := os.ReadFile(path)
@@ -81,7 +79,7 @@ func TestAnotherFile(t *testing.T) {
 	if one := digests("one", "kestrel-1", "walnut-2"); one == digests("two", "kestrel-1", "walnut-2") {
 		t.Errorf("both have %s", one)
 	}
-	f := At(filepath.Join(dir, "one"))
+	f := FileAt(filepath.Join(dir, "one"))
 	if got := f.Conceal("/p", "kestrel-1"); got != "[private]" {
 		t.Error(got)
 	}
@@ -101,13 +99,13 @@ func TestAtOnce(t *testing.T) {
 	var group sync.WaitGroup
 	for _, w := range words {
 		group.Go(func() {
-			if err := At(path).Keep("", []string{w}); err != nil {
+			if err := FileAt(path).Keep("", []string{w}); err != nil {
 				t.Error(err)
 			}
 		})
 	}
 	group.Wait()
-	f := At(path)
+	f := FileAt(path)
 	for _, w := range words {
 		if got := f.Conceal("", w); got != "[private]" {
 			t.Errorf("%s: %q", w, got)
