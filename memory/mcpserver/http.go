@@ -63,10 +63,10 @@ func (w *httpServer) listenLocked() error {
 }
 
 func (w *httpServer) ServeHTTP(out http.ResponseWriter, r *http.Request) {
-	token, _ := strings.CutPrefix(r.Header.Get("Authorization"), bearer)
+	token, given := strings.CutPrefix(r.Header.Get("Authorization"), bearer)
 	e := w.endpoint(token)
 	switch {
-	case e == nil:
+	case e == nil, !given:
 		out.Header().Set("WWW-Authenticate", "Bearer")
 		http.Error(out, "unauthorized", http.StatusUnauthorized)
 	case r.URL.Path != "/mcp":

@@ -80,9 +80,17 @@ func (c *Client) hook(key, agentID string) hookRequest {
 		AgentID: cmp.Or(agentID, c.opts.AgentID)}
 }
 
-// post calls a hook, exactly once, and decodes the reply into out. Errors as of call.
+// post calls a hook, exactly once, and decodes the reply into out. Errors as of request.
 func (c *Client) post(ctx context.Context, name string, r hookRequest, out any) error {
-	return c.call(ctx, http.MethodPost, "/api/hooks/"+name, r, out, true)
+	return c.request(ctx, http.MethodPost, "/api/hooks/"+name, r, out)
+}
+
+// request makes a request of a daemon that may be told something. Errors as of call.
+func (c *Client) request(ctx context.Context, method, path string, body, out any) error {
+	if err := c.verify(ctx); err != nil {
+		return &callError{err: err}
+	}
+	return c.call(ctx, method, path, body, out, true)
 }
 
 // call makes a request, with the token where that is safe if shown says so, and decodes the reply into out, if not nil.
@@ -180,7 +188,17 @@ func unavailable(err error) error {
 	return fmt.Errorf("%w: %w", memory.ErrUnavailable, err)
 }
 
-func isStatus(err error, code int) bool {
+// refusal returns the answer that refuses a call, nil where the call got none.
+func refusal(err error) *StatusError {
+	var none *callError
 	var se *StatusError
-	return errors.As(err, &se) && se.Code == code
+	if errors.As(err, &none) || !errors.As(err, &se) {
+		return nil
+	}
+	return se
+}
+
+func isStatus(err error, code int) bool {
+	se := refusal(err)
+	return se != nil && se.Code == code
 }

@@ -127,16 +127,9 @@ func (r *endReply) result(given bool) EndReply {
 func (c *Client) Free(ctx context.Context, key, agentID string) error {
 	ctx, cancel := context.WithTimeout(ctx, endTimeout)
 	defer cancel()
-	if err := c.verify(ctx); err != nil {
-		return fmt.Errorf("%w: %w", errRefused, err)
-	}
 	ask := c.hook(key, agentID)
 	ask.Reason = "clear"
-	err := c.post(ctx, "session-end", ask, nil)
-	if err != nil {
-		return deliveryError(err)
-	}
-	return nil
+	return deliveryError(c.post(ctx, "session-end", ask, nil))
 }
 
 // SwitchedOff asks whether a person has switched a session off (GET /api/sessions). A daemon that does not tell has
@@ -144,18 +137,14 @@ func (c *Client) Free(ctx context.Context, key, agentID string) error {
 func (c *Client) SwitchedOff(ctx context.Context, key string) (bool, error) {
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
-	if err := c.verify(ctx); err != nil {
-		return false, err
-	}
 	var got struct {
 		Sessions []struct {
 			Key      string
 			Bypassed bool
 		}
 	}
-	err := c.call(ctx, http.MethodGet, "/api/sessions", nil, &got, true)
-	var refused *StatusError
-	if errors.As(err, &refused) && refused.Code < 500 {
+	err := c.request(ctx, http.MethodGet, "/api/sessions", nil, &got)
+	if refused := refusal(err); refused != nil && refused.Code < 500 {
 		return false, nil
 	}
 	for _, s := range got.Sessions {
@@ -173,15 +162,12 @@ func (c *Client) SwitchedOff(ctx context.Context, key string) (bool, error) {
 func (c *Client) Captured(ctx context.Context, id, agentID string) (status string, err error) {
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
-	if err := c.verify(ctx); err != nil {
-		return "", err
-	}
 	path := "/api/hooks/transcript-capture/" + url.PathEscape(id)
 	if agentID = cmp.Or(agentID, c.opts.AgentID); agentID != "" { // without it another agent's is not found
 		path += "?agentId=" + url.QueryEscape(agentID)
 	}
 	var got struct{ Status, State string }
-	err = c.call(ctx, http.MethodGet, path, nil, &got, true)
+	err = c.request(ctx, http.MethodGet, path, nil, &got)
 	return chars.Cut(oneLine(cmp.Or(got.Status, got.State)), 40), unavailable(err)
 }
 
@@ -189,6 +175,8 @@ func (c *Client) Captured(ctx context.Context, id, agentID string) (status strin
 // known what the daemon did.
 func deliveryError(err error) error {
 	switch {
+	case err == nil:
+		return nil
 	case inDoubt(err), isStatus(err, 502), isStatus(err, 504):
 		return fmt.Errorf("%w: %w", ErrNoAnswer, err)
 	case isStatus(err, http.StatusForbidden):
@@ -222,9 +210,6 @@ type Compaction struct {
 func (c *Client) CompactionComplete(ctx context.Context, s Compaction) (memoryID string, err error) {
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
-	if err := c.verify(ctx); err != nil {
-		return "", fmt.Errorf("%w: %w", errRefused, err)
-	}
 	var got struct {
 		Success  bool
 		MemoryID string

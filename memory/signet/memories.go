@@ -127,11 +127,8 @@ func memoryPath(id string) string { return "/api/memory/" + url.PathEscape(id) }
 func (c *Client) memories(ctx context.Context, method, path string, body any) (json.RawMessage, error) {
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
-	if err := c.verify(ctx); err != nil {
-		return nil, err
-	}
 	var out json.RawMessage
-	err := c.call(ctx, method, path, body, &out, true)
+	err := c.request(ctx, method, path, body, &out)
 	if ce := (*callError)(nil); errors.As(err, &ce) {
 		return nil, unavailable(err)
 	}

@@ -119,9 +119,6 @@ func (c *Client) context(ctx context.Context, s memory.Session) (memory.Context,
 // start posts session-start and sorts the replies that are no context. Errors as of Start.
 func (c *Client) start(ctx context.Context, s memory.Session, claimOnly bool) (startReply, error) {
 	var r startReply
-	if err := c.verify(ctx); err != nil {
-		return r, err
-	}
 	ask := c.hook(s.Key, s.AgentID)
 	ask.Project, ask.ParentSessionKey, ask.ClaimOnly = s.Project, s.ParentKey, claimOnly
 	err := c.post(ctx, "session-start", ask, &r)
