@@ -1,6 +1,8 @@
 package backfill
 
 import (
+	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"strings"
@@ -135,5 +137,38 @@ func TestOddNotes(t *testing.T) {
 	}
 	if len(skipped) != len(want) {
 		t.Errorf("skipped %v, want %v", skipped, want)
+	}
+}
+
+// A folder of Claude's is that of its conversations, else the one that is asked from, if its name is made of that.
+func TestNotesFolders(t *testing.T) {
+	home := t.TempDir()
+	project := func(name string, conversations ...string) {
+		write(t, filepath.Join(home, ".claude", "projects", name, "memory", "a.md"), "- three words here\n")
+		for i, text := range conversations {
+			write(t, filepath.Join(home, ".claude", "projects", name, fmt.Sprintf("%d.jsonl", i)), text)
+		}
+	}
+	project("-said", "no JSON\n{\"cwd\":\"\"}\n{\"cwd\":\"/said\"}\n{\"cwd\":\"/later\"}\n")
+	project("-second", "", `{"cwd":"/second"}`)
+	project("-fourth", "", "", "", `{"cwd":"/fourth"}`)
+	project("-late", strings.Repeat(" ", 64<<10)+`{"cwd":"/late"}`)
+	project("-home-my-work")
+	project("-other")
+	if err := os.Mkdir(filepath.Join(home, ".claude", "projects", "-other", "x.jsonl"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	all, skipped := Notes(Place{Home: home}, "/home/my.work")
+	got := map[string]string{}
+	for _, n := range all {
+		got[filepath.Base(filepath.Dir(filepath.Dir(n.File)))] = fmt.Sprint(n.Cwd, " ", n.CwdUnknown)
+	}
+	want := map[string]string{"-said": "/said false", "-second": "/second false", "-fourth": " true", "-late": " true",
+		"-home-my-work": "/home/my.work false", "-other": " true"}
+	if !maps.Equal(got, want) || len(skipped) != 0 {
+		t.Errorf("%v, skipped %v", got, skipped)
+	}
+	if got := claudeFolder(filepath.Join(home, ".claude", "projects", "-other"), ""); got != "" {
+		t.Errorf("from nowhere: %s", got)
 	}
 }

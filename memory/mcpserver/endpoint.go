@@ -2,6 +2,8 @@ package mcpserver
 
 import (
 	"context"
+	"crypto/rand"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io"
@@ -32,6 +34,31 @@ type endpoint struct {
 
 	http    sync.Once // opens it for clients over HTTP, or ends that for good
 	handler http.Handler
+}
+
+// tokens are what clients show to reach the endpoint of their session. It is found by a token's hash, so that the time
+// of a comparison tells nothing about the token.
+type tokens struct{ ends sync.Map }
+
+// issue returns a new token of an endpoint.
+func (t *tokens) issue(e *endpoint) string {
+	token := rand.Text()
+	t.ends.Store(sha256.Sum256([]byte(token)), e)
+	return token
+}
+
+// endpoint returns the endpoint of a token, nil where it is no token.
+func (t *tokens) endpoint(token string) *endpoint {
+	e, _ := t.ends.Load(sha256.Sum256([]byte(token)))
+	end, _ := e.(*endpoint)
+	return end
+}
+
+// revoke makes a token invalid, and returns its endpoint.
+func (t *tokens) revoke(token string) *endpoint {
+	e, _ := t.ends.LoadAndDelete(sha256.Sum256([]byte(token)))
+	end, _ := e.(*endpoint)
+	return end
 }
 
 func (s *Server) endpoint(who func() memory.Session) *endpoint {

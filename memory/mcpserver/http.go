@@ -93,8 +93,8 @@ func (w *httpServer) close() {
 		return
 	}
 	w.server.Close()
-	for _, e := range w.all() {
-		e.endHTTP()
+	for _, e := range w.ends.Range {
+		e.(*endpoint).endHTTP()
 	}
 }
 
