@@ -8,11 +8,11 @@ import (
 	"unicode/utf8"
 )
 
-// Conceal replaces what text repeats of private passages, as WithoutPrivate returns them, by "[private]": a passage,
+// conceal replaces what text repeats of private passages, as WithoutPrivate returns them, by "[private]": a passage,
 // one of its lines, and those of its words that no dictionary has (digits, inner capitals, signs, great length),
 // whatever their case and white space. growing says that more of the text will come: then an end that may be the
 // beginning of such a passage is left out.
-func Conceal(text string, private []string, growing bool) string {
+func conceal(text string, private []string, growing bool) string {
 	var c concealer
 	c.learn(private)
 	return c.add(text, !growing)

@@ -6,7 +6,7 @@ import (
 )
 
 // WithoutPrivate takes <private>…</private> out of text, in any case and spacing, also nested; one that is not closed
-// reaches to the text's end. private are the passages, trimmed, for Conceal to find what an agent repeats of them.
+// reaches to the text's end. private are the passages, trimmed, for Clean to find what an agent repeats of them.
 func WithoutPrivate(text string) (kept string, private []string) {
 	var p Passages
 	return p.Add(text, true), p.found
@@ -32,7 +32,7 @@ func (p *Passages) Outside() bool { return p.depth == 0 && p.part == "" && !p.ga
 // Found returns the passages that are closed, and after the end also one that is not.
 func (p *Passages) Found() []string { return p.found }
 
-// maxPassage is how many bytes of a private passage are kept for Conceal. The whole of it is taken out.
+// maxPassage is how many bytes of a private passage are kept, to conceal what repeats it. The whole of it is taken out.
 const maxPassage = 64 << 10
 
 // maxGap is how many bytes after a gap are held back to see whether a passage ends in them.

@@ -70,11 +70,11 @@ func TestConceal(t *testing.T) {
 		{"it is my PIN", true, "it is "},
 		{"", true, ""},
 	} {
-		if got := Conceal(c.in, private, c.open); got != c.want {
+		if got := conceal(c.in, private, c.open); got != c.want {
 			t.Errorf("Conceal(%q, %v) = %q, want %q", c.in, c.open, got, c.want)
 		}
 	}
-	if got := Conceal("text", nil, true); got != "text" {
+	if got := conceal("text", nil, true); got != "text" {
 		t.Error(got)
 	}
 }
@@ -84,11 +84,11 @@ func TestConcealWhileTextGrows(t *testing.T) {
 	_, private := WithoutPrivate("hello <private>canary-7f3a91c2d4</private>")
 	whole := "You told me canary-7f3a91c2d4, and I repeat: canary-7f3a91c2d4."
 	for n := range len(whole) {
-		if got := Conceal(whole[:n], private, true); strings.Contains(got, "canary") {
+		if got := conceal(whole[:n], private, true); strings.Contains(got, "canary") {
 			t.Errorf("%q shows in %q", private, got)
 		}
 	}
-	if got, want := Conceal(whole, private, false), "You told me [private], and I repeat: [private]."; got != want {
+	if got, want := conceal(whole, private, false), "You told me [private], and I repeat: [private]."; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
 }
@@ -114,7 +114,7 @@ func FuzzWithoutPrivate(f *testing.F) {
 			!strings.Contains(strings.ToLower(Neutralise(oneLine)), "private") {
 			t.Errorf("an open tag before %q leaves %q", text, again)
 		}
-		Conceal(text, private, true)
+		conceal(text, private, true)
 	})
 }
 

@@ -1,5 +1,5 @@
 // Package privacy decides what of a text may be kept and said: it takes out secrets (Redact) and what the user marked
-// private (WithoutPrivate, Conceal), and makes foreign text safe to stand inside a block of ours (Neutralise). A Stream
+// private (WithoutPrivate, Clean), and makes foreign text safe to stand inside a block of ours (Neutralise). A Stream
 // does it with text that arrives in pieces. Text in, text out: it knows no sessions and no protocol, and stores digests
 // alone (File).
 package privacy
@@ -36,7 +36,7 @@ func Storable(text string, blocks, private []string, growing bool) string {
 // secrets. growing says that more of the text will come.
 func Clean(text string, private []string, growing bool) string {
 	text, own := WithoutPrivate(text)
-	return Redact(Conceal(text, slices.Concat(own, private), growing))
+	return Redact(conceal(text, slices.Concat(own, private), growing))
 }
 
 // Redact puts [redacted:kind] in the place of secrets: keys of the known providers, tokens in authorization headers,
