@@ -227,7 +227,7 @@ var kinds = map[string]struct {
 	"context_stored":  {ContextStored{}, true},
 	"context_dropped": {ContextDropped{}, false},
 	"compacting":      {Compacting{}, false},
-	DaemonWarned:      {Warned{}, true},
+	"daemon_warned":   {Warned{}, true},
 	"summarised":      {Summarised{}, true},
 	"turn_began":      {TurnBegan{}, false},
 	"trace_known":     {TraceKnown{}, false},

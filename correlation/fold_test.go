@@ -3,8 +3,12 @@ package correlation_test
 import (
 	"database/sql"
 	"errors"
+	"fmt"
 	"testing"
 	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 
 	. "github.com/Signet-AI/signet-acp-proxy/correlation"
 )
@@ -44,7 +48,7 @@ func TestFolds(t *testing.T) {
 		"the end of the process":        {[]Event{ProcessEnded{"eof"}}, "SELECT reason FROM processes WHERE ended > 0", "eof"},
 		"a session that is closed":      {[]Event{Closed{1, "closed"}}, "SELECT count(*) FROM attachments", "0"},
 		"of a forgotten session":        {[]Event{RecordKnown{2, "r"}, TurnBegan{Session: 2, Turn: 1}, UserSaid{1, "x", false}}, "SELECT (SELECT count(*) FROM turns) || count(*) FROM sessions", "01"},
-		"what is noted of a session":    {[]Event{Compacting{1}, Warned{1, "CANARX"}}, all + "(SELECT kind || session || (turn IS NULL) v FROM events ORDER BY id)", "session_opened11 compacting11 " + DaemonWarned + "11"},
+		"what is noted of a session":    {[]Event{Compacting{1}, Warned{1, "CANARX"}}, all + "(SELECT kind || session || (turn IS NULL) v FROM events ORDER BY id)", "session_opened11 compacting11 daemon_warned11"},
 		"what is noted of a turn":       {append(on(Noted{1, "n"}), TraceKnown{1, "tp"}, ToolUsed{1, call("a")}), all + "(SELECT kind || session || turn v FROM events WHERE turn > 0 ORDER BY id)", "turn_began11 noted11 trace_known11 tool_used11"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -63,6 +67,42 @@ func TestFolds(t *testing.T) {
 			}
 			if n := b.count("SELECT count(*) FROM events WHERE data LIKE '%CANARY%' AND kind <> 'tool_used'"); n != 0 {
 				t.Error("the table of events has text of the conversation")
+			}
+		})
+	}
+}
+
+// What a process learns of what its events have changed.
+func TestChanges(t *testing.T) {
+	opened := func(n int) Event { return Opened{Session: n, Open: OpenSession{Harness: "h", ACPID: fmt.Sprint(n)}} }
+	began := TurnBegan{Session: 1, Turn: 1}
+	for name, tt := range map[string]struct {
+		events []Event
+		want   Changes
+	}{
+		"a prompt alone":            {[]Event{opened(1), began, UserSaid{1, "x", false}}, Changes{Opened: map[int]int64{1: 1}}},
+		"an answer":                 {[]Event{opened(1), began, AssistantSaid{1, "x", 0}}, Changes{Spoke: true, Opened: map[int]int64{1: 1}}},
+		"an end":                    {[]Event{opened(1), began, TurnEnded{Turn: 1}}, Changes{Spoke: true, Opened: map[int]int64{1: 1}}},
+		"a close":                   {[]Event{opened(1), Closed{1, "close"}}, Changes{Opened: map[int]int64{1: 1}, Closed: []int{1}}},
+		"gone":                      {[]Event{RecordKnown{2, "r"}, TurnBegan{Session: 3, Turn: 1}}, Changes{Gone: map[int]bool{2: true, 3: true}}},
+		"gone and opened again":     {[]Event{RecordKnown{1, "r"}, opened(1)}, Changes{Opened: map[int]int64{1: 1}}},
+		"continues one that is not": {[]Event{Opened{Session: 1, Open: OpenSession{Harness: "h"}, Continues: 2, Fork: 3}}, Changes{Opened: map[int]int64{1: 1}}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := newBench(t)
+			b.register(ProcessInfo{ID: "p"})
+			var got Changes
+			check(t, b.Batch(t.Context(), "p", func(batch *Batch) error {
+				for _, e := range tt.events {
+					if err := batch.Apply(e); err != nil && !errors.Is(err, ErrNotFound) {
+						return err
+					}
+				}
+				got = batch.Changes
+				return nil
+			}))
+			if diff := cmp.Diff(tt.want, got, cmpopts.EquateEmpty()); diff != "" {
+				t.Error(diff)
 			}
 		})
 	}

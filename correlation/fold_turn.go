@@ -108,7 +108,7 @@ func (e UserSaid) fold(b *Batch) error {
 	text, cut := cutText(e.Text)
 	return b.exec(`UPDATE turns SET user = iif(user = '', ?1, substr(user || ?2 || ?1, 1, ?3)),
 		truncated = max(truncated, ?4), learned = 0 WHERE id = ?5`,
-		text, "\n\n", MaxText, cut || e.Cut, turn)
+		text, "\n\n", maxText, cut || e.Cut, turn)
 }
 
 func (e AssistantSaid) fold(b *Batch) error {

@@ -17,14 +17,6 @@ const (
 // daemonExpected is how long a daemon that has answered is expected to come back.
 const daemonExpected = 14 * 24 * time.Hour
 
-// A Debt is something owed to the daemon beside the turns.
-type Debt struct {
-	Session int64
-	Kind    string
-	Reason  string
-	Payload string // not empty
-}
-
 // OweMemory leaves a delivery for a memory that a tool has stored, under a session's key. The payload is the caller's
 // format. owed is false if this process owes the daemon nothing. The error is ErrNotFound for a key that no session
 // has.

@@ -23,9 +23,9 @@ type Forgotten struct {
 }
 
 // Forget removes a conversation, that is all sessions that continue one another and those of its subagents that an
-// import has brought, from everywhere: turns, the search
-// index (unlearn), injections, keys, stored contexts and deliveries, also those that are owed. What is deleted is
-// overwritten in the database; Checkpoint removes it from the write-ahead log.
+// import has brought, from everywhere: turns, the search index (unlearn), injections, keys, stored contexts and
+// deliveries, also those that are owed. What is deleted is overwritten in the database; Checkpoint removes it from the
+// write-ahead log.
 func (s *Store) Forget(ctx context.Context, session int64, unlearn Unlearn) (Forgotten, error) {
 	var f Forgotten
 	err := s.write(ctx, "forgetting a session", func(tx *sql.Tx) (err error) {

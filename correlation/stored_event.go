@@ -48,14 +48,11 @@ func (s *Store) TurnEvents(ctx context.Context, since time.Time, kinds ...string
 		sqlite.List(kinds), sqlite.Stamp(since))
 }
 
-// DaemonWarned is the kind of an event with a daemon's warning to people about a session.
-const DaemonWarned = "daemon_warned"
-
 // Warnings returns the daemons' warnings about a session and those that it continues, oldest first, each once.
 func (s *Store) Warnings(ctx context.Context, session int64) ([]string, error) {
 	return collect(ctx, s, "reading what the daemon warned of", sqlite.One[string], ancestors("continue_of")+`
-		SELECT data ->> 'text' FROM events WHERE session IN ancestors AND kind = ? GROUP BY 1 ORDER BY min(id)`,
-		session, DaemonWarned)
+		SELECT data ->> 'text' FROM events WHERE session IN ancestors AND kind = 'daemon_warned'
+		GROUP BY 1 ORDER BY min(id)`, session)
 }
 
 // eventsAtOnce is how many are removed in one transaction.

@@ -12,9 +12,9 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/sqlite"
 )
 
-// MaxText is how many bytes of a turn's prompt, and of its answer, are kept. What is longer is cut there, and the turn
+// maxText is how many bytes of a turn's prompt, and of its answer, are kept. What is longer is cut there, and the turn
 // marked as truncated.
-const MaxText = 1 << 20
+const maxText = 1 << 20
 
 // MaxTools is how many tool calls of a turn are kept.
 const MaxTools = 256
@@ -153,8 +153,8 @@ func (s *Store) FirstPrompt(ctx context.Context, session int64) (string, error) 
 	return user, sqlite.While("reading the first prompt", orNotFound(err))
 }
 
-// cutText returns text as valid UTF-8 of at most MaxText bytes, and whether it was cut.
+// cutText returns text as valid UTF-8 of at most maxText bytes, and whether it was cut.
 func cutText(text string) (string, bool) {
 	text = strings.ToValidUTF8(text, "\uFFFD")
-	return chars.Cut(text, MaxText), len(text) > MaxText
+	return chars.Cut(text, maxText), len(text) > maxText
 }

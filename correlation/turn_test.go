@@ -103,6 +103,7 @@ func TestTurnKeepsItsKey(t *testing.T) {
 }
 
 func TestTurnIsBounded(t *testing.T) {
+	const maxText = 1 << 20 // bytes, as the store keeps them
 	for _, tt := range []struct {
 		name            string
 		user, assistant string
@@ -110,10 +111,10 @@ func TestTurnIsBounded(t *testing.T) {
 		given, want     bool
 	}{
 		{"short", "a", "b", 1, false, false},
-		{"as long as may be", strings.Repeat("a", MaxText), strings.Repeat("b", MaxText), 256, false, false},
-		{"long prompt", strings.Repeat("a", MaxText+1), "b", 0, false, true},
-		{"long answer", "a", strings.Repeat("é", MaxText/2) + "x", 0, false, true},
-		{"cut inside a character", "a", "x" + strings.Repeat("é", MaxText/2), 0, false, true},
+		{"as long as may be", strings.Repeat("a", maxText), strings.Repeat("b", maxText), 256, false, false},
+		{"long prompt", strings.Repeat("a", maxText+1), "b", 0, false, true},
+		{"long answer", "a", strings.Repeat("é", maxText/2) + "x", 0, false, true},
+		{"cut inside a character", "a", "x" + strings.Repeat("é", maxText/2), 0, false, true},
 		{"many tools", "a", "b", 257, false, true},
 		{"cut by the caller", "a", "b", 0, true, true},
 	} {
@@ -128,8 +129,8 @@ func TestTurnIsBounded(t *testing.T) {
 			}
 			if !strings.HasPrefix(tt.user, got.User) || !strings.HasPrefix(tt.assistant, got.Assistant) ||
 				!utf8.ValidString(got.Assistant) ||
-				len(got.User) > MaxText || len(got.Assistant) > MaxText ||
-				len(got.Assistant) < min(len(tt.assistant), MaxText-3) {
+				len(got.User) > maxText || len(got.Assistant) > maxText ||
+				len(got.Assistant) < min(len(tt.assistant), maxText-3) {
 				t.Errorf("kept %d of %d and %d of %d bytes", len(got.User), len(tt.user), len(got.Assistant),
 					len(tt.assistant))
 			}

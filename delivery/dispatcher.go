@@ -16,8 +16,8 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/pace"
 )
 
-// goLimit is how long a process may use its database when its client has gone, and again when it ends. Tests set more.
-var goLimit = 100 * time.Millisecond
+// goLimit is how long a process may use its database when its client has gone, and again when it ends.
+const goLimit = 100 * time.Millisecond
 
 // SweepTurn is a file in the database's folder: of processes that begin at once one sweeps, for all.
 const SweepTurn = "sweep.lock"
@@ -46,7 +46,8 @@ type DispatcherOptions struct {
 // A Dispatcher starts a worker for what a process owes, and for what others have left. It posts nothing itself, except
 // with AtExit: a relay must not wait, and may be killed at any moment.
 type Dispatcher struct {
-	o DispatcherOptions
+	o     DispatcherOptions
+	limit time.Duration // goLimit; tests set more
 
 	ctx    context.Context // ends with the process
 	cancel context.CancelFunc
@@ -59,7 +60,7 @@ type Dispatcher struct {
 
 // NewDispatcher makes a Dispatcher, and begins a sweep in a goroutine. End must be called.
 func NewDispatcher(o DispatcherOptions) *Dispatcher {
-	h := &Dispatcher{o: o}
+	h := &Dispatcher{o: o, limit: goLimit}
 	h.ctx, h.cancel = context.WithCancel(context.Background())
 	var over context.CancelFunc
 	h.looks, over = context.WithTimeout(h.ctx, sweepLimit)
@@ -143,7 +144,7 @@ func (h *Dispatcher) ClientGone(ended bool) {
 	}
 	owed := !h.o.Nothing
 	if ended {
-		ctx, cancel := context.WithTimeout(context.Background(), goLimit)
+		ctx, cancel := context.WithTimeout(context.Background(), h.limit)
 		defer cancel()
 		if due, err := h.ask(ctx); err == nil {
 			owed = due
@@ -174,7 +175,7 @@ func (h *Dispatcher) Now(ctx context.Context) {
 // process.
 func (h *Dispatcher) End() {
 	h.cancel()
-	ctx, cancel := context.WithTimeout(context.Background(), goLimit)
+	ctx, cancel := context.WithTimeout(context.Background(), h.limit)
 	defer cancel()
 	done := make(chan struct{})
 	guard.Go("hand-over's end", func() {

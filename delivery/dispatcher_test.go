@@ -1,6 +1,7 @@
 package delivery
 
 import (
+	"bufio"
 	"context"
 	"io"
 	"os"
@@ -19,10 +20,11 @@ import (
 // asWorker is what the test's program does when a Spawn starts it; false: it is the test.
 func asWorker(args []string) bool {
 	switch {
-	case len(args) == 4 && args[1] == DetachWord && args[2] == "note": // that a worker was asked for
+	case len(args) == 4 && args[1] == DetachWord && args[2] == "note": // that a worker was asked for, and its credential
 		f, err := os.OpenFile(args[3], os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
 		if err == nil {
-			_, _ = f.WriteString("started\n")
+			pass, _ := bufio.NewReader(os.Stdin).ReadString('\n')
+			_, _ = f.WriteString("started " + pass)
 		}
 	case len(args) == 4 && args[1] == DetachWord:
 		if Detach(args[2:]) != nil {
@@ -42,8 +44,6 @@ func asWorker(args []string) bool {
 
 // A worker is started for what is due, at once or at our end, and for nothing else.
 func TestDispatcher(t *testing.T) {
-	defer func(limit time.Duration) { goLimit = limit }(goLimit)
-	goLimit = time.Minute
 	clientGone := func(h *Dispatcher, _ context.Context) { h.ClientGone(false) }
 	ended := func(h *Dispatcher, _ context.Context) { h.ClientGone(true) }
 	for name, tt := range map[string]struct {
@@ -86,7 +86,7 @@ func TestDispatcher(t *testing.T) {
 			o := tt.o
 			o.Store, o.Process, o.ContextAge, o.Log = b.Store, p, 30*time.Minute, zerolog.Nop()
 			o.Retention.Keep = time.Hour
-			o.Spawn.Args = []string{"note", notes}
+			o.Spawn.Args, o.Spawn.Pass = []string{"note", notes}, Credential{"there", "secret"}
 			if o.Spawn.Dir == "" {
 				o.Spawn.Dir = filepath.Join(b.dir, "acp")
 			}
@@ -96,6 +96,7 @@ func TestDispatcher(t *testing.T) {
 				return nil
 			}
 			h := NewDispatcher(o)
+			h.limit = time.Minute
 			h.tasks.Wait()
 			if tt.after {
 				b.say(toDaemon, "hello", "hi")
@@ -117,7 +118,7 @@ func TestDispatcher(t *testing.T) {
 				}
 			}
 			text, _ := os.ReadFile(notes)
-			if n := strings.Count(string(text), "started"); n != tt.started || len(waiting) != tt.atEnd ||
+			if n := strings.Count(string(text), `started {"url":"there","token":"secret"}`+"\n"); n != tt.started || len(waiting) != tt.atEnd ||
 				delivered != tt.delivered {
 				t.Errorf("%d workers, %d at our end, delivered: %v", n, len(waiting), delivered)
 			}
