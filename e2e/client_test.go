@@ -82,8 +82,6 @@ func (b *box) dial(flags []string, harness ...string) (*client, error) {
 	return c, err
 }
 
-var embedded = []string{"--memory", "embedded"}
-
 // connect is dial in a test that goes no further without it.
 func (b *box) connect(flags []string, harness ...string) *client {
 	b.t.Helper()

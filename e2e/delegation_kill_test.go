@@ -15,7 +15,7 @@ import (
 // how often.
 func TestDelegateKilled(t *testing.T) {
 	t.Parallel()
-	runs := number("SIGNET_TEST_DELEGATION_KILLS", 12)
+	runs := number("SIGNET_TEST_DELEGATION_KILLS", 8)
 	variables := []string{"ECHOAGENT_SLOW=400ms"}
 	if runtime.GOOS == "linux" { // what forks away ends, too
 		variables = append(variables, `ECHOAGENT_CALL=["sh","-c","setsid -f sleep 305 >/dev/null 2>&1"]`)

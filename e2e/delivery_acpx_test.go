@@ -51,17 +51,18 @@ func TestAcpxDelivered(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
 		name  string
+		acpx  string
 		flags []string // of the harness
 		goes  bool     // on
 		end   func(a *acpxBox)
 	}{
-		{"sessions close", nil, false, func(a *acpxBox) { a.say(words); a.say("sessions", "close") }},
-		{"sessions close, which the harness knows", []string{"-close"}, false, func(a *acpxBox) {
+		{"sessions close", "0.7.0", nil, false, func(a *acpxBox) { a.say(words); a.say("sessions", "close") }},
+		{"sessions close, which the harness knows", "0.19.1", []string{"-close"}, false, func(a *acpxBox) {
 			a.say(words)
 			a.say("sessions", "close")
 		}},
-		{"time to live", nil, true, func(a *acpxBox) { a.run(a.command(1, words)...) }},
-		{"owner killed", nil, true, func(a *acpxBox) {
+		{"time to live", "0.19.1", nil, true, func(a *acpxBox) { a.run(a.command(1, words)...) }},
+		{"owner killed", "0.19.1", nil, true, func(a *acpxBox) {
 			a.say(words)
 			owners, err := a.Owners()
 			if err != nil || len(owners) != 1 {
@@ -70,86 +71,42 @@ func TestAcpxDelivered(t *testing.T) {
 			must(a.box, kill(owners[0]))
 		}},
 	} {
-		for version, script := range acpxVersions {
-			t.Run(tt.name+"/"+version, func(t *testing.T) {
-				t.Parallel()
-				a := newAcpx(t, script, tt.flags...)
-				a.set("ECHOAGENT_TERSE=1")
-				d := a.withDaemon(daemontest.Older)
-				id := a.newSession()
-				tt.end(a)
-				began := time.Now()
-				got := a.queued(d, 1)[0]
-				// with the time to live, where there is one
-				t.Logf("delivered %v after the end", time.Since(began).Round(time.Millisecond))
-				want := "User: " + strings.TrimSpace(words) + "\nAssistant: "
-				if !strings.HasPrefix(got.Transcript, want) || strings.Contains(got.Transcript, "signet-memory") {
-					t.Errorf("transcript:\n%s", got.Transcript)
-				}
-				if got.Harness != "acp" || got.Cwd != a.Work || got.Reason == "clear" {
-					t.Errorf("%+v", got)
-				}
-				a.alone()
-				if rows := a.query(`SELECT state, attempts, file FROM deliveries`); len(rows) != 1 ||
-					rows[0][0] != "delivered" || rows[0][1] != "1" || rows[0][2] != "" {
-					t.Errorf("rows: %q", rows)
-				}
-				if _, err := os.Stat(got.TranscriptPath); !os.IsNotExist(err) {
-					t.Errorf("the transcript is left: %v", err)
-				}
-				if tt.goes {
-					a.say("second words")
-					if loads := a.requests("session/load"); len(loads) != 2 {
-						t.Errorf("loads: %v, want one before each prompt", loads)
-					}
-				}
-				a.once(id, id)
-				if keys := a.query(`SELECT count(DISTINCT key) FROM turns`); keys[0][0] != "1" {
-					t.Errorf("%s keys", keys[0][0])
-				}
-			})
-		}
-	}
-}
-
-// A connection without a prompt owes nothing.
-func TestAcpxPromptless(t *testing.T) {
-	t.Parallel()
-	eachAcpx(t, func(t *testing.T, a *acpxBox) {
-		d := a.withDaemon(daemontest.Older)
-		a.newSession()
-		a.say("sessions", "close")
-		a.alone()
-		if rows := a.query(`SELECT id FROM deliveries`); len(rows) != 0 || len(d.Ends()) != 0 {
-			t.Errorf("%d rows, session-ends: %+v", len(rows), d.Ends())
-		}
-		// 0.7.0 has killed its first process before the daemon is asked, while it is, or after: what was begun then
-		// is what must be ended.
-		if used := a.query(`SELECT key FROM session_keys WHERE used <> 0 OR ended <> 0`); len(used) != 0 {
-			t.Errorf("used or ended keys: %q", used)
-		}
-		begun := len(a.query(`SELECT key FROM session_keys WHERE started > 0`))
-		if begun > 1 || begun == 0 && !strings.HasSuffix(t.Name(), "/0.7.0") {
-			t.Errorf("%d keys were begun", begun)
-		}
-		// once the context is too old to be used, the key is ended
-		r := a.Env
-		a.set("SIGNET_ACP_CONTEXT_AGE=0.01s")
-		a.set("SIGNET_ACP_MEMORY=daemon")
-		a.run(proxyBin, "deliver", "--once")
-		a.Env = r
-		ends := d.Ends()
-		if len(ends) != begun {
-			t.Errorf("session-ends of %d keys: %+v", begun, ends)
-		}
-		for _, end := range ends {
-			if end.Outcome != daemontest.Bare {
-				t.Errorf("session-end: %+v", end)
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			a := newAcpx(t, acpxVersions[tt.acpx], tt.flags...)
+			a.set("ECHOAGENT_TERSE=1")
+			d := a.withDaemon(daemontest.Older)
+			id := a.newSession()
+			tt.end(a)
+			began := time.Now()
+			got := a.queued(d, 1)[0]
+			// with the time to live, where there is one
+			t.Logf("delivered %v after the end", time.Since(began).Round(time.Millisecond))
+			want := "User: " + strings.TrimSpace(words) + "\nAssistant: "
+			if !strings.HasPrefix(got.Transcript, want) || strings.Contains(got.Transcript, "signet-memory") {
+				t.Errorf("transcript:\n%s", got.Transcript)
 			}
-		}
-		a.run(proxyBin, "deliver", "--once")
-		if n := len(d.Ends()); n != begun {
-			t.Errorf("%d session-ends", n)
-		}
-	})
+			if got.Harness != "acp" || got.Cwd != a.Work || got.Reason == "clear" {
+				t.Errorf("%+v", got)
+			}
+			a.alone()
+			if rows := a.query(`SELECT state, attempts, file FROM deliveries`); len(rows) != 1 ||
+				rows[0][0] != "delivered" || rows[0][1] != "1" || rows[0][2] != "" {
+				t.Errorf("rows: %q", rows)
+			}
+			if _, err := os.Stat(got.TranscriptPath); !os.IsNotExist(err) {
+				t.Errorf("the transcript is left: %v", err)
+			}
+			if tt.goes {
+				a.say("second words")
+				if loads := a.requests("session/load"); len(loads) != 2 {
+					t.Errorf("loads: %v, want one before each prompt", loads)
+				}
+			}
+			a.once(id, id)
+			if keys := a.query(`SELECT count(DISTINCT key) FROM turns`); keys[0][0] != "1" {
+				t.Errorf("%s keys", keys[0][0])
+			}
+		})
+	}
 }

@@ -21,7 +21,7 @@ func TestCrowd(t *testing.T) {
 	b.set("ECHOAGENT_TERSE=1")
 	d := b.withDaemon(daemontest.Older)
 	b.run(proxyBin, "sessions") // makes the database
-	until := time.Now().Add(time.Duration(number("SIGNET_TEST_CROWD", 5)) * time.Second)
+	until := time.Now().Add(time.Duration(number("SIGNET_TEST_CROWD", 2)) * time.Second)
 	var (
 		proxies  sync.WaitGroup
 		mu       sync.Mutex

@@ -7,8 +7,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/Signet-AI/signet-acp-proxy/e2e/sandbox"
 	"github.com/Signet-AI/signet-acp-proxy/memory/signet/daemontest"
 )
@@ -32,36 +30,6 @@ func (b *box) workers() (workers []sandbox.Process) {
 		}
 	}
 	return workers
-}
-
-// Where nothing outlives the client, delivery is over when the proxy is, and takes no longer than it may.
-func TestDeliverAtExit(t *testing.T) {
-	t.Parallel()
-	t.Run("taken", func(t *testing.T) {
-		t.Parallel()
-		b := newBox(t)
-		b.set("SIGNET_ACP_DELIVER_AT_EXIT=30s", "ECHOAGENT_TERSE=1")
-		d := b.withDaemon(daemontest.Older)
-		b.talk(words)
-		if ends := d.Ends(); len(ends) != 1 || ends[0].Outcome != daemontest.Queued {
-			t.Errorf("%+v", ends)
-		}
-		if w := b.workers(); len(w) > 0 {
-			t.Errorf("a worker was started: %v", w)
-		}
-	})
-	t.Run("no answer", func(t *testing.T) {
-		t.Parallel()
-		b := newBox(t)
-		b.set("SIGNET_ACP_DELIVER_AT_EXIT=3s", "ECHOAGENT_TERSE=1")
-		d := b.withDaemon(daemontest.Older)
-		d.Fail(daemontest.Fault{Path: "/api/hooks/session-end", Kind: daemontest.BlackHole})
-		b.talk(words)
-		if diff := cmp.Diff([][]string{{"unknown", "1"}},
-			b.query(`SELECT state, attempts FROM deliveries`)); diff != "" {
-			t.Error(diff)
-		}
-	})
 }
 
 // A harness that says something after the client has gone, once the test lets it; a worker must not be there before it.
@@ -134,26 +102,5 @@ func TestKilledInTurn(t *testing.T) {
 	if got := b.queued(d, 1)[0]; !strings.HasPrefix(got.Transcript, "User: The mast") ||
 		got.Reason != "stale-session-sweep" {
 		t.Errorf("%+v", got)
-	}
-}
-
-// A proxy that is killed before the harness has named its session has sent a session-start, which is ended by whoever
-// comes next.
-func TestKilledBeforeItsSession(t *testing.T) {
-	t.Parallel()
-	b := newBox(t)
-	b.set("ECHOAGENT_HANG=session/new", "SIGNET_ACP_MEMORY=daemon", "SIGNET_ACP_CONTEXT_AGE=1ms")
-	d := b.withDaemon(daemontest.Older)
-	c := b.connect(nil, echoBin)
-	c.send(`{"jsonrpc":"2.0","id":9,"method":"session/new","params":{"cwd":%q,"mcpServers":[]}}`, b.Work)
-	const start = "/api/hooks/session-start"
-	b.wait("a session-start", func() bool { return len(d.Requests(start)) == 1 })
-	must(b, c.cmd.Process.Kill())
-	c.within(patience)
-	b.run(proxyBin, "deliver", "--wait")
-	ends := d.Ends()
-	if key := d.Requests(start)[0].JSON()["sessionKey"]; len(ends) != 1 || ends[0].Key != key ||
-		ends[0].Outcome != daemontest.Bare {
-		t.Errorf("%v was started, and ended: %+v", key, ends)
 	}
 }

@@ -37,7 +37,7 @@ type killing struct {
 // answered is delivered again. SIGNET_TEST_KILLS sets how often.
 func TestKilled(t *testing.T) {
 	t.Parallel()
-	runs := number("SIGNET_TEST_KILLS", 40)
+	runs := number("SIGNET_TEST_KILLS", 24)
 	m := &killing{box: newBox(t), kills: map[string]int{}}
 	m.set("ECHOAGENT_TERSE=1", "SIGNET_ACP_MEMORY=daemon", "SIGNET_ACP_FETCH=1s")
 	m.d = m.withDaemon(daemontest.Older)

@@ -428,24 +428,6 @@ func TestHangIsPaidOnce(t *testing.T) {
 	}
 }
 
-// A message that the daemon keeps in its inbox for good is told to one session.
-func TestInboxIsToldOnce(t *testing.T) {
-	t.Parallel()
-	b := newBox(t)
-	b.set("ECHOAGENT_TERSE=1")
-	d := b.withDaemon(daemontest.Middle)
-	d.Send("beta", "The mast is 11.42 metres.")
-	for range 2 {
-		b.talk("A question. "+words, "--memory", "daemon")
-		b.run(proxyBin, "sessions", "--json") // takes in what was said
-	}
-	b.endWorkers()
-	told := b.query(`SELECT count(*), count(DISTINCT session), sum(text LIKE '%11.42 metres%') FROM injections`)
-	if !slices.Equal(told[0], []string{"2", "2", "1"}) {
-		t.Errorf("blocks, sessions, blocks with the message: %q", told)
-	}
-}
-
 // A disk that fills up in the middle of a conversation is told of once when it does, and at the end; what fits is kept,
 // and nobody waits.
 func TestDiskFills(t *testing.T) {

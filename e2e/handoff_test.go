@@ -2,7 +2,6 @@ package e2e
 
 import (
 	"encoding/json"
-	"fmt"
 	"strings"
 	"testing"
 
@@ -33,51 +32,49 @@ func (s echoSession) told() (blocks []string) {
 	return blocks
 }
 
-// From each of the seven agents to each other one, under the names that they give themselves: the second is told once
-// what the first was, and both know each other.
+// From each of the seven agents to another one, under the names that they give themselves: the second is told once what
+// the first was, and both know each other.
 func TestHandoff(t *testing.T) {
 	t.Parallel()
-	seven := map[string]string{
-		"claude": "@agentclientprotocol/claude-agent-acp", "codex": "@agentclientprotocol/codex-acp", "opencode": "OpenCode",
-		"gemini": "gemini-cli", "qwen": "qwen-code", "pi": "pi-acp", "copilot": "Copilot",
+	seven := [][2]string{
+		{"claude", "@agentclientprotocol/claude-agent-acp"}, {"codex", "@agentclientprotocol/codex-acp"}, {"opencode", "OpenCode"},
+		{"gemini", "gemini-cli"}, {"qwen", "qwen-code"}, {"pi", "pi-acp"}, {"copilot", "Copilot"},
 	}
-	for from := range seven {
-		t.Run(from, func(t *testing.T) {
+	for i := range seven {
+		from, to := seven[i], seven[(i+1)%len(seven)]
+		t.Run(from[0]+" to "+to[0], func(t *testing.T) {
 			t.Parallel()
 			b := newBox(t)
 			b.set("ECHOAGENT_TERSE=1")
-			first := b.connect([]string{"--memory", "embedded", "--agent", from}, echoBin, "-name", seven[from])
+			connect := func(agent [2]string) *client {
+				return b.connect([]string{"--memory", "embedded", "--agent", agent[0]}, echoBin, "-name", agent[1])
+			}
+			first := connect(from)
 			id := first.talk("The keel of the Curlew is lead, and weighs 1,730 kg.", "She was built in Falmouth.")
 			first.end()
-			for to := range seven {
-				if to == from {
-					continue
-				}
-				printed := b.run(proxyBin, "handoff", id, "--to", to)
-				if !strings.Contains(printed, "--agent "+to) || strings.Count(printed, "\n") != 1 {
-					t.Errorf("to %s: it prints %q", to, printed)
-				}
-				c := b.connect([]string{"--memory", "embedded", "--agent", to}, echoBin, "-name", seven[to])
-				second, third := c.talk("Go on.", "And on."), c.talk("Hello.")
-				c.end()
-				told := b.received(second).told()
-				if len(told) != 1 || !strings.Contains(told[0], "1,730 kg") || !strings.Contains(told[0], "Falmouth") {
-					t.Errorf("to %s: it was told %q", to, told)
-				}
-				if again := b.received(third).told(); len(again) != 0 {
-					t.Errorf("to %s: the session after it was told, too: %q", to, again)
-				}
-				var rows []struct{ ACPXSessionID, Continues, ContinuedBy string }
-				must(b, json.Unmarshal([]byte(b.run(proxyBin, "sessions", "--json", "--limit", "0")), &rows))
-				known := map[string][2]string{}
-				for _, r := range rows {
-					known[r.ACPXSessionID] = [2]string{r.Continues, r.ContinuedBy}
-				}
-				want := map[string][2]string{id: {"", second}, second: {id, ""}, third: {}}
-				got := map[string][2]string{id: known[id], second: known[second], third: known[third]}
-				if diff := cmp.Diff(want, got); diff != "" {
-					t.Errorf("to %s: continues and continuedBy (-want +got):\n%s", to, diff)
-				}
+			printed := b.run(proxyBin, "handoff", id, "--to", to[0])
+			if !strings.Contains(printed, "--agent "+to[0]) || strings.Count(printed, "\n") != 1 {
+				t.Errorf("it prints %q", printed)
+			}
+			c := connect(to)
+			second, third := c.talk("Go on.", "And on."), c.talk("Hello.")
+			c.end()
+			told := b.received(second).told()
+			if len(told) != 1 || !strings.Contains(told[0], "1,730 kg") || !strings.Contains(told[0], "Falmouth") {
+				t.Errorf("it was told %q", told)
+			}
+			if again := b.received(third).told(); len(again) != 0 {
+				t.Errorf("the session after it was told, too: %q", again)
+			}
+			var rows []struct{ ACPXSessionID, Continues, ContinuedBy string }
+			must(b, json.Unmarshal([]byte(b.run(proxyBin, "sessions", "--json")), &rows))
+			got := map[string][2]string{}
+			for _, r := range rows {
+				got[r.ACPXSessionID] = [2]string{r.Continues, r.ContinuedBy}
+			}
+			want := map[string][2]string{id: {"", second}, second: {id, ""}, third: {}}
+			if diff := cmp.Diff(want, got); diff != "" {
+				t.Errorf("continues and continuedBy (-want +got):\n%s", diff)
 			}
 		})
 	}
@@ -102,42 +99,4 @@ func TestAcpxContinues(t *testing.T) {
 		}
 		a.cleanHistory()
 	})
-}
-
-// takenUp holds a conversation of some prompts, loses it as acpx does, and returns the first prompt of the session that
-// takes its place, as the harness was sent it.
-func takenUp(t *testing.T, setting string, said ...string) (prompt string) {
-	b := newBox(t)
-	b.set("SIGNET_ACP_CONTINUE="+setting, "SIGNET_ACP_MEMORY=embedded")
-	acpx := initialized
-	acpx.up = `{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":1,` +
-		`"clientInfo":{"name":"acpx","version":"0.19.1"}}}` + "\n"
-	lost := exchange{fmt.Sprintf(`{"jsonrpc":"2.0","id":9,"method":"session/load","params":`+
-		`{"sessionId":"first-0123456789","cwd":%q,"mcpServers":[]}}`+"\n", b.Work),
-		`{"jsonrpc":"2.0","id":9,"error":{"code":-32002,"message":"Resource not found"}}` + "\n"}
-	all := []exchange{acpx, opening(b.Work, "first-0123456789")}
-	for i, text := range said {
-		all = append(all, turn(10+i, "first-0123456789", text, ""))
-	}
-	b.converse(nil, all...)
-	received, _ := b.converse(nil, acpx, lost, opening(b.Work, "second-0123456789"),
-		turn(10, "second-0123456789", "Good morning.", ""))
-	received = strings.TrimSpace(received)
-	return received[strings.LastIndexByte(received, '\n')+1:]
-}
-
-// With continue off, and where nothing was said before, the first prompt is the one of a new conversation, byte for
-// byte.
-func TestContinueOff(t *testing.T) {
-	t.Parallel()
-	const keel = "The keel of the Curlew weighs 1,730 kg."
-	on, off, silent, silentOff := takenUp(t, "on", keel), takenUp(t, "off", keel), takenUp(t, "on"), takenUp(t, "off")
-	if !strings.Contains(on, earlierHeading) || !strings.Contains(on, keel) {
-		t.Errorf("with continue on it is sent\n%s", on)
-	}
-	for name, got := range map[string]string{"off": off, "on, and nothing was said": silent} {
-		if diff := cmp.Diff(silentOff, got); diff != "" || !strings.Contains(got, blockMark) {
-			t.Errorf("with continue %s it is sent\n%s\n%s", name, got, diff)
-		}
-	}
 }

@@ -15,7 +15,7 @@ import (
 // SIGNET_TEST_RESPONSE_KILLS sets how often.
 func TestKilledAfterAResponse(t *testing.T) {
 	t.Parallel()
-	runs := number("SIGNET_TEST_RESPONSE_KILLS", 6)
+	runs := number("SIGNET_TEST_RESPONSE_KILLS", 4)
 	for _, locked := range []bool{false, true} {
 		t.Run(fmt.Sprintf("locked %t", locked), func(t *testing.T) {
 			t.Parallel()

@@ -14,8 +14,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
-
-	"github.com/Signet-AI/signet-acp-proxy/e2e/fakemodel"
 )
 
 // An mcpEntry is an element of mcpServers.
@@ -194,56 +192,4 @@ func (h withHeader) RoundTrip(r *http.Request) (*http.Response, error) {
 	r = r.Clone(r.Context())
 	r.Header.Set(h.name, h.value)
 	return h.RoundTripper.RoundTrip(r)
-}
-
-// Real opencode, and a model that calls the tools: what one session stores another one finds.
-func opencodeTools(t *testing.T) {
-	const fact = "The anchor of the Curlew weighs 23 kilograms."
-	a, model := openCode(t, func(r fakemodel.Request) fakemodel.Reply {
-		said := strings.Join(r.User, "\n")
-		switch {
-		case r.Result || len(r.Tools) == 0:
-			return fakemodel.Reply{Text: "done"}
-		case strings.Contains(said, "Look it up."):
-			return fakemodel.Reply{Tool: "signet_memory_search",
-				Args: map[string]any{"query": "How heavy is the anchor of the Curlew?"}}
-		case strings.Contains(said, "Keep it."):
-			return fakemodel.Reply{Tool: "signet_memory_store", Args: map[string]any{"content": fact}}
-		}
-		return fakemodel.Reply{Text: "ok"}
-	})
-	exec := func(words string) {
-		a.run(append(append([]string{}, a.acpx...), "--approve-all", "--format", "quiet", "signet-echo",
-			"exec", words)...)
-		a.alone()
-	}
-	exec("Keep it.")
-	if got := a.query(`SELECT content, source FROM memories
-		WHERE source = 'memory_store'`); !cmp.Equal(got, [][]string{{fact, "memory_store"}}) {
-		t.Errorf("kept %q", got)
-	}
-	exec("Look it up.")
-	asked := prompts(model, "Look it up.")
-	if len(asked) < 2 {
-		t.Fatalf("the model was asked %d times", len(asked))
-	}
-	for _, tool := range []string{"signet_memory_search", "signet_memory_store"} {
-		if !slices.Contains(asked[0].Tools, tool) {
-			t.Errorf("no %s among %q", tool, asked[0].Tools)
-		}
-	}
-	last := asked[len(asked)-1]
-	var body struct {
-		Messages []struct {
-			Role    string
-			Content json.RawMessage
-		}
-	}
-	if err := json.Unmarshal(last.Body, &body); err != nil {
-		t.Fatal(err)
-	}
-	if m := body.Messages[len(body.Messages)-1]; m.Role != "tool" ||
-		!strings.Contains(string(m.Content), "23 kilograms") {
-		t.Errorf("the tool's answer: %s %s", m.Role, m.Content)
-	}
 }
