@@ -21,7 +21,7 @@ import (
 func TestNpx(t *testing.T) {
 	npx := lookPath(t, "npx")
 	built := filepath.Join(t.TempDir(), program)
-	if out, err := exec.Command("go", "build", "-o", built, "../../cmd/signet-acp-proxy").CombinedOutput(); err != nil {
+	if out, err := exec.Command("go", "build", "-tags", "sqlite_fts5", "-o", built, "../../cmd/signet-acp-proxy").CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	dist := newDist(t, map[string]string{runtime.GOOS + "/" + runtime.GOARCH: built})
