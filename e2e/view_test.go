@@ -3,6 +3,7 @@ package e2e
 import (
 	"bufio"
 	"context"
+	"encoding/json"
 	"io"
 	"net"
 	"net/http"
@@ -67,4 +68,38 @@ func TestViewLive(t *testing.T) {
 	if err := cmd.Wait(); err != nil {
 		t.Errorf("interrupted: %v", err)
 	}
+}
+
+// A follower is told of what happens while it looks on.
+func TestEventsFollow(t *testing.T) {
+	t.Parallel()
+	b := newBox(t)
+	c := b.connect([]string{"--memory", "embedded"}, echoBin)
+	id := c.talk("My own words.")
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	follower := b.Command(ctx, nil, proxyBin, "events", id, "--follow", "--json")
+	out, err := follower.StdoutPipe()
+	must(b, err)
+	must(b, follower.Start())
+	lines := bufio.NewScanner(out)
+	until := func(turn int) {
+		for lines.Scan() {
+			var e struct {
+				Kind string
+				Turn int
+			}
+			must(b, json.Unmarshal(lines.Bytes(), &e))
+			if e.Kind == "turn_ended" && e.Turn == turn {
+				return
+			}
+		}
+		t.Fatalf("turn %d did not end: %v", turn, lines.Err())
+	}
+	until(1)
+	c.say(id, "More words.")
+	until(2)
+	must(b, follower.Process.Kill())
+	_ = follower.Wait()
+	c.end()
 }
