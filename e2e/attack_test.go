@@ -28,9 +28,10 @@ func TestRepositoryNamesARegistry(t *testing.T) {
 	b.write(filepath.Join(b.Work, ".npmrc"), "registry="+registry(&projects)+"\n", 0o600)
 	b.write(filepath.Join(b.Work, "package.json"), `{"name":"theirs"}`, 0o600)
 	b.write(filepath.Join(b.Work, "node_modules", ".bin", "codex-acp"), "#!/bin/sh\ntouch ran\n", 0o755)
-	r := b.try(proxyBin, "--agent", "codex", "--memory", "off")
-	if r.Code == 0 || users.Load() == 0 {
-		t.Errorf("the package was not looked for: exit %d, %d requests\n%s", r.Code, users.Load(), r.Stderr)
+	c, err := b.start(t, nil, proxyBin, "--agent", "codex", "--memory", "off") // and stays, as npx may take long
+	must(b, err)
+	if code := c.code(); code == 0 || users.Load() == 0 {
+		t.Errorf("the package was not looked for: exit %d, %d requests\n%s", code, users.Load(), c.said())
 	}
 	if n := projects.Load(); n != 0 {
 		t.Errorf("the project's registry was asked %d times", n)
