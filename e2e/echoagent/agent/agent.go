@@ -86,7 +86,7 @@ func (a *agent) NewSession(_ context.Context, p acp.NewSessionRequest) (acp.NewS
 	if a.faults.tool != nil {
 		a.servers = p.McpServers
 	}
-	one, err := a.sessions.create(p.Cwd, a.faults.lazy)
+	one, err := a.sessions.create(p.Cwd)
 	if err != nil {
 		return acp.NewSessionResponse{}, err
 	}
@@ -102,7 +102,7 @@ func (a *agent) LoadSession(ctx context.Context, p acp.LoadSessionRequest) (acp.
 		return acp.LoadSessionResponse{}, err
 	}
 	for _, t := range one.Turns {
-		for _, text := range a.faults.replayed(t.texts()) {
+		for _, text := range t.texts() {
 			if err := a.update(ctx, one.ID, acp.UpdateUserMessageText(text)); err != nil {
 				return acp.LoadSessionResponse{}, err
 			}
@@ -149,7 +149,7 @@ func (a *agent) UnstableForkSession(_ context.Context,
 	if err != nil {
 		return acp.UnstableForkSessionResponse{}, err
 	}
-	child, err := a.sessions.create(p.Cwd, false)
+	child, err := a.sessions.create(p.Cwd)
 	if err != nil {
 		return acp.UnstableForkSessionResponse{}, err
 	}
@@ -268,17 +268,6 @@ func (a *agent) Prompt(ctx context.Context, p acp.PromptRequest) (acp.PromptResp
 	one.Turns = append(one.Turns, now)
 	if err := a.sessions.save(one); err != nil {
 		return acp.PromptResponse{}, err
-	}
-	if a.faults.title && len(one.Turns) == 1 {
-		a.update(context.Background(), id,
-			acp.SessionUpdate{SessionInfoUpdate: &acp.SessionSessionInfoUpdate{Title: acp.Ptr(title(now))}})
-	}
-	if a.faults.late != "" {
-		// Some agents go on talking after they have answered; the process outlives this by far, or the client does
-		// not care.
-		time.AfterFunc(50*time.Millisecond, func() {
-			a.update(context.Background(), id, acp.UpdateAgentMessageText(a.faults.late))
-		})
 	}
 	return acp.PromptResponse{StopReason: stop}, nil
 }

@@ -15,17 +15,11 @@ type faults struct {
 	failCode int //
 	// ECHOAGENT_KEEP=1: a prompt that failed stays in the history (codex, qwen), else it is forgotten (gemini, pi)
 	keep     bool
-	dieAt    int // ECHOAGENT_DIE=N: the process exits with status 7 in the Nth prompt
-	loadCode int // ECHOAGENT_LOAD_ERROR=CODE: every session/load and session/resume fails with it
-	// ECHOAGENT_LAZY=1: a session without a prompt is not saved, as claude does, so that loading it fails
-	lazy     bool
+	dieAt    int           // ECHOAGENT_DIE=N: the process exits with status 7 in the Nth prompt
+	loadCode int           // ECHOAGENT_LOAD_ERROR=CODE: every session/load and session/resume fails with it
 	slow     time.Duration // ECHOAGENT_SLOW=DURATION: a turn takes that long after its first words; it can be cancelled
 	commands []string      // ECHOAGENT_COMMANDS=a,b: slash commands to advertise
-	title    bool          // ECHOAGENT_TITLE=1: the session is titled with the start of its first prompt
-	// ECHOAGENT_REPLAY: how a load shows a prompt of several blocks: own (a chunk each), glued, space, newline
-	replay string
-	late   string // ECHOAGENT_LATE=TEXT: said after the response of every turn
-	ask    bool   // ECHOAGENT_ASK=1: asks for permission in every turn
+	ask      bool          // ECHOAGENT_ASK=1: asks for permission in every turn
 	// ECHOAGENT_CALL=["program","argument"]: runs that in every turn, as an agent that calls another one does, and says
 	// what it said
 	call []string
@@ -44,18 +38,14 @@ type faults struct {
 
 func faultsFrom(env func(string) string) (faults, error) {
 	f := faults{
-		keep:   env("ECHOAGENT_KEEP") == "1",
-		lazy:   env("ECHOAGENT_LAZY") == "1",
-		title:  env("ECHOAGENT_TITLE") == "1",
-		ask:    env("ECHOAGENT_ASK") == "1",
-		terse:  env("ECHOAGENT_TERSE") == "1",
-		login:  env("ECHOAGENT_LOGIN") == "1",
-		junk:   env("ECHOAGENT_JUNK") == "1",
-		kill:   env("ECHOAGENT_KILL") == "1",
-		hang:   env("ECHOAGENT_HANG"),
-		write:  env("ECHOAGENT_WRITE"),
-		late:   env("ECHOAGENT_LATE"),
-		replay: env("ECHOAGENT_REPLAY"),
+		keep:  env("ECHOAGENT_KEEP") == "1",
+		ask:   env("ECHOAGENT_ASK") == "1",
+		terse: env("ECHOAGENT_TERSE") == "1",
+		login: env("ECHOAGENT_LOGIN") == "1",
+		junk:  env("ECHOAGENT_JUNK") == "1",
+		kill:  env("ECHOAGENT_KILL") == "1",
+		hang:  env("ECHOAGENT_HANG"),
+		write: env("ECHOAGENT_WRITE"),
 	}
 	if v := env("ECHOAGENT_CALL"); v != "" {
 		if err := json.Unmarshal([]byte(v), &f.call); err != nil {
@@ -95,20 +85,6 @@ func faultsFrom(env func(string) string) (faults, error) {
 		f.slow = d
 	}
 	return f, nil
-}
-
-// Replayed is how session/load shows the blocks of one prompt: the texts of its user_message_chunks.
-func (f faults) replayed(texts []string) []string {
-	switch f.replay {
-	case "glued":
-		return []string{strings.Join(texts, "")}
-	case "space":
-		return []string{strings.Join(texts, " ")}
-	case "newline":
-		return []string{strings.Join(texts, "\n")}
-	default:
-		return texts
-	}
 }
 
 // A toolCall is a call of a tool, as it is told to make it.

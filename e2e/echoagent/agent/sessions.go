@@ -47,29 +47,22 @@ var errNoSession = errors.New("no such session")
 type sessions struct {
 	dir string
 
-	mu      sync.Mutex
-	unsaved map[string]session // not on disk yet (faults.lazy)
+	mu sync.Mutex
 }
 
 func openSessions(dir string) (*sessions, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, err
 	}
-	return &sessions{dir: dir, unsaved: map[string]session{}}, nil
+	return &sessions{dir: dir}, nil
 }
 
-func (s *sessions) create(cwd string, lazy bool) (session, error) {
+func (s *sessions) create(cwd string) (session, error) {
 	var random [8]byte
 	if _, err := rand.Read(random[:]); err != nil {
 		return session{}, err
 	}
 	one := session{ID: fmt.Sprintf("echo-%x", random), Cwd: cwd}
-	if lazy {
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		s.unsaved[one.ID] = one
-		return one, nil
-	}
 	return one, s.save(one)
 }
 
@@ -80,7 +73,6 @@ func (s *sessions) save(one session) error {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	delete(s.unsaved, one.ID)
 	// Rename, so that another process never reads half a session.
 	temp := filepath.Join(s.dir, fmt.Sprintf("%s.%d.tmp", one.ID, os.Getpid()))
 	if err := os.WriteFile(temp, text, 0o600); err != nil {
@@ -92,9 +84,6 @@ func (s *sessions) save(one session) error {
 func (s *sessions) find(id string) (session, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if one, ok := s.unsaved[id]; ok {
-		return one, nil
-	}
 	text, err := os.ReadFile(s.path(id))
 	if errors.Is(err, fs.ErrNotExist) {
 		return session{}, errNoSession
