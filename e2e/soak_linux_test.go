@@ -1,8 +1,6 @@
 package e2e
 
 import (
-	"bytes"
-	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -12,6 +10,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/Signet-AI/signet-acp-proxy/e2e/sandbox"
 )
 
 // progresses are how far a session has come when its client leaves; slow ones need a harness that does not end a turn
@@ -127,22 +127,8 @@ func descendants(pid int) (below []int) {
 
 // parentOf is 0 for a process that has gone.
 func parentOf(pid int) int {
-	parent, _ := statusOf(pid)
+	parent, _ := sandbox.StatusOf(pid)
 	return parent
-}
-
-// statusOf returns a process's parent and when it was started, which with its id names it for good.
-func statusOf(pid int) (parent int, started string) {
-	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
-	if err != nil {
-		return 0, ""
-	}
-	fields := bytes.Fields(stat[bytes.LastIndexByte(stat, ')')+1:]) // from the third on, the state
-	if len(fields) < 20 {
-		return 0, ""
-	}
-	parent, _ = strconv.Atoi(string(fields[1])) // the kernel writes numbers
-	return parent, string(fields[19])
 }
 
 // startedProcesses are those that must be gone in the end, also those that the sandbox does not know as its own.
@@ -155,7 +141,7 @@ func (c *startedProcesses) count(pid int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for _, one := range append(descendants(pid), pid) {
-		if _, started := statusOf(one); started != "" {
+		if _, started := sandbox.StatusOf(one); started != "" {
 			c.started[one] = started
 		}
 	}
@@ -163,7 +149,7 @@ func (c *startedProcesses) count(pid int) {
 
 func (c *startedProcesses) left() (all []int) {
 	for pid, started := range c.started {
-		if _, now := statusOf(pid); now == started {
+		if _, now := sandbox.StatusOf(pid); now == started {
 			all = append(all, pid)
 		}
 	}

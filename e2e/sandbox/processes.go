@@ -35,22 +35,23 @@ func withVariable(variable string) ([]Process, error) {
 		if err != nil {
 			return nil, err
 		}
-		found = append(found, Process{id, parentOf(folder),
+		parent, _ := StatusOf(id)
+		found = append(found, Process{id, parent,
 			string(bytes.ReplaceAll(bytes.TrimRight(command, "\x00"), []byte{0}, []byte{' '}))})
 	}
 	return found, nil
 }
 
-// parentOf reads the second field behind the command, which may hold anything, of a process's stat; 0 when it has
-// ended meanwhile.
-func parentOf(folder string) int {
-	text, err := os.ReadFile(filepath.Join(folder, "stat"))
-	fields := bytes.Fields(text[bytes.LastIndexByte(text, ')')+1:])
-	if err != nil || len(fields) < 2 {
-		return 0
+// StatusOf returns a process's parent and when it was started, which with its id names it for good; 0 and "" once it
+// has ended.
+func StatusOf(id int) (parent int, started string) {
+	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", id))
+	fields := bytes.Fields(stat[bytes.LastIndexByte(stat, ')')+1:]) // from the third on, the state
+	if err != nil || len(fields) < 20 {
+		return 0, ""
 	}
-	id, _ := strconv.Atoi(string(fields[1])) // the kernel wrote it
-	return id
+	parent, _ = strconv.Atoi(string(fields[1])) // the kernel wrote it
+	return parent, string(fields[19])
 }
 
 func hasVariable(environ, variable []byte) bool {
