@@ -56,9 +56,8 @@ step "actionlint" go run $actionlint
 threaded=$(git grep -lE '[[:space:]]go (func|[A-Za-z.]+)\(|\.Go\(' -- '*.go' ':!e2e' | xargs -n1 dirname | sort -u | sed 's,^,./,')
 threaded=$(go list -tags $tags ./proxy ./delivery $threaded)
 single=$(go list -tags $tags ./e2e ./... | grep -vxF "$threaded")
-step "tests of what starts goroutines, with the race detector" go test -race -vet=off -tags $tags -timeout 10m $threaded
-step "tests of the rest, and of the whole program" go test -vet=off -tags $tags -timeout 10m $single
+step "tests of what starts goroutines, with the race detector" go test -race -vet=off -tags $tags -timeout 20m $threaded
+step "tests of the rest, and of the whole program" go test -vet=off -tags $tags -timeout 20m $single
 step "speed of streams beside cat | agent | cat, limits doubled" limits
-export CGO_ENABLED=0
-step "build without cgo" go build ./...
-step "tests with SQLite in Go" go test -vet=off -timeout 8m ./sqlite ./migrations ./correlation/... ./memory/embedded ./cmd/signet-acp-proxy
+step "tests with SQLite in Go" go test -vet=off -timeout 8m ./migrations/... ./correlation/... ./memory/embedded/... ./cmd/signet-acp-proxy
+step "build without cgo" env CGO_ENABLED=0 go build ./...
