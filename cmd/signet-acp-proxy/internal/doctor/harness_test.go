@@ -9,6 +9,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -171,5 +172,45 @@ func TestEachHarnessOnce(t *testing.T) {
 	}
 	if want := []string{"claude", "gemini", "qwen"}; !slices.Equal(found, want) {
 		t.Errorf("it would start %q, want %q", found, want)
+	}
+}
+
+// A command line of one's own is what is started, whatever it is called; a name alone is the agent's own command.
+func TestUsed(t *testing.T) {
+	t.Setenv("PATH", t.TempDir())
+	u := used{c: &config.Config{}, seen: map[string]int{}}
+	for _, one := range []harness{
+		{"claude", []string{"wrapper", "claude"}}, {"gemini", []string{"gemini", "--acp"}}, {"nobody", nil}, {"", []string{"own"}},
+		{"mine", []string{"own"}}, {"other", []string{"own"}}, {"gemini", nil},
+	} {
+		u.add(one.name, one.command)
+	}
+	var found []string
+	for _, h := range u.all {
+		found = append(found, h.name+":"+strings.Join(h.command, " "))
+	}
+	if want := []string{"claude:wrapper claude", "gemini:", "mine:own"}; !slices.Equal(found, want) {
+		t.Errorf("%q, want %q", found, want)
+	}
+}
+
+// A process that computes is seen to run, also before it has used much.
+func TestRunning(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("it is not known here what a process does")
+	}
+	p, err := upstream.Start(acting("works for ever"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer p.Wait()
+	defer p.Terminate(syscall.SIGKILL)
+	for deadline := time.Now().Add(time.Minute); ; {
+		if _, running := cpuOf(p.Pid()); running {
+			return
+		}
+		if time.Now().After(deadline) {
+			t.Fatal("it does not run")
+		}
 	}
 }
