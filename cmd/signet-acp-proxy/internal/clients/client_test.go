@@ -260,3 +260,43 @@ func TestOpenUnknown(t *testing.T) {
 		}
 	}
 }
+
+// An entry gets the best name that is free, unless one of ours is there.
+func TestPlace(t *testing.T) {
+	zed, _ := Named("zed")
+	file := &File{client: zed}
+	for have, want := range map[string]outcome{
+		"":                                     {Name: "cursor", Result: Added},
+		"cursor=x":                             {Name: "signet-cursor", Result: Added},
+		"signet-cursor=x":                      {Name: "cursor", Result: Added},
+		"cursor=x signet-cursor=y":             {Name: "cursor", Result: AlreadyOther},
+		"cursor=signet-acp-proxy":              {Name: "cursor", Result: AlreadyOurs},
+		"cursor=x signet-cursor=/b/" + program: {Name: "signet-cursor", Result: AlreadyOurs},
+	} {
+		var entries []Entry
+		for _, one := range strings.Fields(have) {
+			name, command, _ := strings.Cut(one, "=")
+			entries = append(entries, Entry{Name: name, Command: []string{command}})
+		}
+		if got := file.place(entries, "cursor"); got.Name != want.Name || got.Result != want.Result {
+			t.Errorf("with %q: %+v, want %+v", have, got, want)
+		}
+	}
+}
+
+// A client that is set up by hand, or has a desktop's PATH, gets our path; the others our name.
+func TestFull(t *testing.T) {
+	self, err := os.Executable()
+	bin := t.TempDir()
+	path := filepath.Join(bin, program)
+	if err := errors.Join(err, os.Symlink(self, path)); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("PATH", bin)
+	for client, full := range map[string]bool{"acpx": false, "zed": true, "codecompanion": true, "toad": true} {
+		text, err := Snippet(&config.Config{}, client, []string{"gemini"})
+		if err != nil || strings.Contains(text, path) != full || !strings.Contains(text, program) {
+			t.Errorf("%s: %s, %v", client, text, err)
+		}
+	}
+}

@@ -85,6 +85,7 @@ func TestAdded(t *testing.T) {
 		{`{"agents": {"x": {}}}`, "{\"agents\": {\n  ENTRY,\"x\": {}}}"},
 		{"{\n  \"agents\": {  \"x\": {},\n      \"y\": {}}\n}", "{\n  \"agents\": {\n    ENTRY,  \"x\": {},\n      \"y\": {}}\n}"},
 		{"{\n  \"other\": 1\n}\n", "{\n  \"agents\":  {\n    ENTRY\n  },\n  \"other\": 1\n}\n"},
+		{"{\n\n  // mine\n  \"agents\": {\n    // these\n    \"x\": {}\n  }\n}", "{\n\n  // mine\n  \"agents\": {\n    ENTRY,\n    // these\n    \"x\": {}\n  }\n}"},
 		{emptyFile, "{\n  \"agents\":  {\n    ENTRY\n  }\n}\n\n"},
 		{"{ // these\n  \"agents\": { /* none */\n  }\n}", "{ // these\n  \"agents\": { /* none */\n    ENTRY\n  \n  }\n}"},
 		{"{ /* a */ \"agents\": { /* b */ \"x\": 1 /* c */ } }", "{ /* a */ \"agents\": {\n  ENTRY, /* b */ \"x\": 1 /* c */ } }"},
