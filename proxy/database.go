@@ -189,9 +189,9 @@ func (d *database) unlessLocked(ctx context.Context) (context.Context, context.C
 
 var errNoLedger = errors.New("no database")
 
-// ask runs f once the ledger has what it has to have first, and waits for it. If ctx ends first it returns at once;
+// ask runs f once the ledger has so many of the events that were recorded, and waits for it. If ctx ends first it returns at once;
 // then f is not begun, or runs on with a context that has ended: what f sets is to be read only if there is no error.
-func (d *database) ask(ctx context.Context, f func(context.Context, *Backend) error, first ...session.Behind) error {
+func (d *database) ask(ctx context.Context, first int, f func(context.Context, *Backend) error) error {
 	b := d.ready(ctx)
 	if b == nil {
 		return errNoLedger
@@ -219,15 +219,15 @@ func (d *database) ask(ctx context.Context, f func(context.Context, *Backend) er
 	}
 }
 
-// awaitFolded waits until the ledger has so much of what was recorded of sessions.
-func (d *database) awaitFolded(ctx context.Context, first []session.Behind) error {
-	if len(first) == 0 {
+// awaitFolded waits until the ledger has so many of the events that were recorded.
+func (d *database) awaitFolded(ctx context.Context, events int) error {
+	if events == 0 {
 		return nil
 	}
 	if err := d.talk.events.Folded(ctx); err != nil {
 		return err
 	}
-	d.talk.see(session.Folded{UpTo: first})
+	d.talk.see(session.Folded{Events: events})
 	return nil
 }
 

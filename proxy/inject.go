@@ -81,18 +81,18 @@ func (j *injector) wait(ctx context.Context, next session.Step, news <-chan stru
 
 // continued returns how the conversation ended that a session continues; "" if it continues none, or was told before.
 // If the database does not answer before ctx ends the prompt goes without it.
-func (j *injector) continued(ctx context.Context, s *session.Session, first []session.Behind) string {
+func (j *injector) continued(ctx context.Context, s *session.Session, first int) string {
 	text := ""
-	err := j.database.ask(ctx, func(ctx context.Context, b *Backend) error {
+	err := j.database.ask(ctx, first, func(ctx context.Context, b *Backend) error {
 		if b.Continued == nil {
 			return nil
 		}
-		row, err := j.talk.events.Row(ctx, s.Number)
+		row, err := j.talk.events.Row(ctx, s.Number())
 		if err == nil {
 			text, err = b.Continued(ctx, row, j.hello().Name)
 		}
 		return err
-	}, first...)
+	})
 	if err != nil {
 		j.o.Log.Info().Err(err).Str("session", s.Label()).Msg("what the session continues")
 		return ""
@@ -115,7 +115,7 @@ func (j *injector) compose(h *heldPrompt, next session.Step) *session.Injection 
 		style.Kind = memory.KindRecall
 	}
 	start.Continued = next.Continued
-	block, ok := memory.Compose(h.session.ID, start, next.Recall, style)
+	block, ok := memory.Compose(h.session.ID(), start, next.Recall, style)
 	if !ok {
 		return nil
 	}
@@ -135,11 +135,11 @@ var errNotSpliced = errors.New("the prompt takes no block")
 func (j *injector) claim(ctx context.Context, h *heldPrompt, next session.Step, spliced bool) session.Do {
 	ctx = sqlite.WithLockWait(ctx, j.o.ClaimLimit)
 	entry, claimed, granted := next.Injection.Injection, false, session.Do{}
-	err := j.database.ask(ctx, func(ctx context.Context, b *Backend) error {
+	err := j.database.ask(ctx, next.Behind, func(ctx context.Context, b *Backend) error {
 		if !spliced {
 			return errNotSpliced
 		}
-		row, err := j.talk.events.Row(ctx, h.session.Number)
+		row, err := j.talk.events.Row(ctx, h.session.Number())
 		if err != nil {
 			return err
 		}
@@ -151,7 +151,7 @@ func (j *injector) claim(ctx context.Context, h *heldPrompt, next session.Step, 
 		guard.Point("claim")
 		granted = j.talk.see(session.Claimed{Prompt: h.prompt}) // also if nobody waits for it any more
 		return nil
-	}, next.Behind...)
+	})
 	if err == nil {
 		return granted
 	}

@@ -19,7 +19,7 @@ type finder struct {
 }
 
 // begin runs a look-up beside the conversation.
-func (f *finder) begin(l session.Lookup) {
+func (f *finder) begin(l *session.Lookup) {
 	f.tasks.run("look-up", func(ctx context.Context) { f.lookUp(ctx, l) })
 	if l.Kind == session.OpensKnown {
 		f.tasks.run("acpx's record", func(context.Context) { f.findRecord(l.Session) })
@@ -27,7 +27,7 @@ func (f *finder) begin(l session.Lookup) {
 }
 
 // lookUp asks the ledger about a session.
-func (f *finder) lookUp(ctx context.Context, l session.Lookup) {
+func (f *finder) lookUp(ctx context.Context, l *session.Lookup) {
 	answer := session.LookedUp{Lookup: l, Err: guard.ErrPanicked} // unless it comes to its end
 	defer func() { f.talk.see(answer) }()
 	if f.database.ready(ctx) == nil {
@@ -39,7 +39,8 @@ func (f *finder) lookUp(ctx context.Context, l session.Lookup) {
 		record = f.o.Record("")
 	}
 	got := session.LookedUp{}
-	err := f.database.ask(ctx, func(ctx context.Context, b *Backend) (err error) {
+	first := f.talk.see(session.Unfolded{About: l.First}).Behind
+	err := f.database.ask(ctx, first, func(ctx context.Context, b *Backend) (err error) {
 		found := session.Found{Lookup: l, Record: record}
 		if l.Kind == session.OpensNew {
 			err = f.continued(ctx, b.Ledger, &found)
@@ -57,7 +58,7 @@ func (f *finder) lookUp(ctx context.Context, l session.Lookup) {
 			got.Parent = &key
 		}
 		return f.takeStored(ctx, b.Ledger, wanted.Rows, &got)
-	}, f.talk.see(session.Unfolded{About: l.First}).Behind...)
+	})
 	if err == nil {
 		answer = got
 	} else {
@@ -135,7 +136,7 @@ func (f *finder) byID(ctx context.Context, b *Backend, found *session.Found) err
 
 // findRecord finds the acpx record of a session.
 func (f *finder) findRecord(s *session.Session) {
-	if record := f.o.Record(s.ID); record != "" {
+	if record := f.o.Record(s.ID()); record != "" {
 		f.talk.see(session.RecordFound{Session: s, Record: record})
 	}
 }
@@ -163,7 +164,7 @@ func (f *finder) blocksOf(
 	}
 	var one correlation.Session
 	var stored []correlation.Injection
-	if f.database.ask(ctx, func(ctx context.Context, b *Backend) (err error) {
+	if f.database.ask(ctx, 0, func(ctx context.Context, b *Backend) (err error) {
 		if one, err = b.Ledger.Find(ctx, harness, id); err == nil {
 			stored, err = b.Ledger.Injections(ctx, one.ID)
 		}

@@ -33,7 +33,7 @@ func (e *env) notice(req session.Request) []byte {
 	}
 	return fmt.Appendf(nil, `{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":%s,"update":{`+
 		`"sessionUpdate":"notice","severity":"info","title":%s,"description":"Inserted by signet-acp-proxy."}}}`+"\n",
-		quote(req.Session.ID), quote(fmt.Sprintf("%s, %s", title, size(in.Bytes))))
+		quote(req.Session.ID()), quote(fmt.Sprintf("%s, %s", title, size(in.Bytes))))
 }
 
 func size(bytes int) string {

@@ -26,7 +26,8 @@ const (
 // conversation. Only the response that ends a turn waits for that work.
 type recorder struct {
 	*env
-	onClosed func() // called when the closing of sessions was recorded
+	onClosed func()                 // called when the closing of sessions was recorded
+	onGone   func(*session.Session) // and when nobody will use one any more
 
 	wake    chan struct{}      // record after minRest
 	later   chan struct{}      // record within recordEvery
@@ -198,15 +199,15 @@ func (r *recorder) recordRest(due session.Due, private map[*session.Session][]st
 	for _, t := range due.Titles { // harnesses make them from first prompts
 		title := chars.Cut(strings.Join(strings.Fields(clean(t)), " "), maxTitle)
 		if title != "" && r.o.Delegation == "" { // a task is its own title
-			r.add(t.Session, nil, nil, correlation.Titled{Session: t.Session.Number, Title: title})
+			r.add(t.Session, nil, nil, correlation.Titled{Session: t.Session.Number(), Title: title})
 		}
 	}
 	for _, t := range due.Summaries {
-		r.add(t.Session, nil, nil, correlation.Summarised{Session: t.Session.Number, Text: clean(t)})
+		r.add(t.Session, nil, nil, correlation.Summarised{Session: t.Session.Number(), Text: clean(t)})
 	}
 	ended := r.talk.see(session.RecordingEnds{})
-	for _, release := range ended.Release {
-		release()
+	for _, s := range ended.Gone {
+		r.onGone(s)
 	}
 	if ended.Closed {
 		r.onClosed()

@@ -75,8 +75,9 @@ func New(o Options) *Relay {
 	r.up = &up{
 		env: r.env, compat: compat, fetcher: fetcher,
 		injector: &injector{r.env, r.database, finder}, placer: &placer{r.env, r.database, finder},
-		queue: wire.NewQueue(options.Harness.In),
+		queue: wire.NewQueue(options.Harness.In), servers: map[*session.Session][]func(){},
 	}
+	r.recorder.onGone = r.up.releaseServers
 	clientOut, lines := options.Client.Out, (*wire.Lines)(nil)
 	var asking *asker
 	if options.Ask {

@@ -47,7 +47,7 @@ func (w *world) awaitFetch(c *connection, id string) {
 		done := false
 		c.know(func(all *session.Connection) {
 			s := all.Session(id)
-			done = s != nil && s.LookedUp() && s.Fetched()
+			done = s != nil && s.Fetched()
 		})
 		if done {
 			return

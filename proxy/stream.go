@@ -41,7 +41,7 @@ func (m *stream) take(l tappedUpdate, piece []byte, first, last bool) bool {
 			return false
 		}
 		if l.turn.Answer.Add(raw) {
-			m.talk.see(session.AnswerGrew{Turn: l.turn})
+			m.talk.see(session.ChunkCame{Turn: l.turn})
 		}
 		return true
 	case first:
@@ -56,7 +56,7 @@ func (m *stream) take(l tappedUpdate, piece []byte, first, last bool) bool {
 	if last {
 		m.taking = false
 		l.turn.Answer.End(m.shape.Tail())
-		m.talk.see(session.AnswerGrew{Turn: l.turn})
+		m.talk.see(session.ChunkCame{Turn: l.turn})
 	}
 	return true
 }
@@ -110,7 +110,7 @@ func (m *stream) readMessage(l tappedUpdate, line []byte) (grew session.Seen) {
 	for block := range frame.Elements(line, content) {
 		text, ok := frame.Find(block.Of(line), "text")
 		if token := text.Of(block.Of(line)); ok && token[0] == '"' && l.turn.Answer.Add(token[1:len(token)-1]) {
-			grew = session.AnswerGrew{Turn: l.turn}
+			grew = session.ChunkCame{Turn: l.turn}
 		}
 	}
 	return grew

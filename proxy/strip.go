@@ -146,13 +146,14 @@ func (p *stripper) cutsTitles() bool { return p.traits().TitleLength > 0 }
 // storeTitle notes in the ledger a title that was made from our block, because the harness shows it again.
 func (p *stripper) storeTitle(s *session.Session, block, hash string) {
 	p.tasks.run("title", func(ctx context.Context) {
-		err := p.database.ask(ctx, func(ctx context.Context, b *Backend) error {
-			row, err := p.talk.events.Row(ctx, s.Number)
+		first := p.talk.see(session.Unfolded{About: []*session.Session{s}}).Behind
+		err := p.database.ask(ctx, first, func(ctx context.Context, b *Backend) error {
+			row, err := p.talk.events.Row(ctx, s.Number())
 			if err != nil {
 				return err
 			}
 			return b.Ledger.SetTitle(ctx, row, block, hash)
-		}, p.talk.see(session.Unfolded{About: []*session.Session{s}}).Behind...)
+		})
 		if err != nil {
 			p.o.Log.Info().Err(err).Str("session", s.Label()).Msg("a title was not noted")
 		}
@@ -231,13 +232,13 @@ func (p *stripper) stripTitles(line []byte, titles []title) []byte {
 func (p *stripper) firstWords(ctx context.Context, s *session.Session, row int64) string {
 	if s != nil { // its first prompt may have been sent just now
 		p.recorder.flush()
-		if known, err := p.talk.events.Row(ctx, s.Number); err == nil {
+		if known, err := p.talk.events.Row(ctx, s.Number()); err == nil {
 			row = known
 		}
 		_ = p.talk.events.Folded(ctx)
 	}
 	words := ""
-	if p.database.ask(ctx, func(ctx context.Context, b *Backend) (err error) {
+	if p.database.ask(ctx, 0, func(ctx context.Context, b *Backend) (err error) {
 		words, err = b.Ledger.FirstPrompt(ctx, row)
 		return err
 	}) != nil {

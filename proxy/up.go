@@ -4,6 +4,7 @@ import (
 	"context"
 	"io"
 	"slices"
+	"sync"
 
 	"github.com/Signet-AI/signet-acp-proxy/guard"
 	"github.com/Signet-AI/signet-acp-proxy/memory"
@@ -27,6 +28,9 @@ type up struct {
 	tapped []tappedInput // prompts that are being forwarded, in order
 	texts  frame.Texts   // of the tapped prompt at hand, if it is long or comes in pieces
 	spare  buffers       // for these
+
+	mu      sync.Mutex                    // guards what follows
+	servers map[*session.Session][]func() // release the MCP servers that sessions were given
 }
 
 // A heldFrame says what a frame was judged to be when it was held. Read whole it may turn out to be something else,
@@ -341,7 +345,9 @@ func (u *up) addServer(line []byte, opening session.Opening, s *session.Session)
 		return u.talk.see(session.SessionSought{Session: s}).Who
 	})
 	if release != nil {
-		u.talk.see(session.Served{Session: s, Release: release})
+		u.mu.Lock()
+		u.servers[s] = append(u.servers[s], release)
+		u.mu.Unlock()
 	}
 	if server == nil {
 		return line
@@ -356,6 +362,17 @@ func (u *up) addServer(line []byte, opening session.Opening, s *session.Session)
 		return edited
 	}
 	return line
+}
+
+// releaseServers releases the MCP servers of a session that has gone.
+func (u *up) releaseServers(s *session.Session) {
+	u.mu.Lock()
+	releases := u.servers[s]
+	delete(u.servers, s)
+	u.mu.Unlock()
+	for _, release := range releases {
+		release()
+	}
 }
 
 // holdPrompt returns a prompt that waits until its context is there or its time is up; nil for a command, an empty

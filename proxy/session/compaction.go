@@ -1,54 +1,55 @@
 package session
 
-import (
-	"strings"
-)
+import "strings"
 
 // maxSummary is how many bytes of a harness's own summary of a conversation are kept.
 const maxSummary = 96 << 10
 
-// begin empties the summary if it was another compaction's.
-func (m *summary) begin(compaction string) {
-	if m.compaction != compaction {
-		*m = summary{compaction: compaction}
+// begin forgets another compaction than this.
+func (m *compaction) begin(id string) {
+	if m.id != id {
+		*m = compaction{id: id}
 	}
 }
 
-func (m *summary) add(text string) {
-	m.text = append(m.text, text[:min(len(text), maxSummary-len(m.text))]...)
+func (m *compaction) add(summary string) {
+	m.text = append(m.text, summary[:min(len(summary), maxSummary-len(m.text))]...)
 }
 
 // update handles a compaction_update. whole is the summary in it, which replaces what came in pieces; nil: none. text
-// is the summary once the compaction is completed. Compactions in a replayed history are old ones and are passed over.
-func (h *history) update(compaction, status string, whole []string) (begun, lost bool, text string) {
-	h.summary.begin(compaction)
+// is the summary once the compaction is completed. begun: that it has begun has just become known; lost: the harness has
+// lost the conversation. Compactions in a replayed history are old ones and are passed over.
+func (h *history) update(id, status string, whole []string) (begun, lost bool, text string) {
+	m := &h.compaction
+	m.begin(id)
 	if len(whole) > 0 {
-		h.summary.text = nil
-		h.summary.add(strings.Join(whole, "\n"))
+		m.text = nil
+		m.add(strings.Join(whole, "\n"))
 	}
 	if h.replay.step != replayOver {
 		return false, false, ""
 	}
-	if status == "in_progress" && !h.summary.begun {
-		h.summary.begun, begun = true, true
+	if status == "in_progress" && !m.begun {
+		m.begun, begun = true, true
 	}
 	if status != "completed" {
 		return begun, false, ""
 	}
-	text = string(h.summary.text)
-	h.summary = summary{}
-	return begun, true, text
+	text = string(m.text)
+	*m = compaction{}
+	return false, true, text
 }
 
 // call handles a tool call that may stand for a compaction: claude reports one so to clients that do not know
 // compaction updates, whether it compacts by itself or is told to (docs/facts/harnesses.md).
 func (h *history) call(id string, begins, completed bool) (begun, lost bool) {
-	if begins && h.tool != id {
-		h.tool = id
+	m := &h.compaction
+	if begins && m.id != id {
+		m.begin(id)
 		begun = h.replay.step == replayOver && !completed
 	}
-	if completed && h.tool != "" && h.tool == id {
-		h.tool = ""
+	if completed && m.id != "" && m.id == id {
+		*m = compaction{}
 		lost = h.replay.step == replayOver
 	}
 	return begun, lost

@@ -28,11 +28,12 @@ type Connection struct {
 	early         map[string]map[string]bool // commands by id, of sessions not named yet
 	commands      map[string]bool            // those advertised last, to be shared between sessions
 	failed        *failedLoad                // the last request to open a session, if it failed
-	lookups       []Lookup                   // that wait for others
+	lookups       []*Lookup                  // of sessions that the client has opened; those that wait for others too
 	waiting       waiting
 
-	numbers struct{ session, turn int } // the last ones given in the file of events
-	changes uint64                      // TurnChanges
+	numbers struct{ session, turn, event int } // the last ones given in the file of events
+	folded  int                                // the number of the last event that the ledger is known to have
+	changes uint64                             // TurnChanges
 
 	at time.Time // of what is being looked at
 	do Do        // what is to be done because of it
@@ -77,7 +78,7 @@ type waiting struct {
 	titles    []*Session
 	summaries []Told
 	closed    []closedSession
-	released  []func() // to be called, because their sessions have gone
+	gone      []*Session // which nobody will use any more
 }
 
 // closedSession is a session that the client has closed, with the method that did it. That is recorded only after its
@@ -112,10 +113,10 @@ func (c *Connection) sessionFor(id []byte) *Session {
 		return s
 	}
 	s = c.making[0]
-	if s.exists.early == "" {
-		s.exists.early = string(id)
+	if s.ID() == "" {
+		s.exists.Open.ACPID = string(id)
 	}
-	if s.exists.early != string(id) {
+	if s.ID() != string(id) {
 		return nil
 	}
 	return s
@@ -141,18 +142,16 @@ func (c *Connection) touch(s *Session) {
 
 // newSession makes a session that is still to be looked up in the ledger, or to be named by the harness.
 func (c *Connection) newSession(cwd string) *Session {
-	who := memory.Session{Harness: c.harness(), Cwd: cwd, Project: c.o.Project(cwd), AgentID: c.o.AgentID}
 	c.numbers.session++
 	s := &Session{
-		Number: c.numbers.session,
-		exists: existence{
-			who: who,
-			open: correlation.OpenSession{
+		exists: existence{Opened: correlation.Opened{
+			Session: c.numbers.session,
+			Open: correlation.OpenSession{
 				Harness: c.harness(), Agent: c.agent.Name, AgentVersion: c.agent.Version,
-				Cwd: cwd, Project: who.Project, AgentID: c.o.AgentID,
+				Cwd: cwd, Project: c.o.Project(cwd), AgentID: c.o.AgentID,
 				Client: c.client.Name, ClientVersion: c.client.Version,
 			},
-		},
+		}},
 		context: context{state: correlation.Armed},
 	}
 	if memory.OptedOut(cwd, c.o.Exclude) {
@@ -172,9 +171,4 @@ func (c *Connection) orNewKey(key string) string {
 // removeMaking takes a session off the list of those without an id.
 func (c *Connection) removeMaking(s *Session) {
 	c.making = slices.DeleteFunc(c.making, func(m *Session) bool { return m == s })
-}
-
-func (c *Connection) release(s *Session) {
-	c.waiting.released = append(c.waiting.released, s.exists.releases...)
-	s.exists.releases = nil
 }

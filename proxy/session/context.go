@@ -25,23 +25,21 @@ func (x *context) elsewhere() bool { return x.state == correlation.InFlight && !
 // sent reports whether a prompt of this connection carries a block, and waits for its response.
 func (x *context) sent() bool { return x.held != nil && x.held.step == gone }
 
-// mayCarry reports whether a prompt may get a block because of the state. One that is in flight in another proxy may:
-// it may have ended there.
-func (x *context) mayCarry() bool {
-	switch x.state {
-	case correlation.Armed, correlation.IdentityGiven, correlation.Doubt, correlation.InFlight:
-		return true
+// plan returns the fetch that was begun, or else the one that is planned, which may be told how it is to be made.
+func (x *context) plan() *Fetch {
+	if x.fetch == nil {
+		x.fetch = &Fetch{}
 	}
-	return false
+	return x.fetch
 }
 
-// beginFetch returns the fetch that is needed now, nil for none.
-func (x *context) beginFetch(s *Session) *Fetch {
-	if x.fetch != nil || !x.wants() {
-		return nil
-	}
-	x.fetch = &Fetch{session: s}
-	return x.fetch
+// patient reports whether a prompt may wait for the memories, though it has the identity.
+func (x *context) patient() bool { return x.fetch != nil && x.fetch.patient }
+
+// use puts a fetch in the place of the one that was planned.
+func (x *context) use(f *Fetch) {
+	f.keyed, f.patient = true, x.patient()
+	x.fetch = f
 }
 
 // retry drops a fetch that a prompt has missed because the source was not there, so that it begins again; it reports
@@ -50,7 +48,7 @@ func (x *context) retry() bool {
 	if x.fetch == nil || !x.fetch.missed || !x.fetch.retryable() || !x.wants() {
 		return false
 	}
-	x.fetch, x.keyed = nil, false // the source never got its key: that can be used again
+	x.fetch = nil // the source never got its key: that can be used again
 	return true
 }
 
@@ -59,24 +57,28 @@ func (x *context) retry() bool {
 func (x *context) late() bool {
 	f := x.fetch
 	switch {
-	case f == nil:
+	case !f.begun():
 		return true
 	case f.ended():
 		return f.missed && f.err != nil
 	}
-	return f.missed || !x.patient
+	return f.missed || !f.patient
 }
 
 // forget makes the next prompt carry context again.
 func (x *context) forget(whole bool) {
-	x.fetch, x.patient = nil, x.state == correlation.IdentityGiven
-	x.local = x.local || !whole
+	before := x.plan()
+	x.fetch = &Fetch{
+		local: !whole || before.local && !before.begun(), keyed: before.keyed,
+		patient: x.state == correlation.IdentityGiven,
+	}
 }
 
-func (f *Fetch) ended() bool { return f.step != fetching }
+func (f *Fetch) begun() bool { return f != nil && f.step != planned }
+func (f *Fetch) ended() bool { return f.begun() && f.step != fetching }
 
 // retryable reports whether a fetch has failed because its source was not there: another may succeed.
 func (f *Fetch) retryable() bool { return f.ended() && errors.Is(f.err, memory.ErrUnavailable) }
 
 // Fetched reports whether a fetch of the session's context has ended.
-func (s *Session) Fetched() bool { return s.context.fetch != nil && s.context.fetch.ended() }
+func (s *Session) Fetched() bool { return s.context.fetch.ended() }

@@ -1,6 +1,7 @@
 package session
 
 import (
+	"reflect"
 	"testing"
 
 	"github.com/Signet-AI/signet-acp-proxy/correlation"
@@ -10,41 +11,46 @@ import (
 // A prompt of a session that has its identity waits for memories that may still come, but only once it is patient.
 func TestLate(t *testing.T) {
 	for name, tt := range map[string]struct {
-		x    context
-		want bool
+		fetch *Fetch
+		want  bool
 	}{
-		"none was begun":     {context{patient: true}, true},
-		"missed":             {context{fetch: &Fetch{missed: true}, patient: true}, true},
-		"missed, and failed": {context{fetch: &Fetch{step: fetched, missed: true, err: memory.ErrUnavailable}, patient: true}, true},
-		"missed, and there":  {context{fetch: &Fetch{step: fetched, missed: true}}, false},
-		"on its way":         {context{fetch: &Fetch{}}, true},
-		"waited for":         {context{fetch: &Fetch{}, patient: true}, false},
-		"there":              {context{fetch: &Fetch{step: fetched}}, false},
-		"there, and used":    {context{fetch: &Fetch{step: used}}, false},
-		"there, patiently":   {context{fetch: &Fetch{step: fetched}, patient: true}, false},
+		"none was planned":   {nil, true},
+		"none was begun":     {&Fetch{patient: true}, true},
+		"missed":             {&Fetch{step: fetching, missed: true, patient: true}, true},
+		"missed, and failed": {&Fetch{step: fetched, missed: true, err: memory.ErrUnavailable, patient: true}, true},
+		"missed, and there":  {&Fetch{step: fetched, missed: true}, false},
+		"on its way":         {&Fetch{step: fetching}, true},
+		"waited for":         {&Fetch{step: fetching, patient: true}, false},
+		"there":              {&Fetch{step: fetched}, false},
+		"there, and used":    {&Fetch{step: used}, false},
+		"there, patiently":   {&Fetch{step: fetched, patient: true}, false},
 	} {
-		if got := tt.x.late(); got != tt.want {
+		x := context{fetch: tt.fetch}
+		if got := x.late(); got != tt.want {
 			t.Errorf("%s: %v", name, got)
 		}
 	}
 }
 
-// What a compaction takes comes again: all of it, or the local files alone.
+// What a compaction takes comes again: all of it, or the local files alone; under a key of its own, if the last one may
+// have been used.
 func TestForget(t *testing.T) {
 	for _, tt := range []struct {
-		state                  correlation.State
-		local, whole           bool
-		wantLocal, wantPatient bool
+		state  correlation.State
+		before *Fetch
+		whole  bool
+		want   Fetch
 	}{
-		{correlation.Armed, false, true, false, false},
-		{correlation.Armed, false, false, true, false},
-		{correlation.Armed, true, true, true, false},
-		{correlation.IdentityGiven, false, true, false, true},
+		{correlation.Armed, nil, true, Fetch{}},
+		{correlation.Armed, nil, false, Fetch{local: true}},
+		{correlation.Armed, &Fetch{step: used, keyed: true, patient: true}, true, Fetch{keyed: true}},
+		{correlation.Armed, &Fetch{step: used, keyed: true, local: true}, true, Fetch{keyed: true}},
+		{correlation.Armed, &Fetch{local: true}, true, Fetch{local: true}}, // it was not read yet
+		{correlation.IdentityGiven, &Fetch{step: fetched}, true, Fetch{patient: true}},
 	} {
-		x := context{state: tt.state, local: tt.local, fetch: &Fetch{}, patient: tt.state == correlation.Armed}
-		x.forget(tt.whole)
-		if x.fetch != nil || x.local != tt.wantLocal || x.patient != tt.wantPatient {
-			t.Errorf("%+v: local %v, patient %v", tt, x.local, x.patient)
+		x := context{state: tt.state, fetch: tt.before}
+		if x.forget(tt.whole); !reflect.DeepEqual(*x.fetch, tt.want) {
+			t.Errorf("%+v: %+v", tt, *x.fetch)
 		}
 	}
 }
@@ -55,11 +61,11 @@ func TestNewSession(t *testing.T) {
 	if c.traits().KeepsFailed {
 		t.Error("something is known of a harness that nobody knows")
 	}
-	if s := c.newSession("/w"); s.Number != 1 || s.exists.open.Harness != "started-as" {
-		t.Errorf("%d of %q", s.Number, s.exists.open.Harness)
+	if s := c.newSession("/w"); s.Number() != 1 || s.exists.Open.Harness != "started-as" {
+		t.Errorf("%d of %q", s.Number(), s.exists.Open.Harness)
 	}
 	c.agent = Program{Name: "itself"}
-	if s := c.newSession("/w"); s.Number != 2 || s.exists.open.Harness != "itself" {
-		t.Errorf("%d of %q", s.Number, s.exists.open.Harness)
+	if s := c.newSession("/w"); s.Number() != 2 || s.exists.Open.Harness != "itself" {
+		t.Errorf("%d of %q", s.Number(), s.exists.Open.Harness)
 	}
 }

@@ -30,15 +30,15 @@ type Do struct {
 	Closed  bool                // that sessions were closed is recorded
 
 	// Beside the conversation.
-	Lookups []Lookup   // to ask of the ledger
+	Lookups []*Lookup  // to ask of the ledger
 	Orphan  bool       // the session's parent is to be looked for
 	Rows    []int64    // of sessions whose stored contexts would be of use
-	Behind  []Behind   // of which the ledger may not have all
+	Behind  int        // the ledger has to have so many of all events that were recorded
 	Fetches []FetchJob // to ask of memory
 	Recall  *RecallJob // likewise
 	Held    *Held      // the prompt that is held from now on
 	Prompt  Step       // what a held prompt needs
-	Release []func()   // to be called
+	Gone    []*Session // which nobody will use any more
 	Faults  []Fault    // to be logged
 	News    bool       // whoever waits may go on
 
@@ -84,24 +84,13 @@ type Lookup struct {
 	Had     bool       // the ledger had it before
 	First   []*Session // the ledger has to have all that was recorded of these
 
-	n      int // Session's looks when it was asked
-	of     *Session
-	then   forkPoint
-	failed *Session
-	after  []*Session // the ledger answers about these first
-}
-
-// A forkPoint is a session's state at the moment when its fork was requested: prompts that follow the request are not
-// in the fork's history.
-type forkPoint struct {
-	state  correlation.State
-	claims int
-}
-
-// Behind is how many events the file holds of a session.
-type Behind struct {
-	Session *Session
-	Events  int
+	of       *Session          // that the ledger is asked about: Session, or the parent of a fork
+	then     correlation.State // of that, as its fork was requested
+	claimed  bool              // prompts have carried blocks since, which are not in the fork's history
+	failed   *Session
+	after    []*Session // the ledger answers about these first
+	begun    bool
+	outdated bool // the client has opened the session again since
 }
 
 // Due is what is to be recorded, in the order in which it came up.
@@ -157,6 +146,7 @@ type Held struct {
 	again     bool // the ledger was asked again
 	rounds    int  // how often another proxy has come first
 	cancelled bool
+	lost      correlation.StepName // Compacted or Cleared while its block is in flight, to be applied then
 
 	from        correlation.State // the session's, once it is decided by
 	fetch       *Fetch            // of what it is to carry; nil: nothing
@@ -196,7 +186,7 @@ type Step struct {
 	Need  Need
 	Until time.Time // but for Compose: no longer than this
 
-	Lookup    Lookup         // LookAgain
+	Lookup    *Lookup        // LookAgain
 	Who       memory.Session // Compose
 	Mode      string         // Compose: the session's
 	Local     bool           // Compose: of the local identity files instead of Start
@@ -206,8 +196,8 @@ type Step struct {
 	Recall    memory.Context // Compose
 	Injection *Injection     // Claim, Leave; nil: it leaves as it came
 	From      correlation.State
-	Behind    []Behind // Continue, Claim: the ledger has to have these first
-	Off       bool     // Leave: nothing is known of it any more
+	Behind    int  // Continue, Claim: the ledger has to have so many events first
+	Off       bool // Leave: nothing is known of it any more
 }
 
 // A Need is what a held prompt's owner is to do for it, and to come back with.

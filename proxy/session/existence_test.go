@@ -14,62 +14,49 @@ func TestAdopt(t *testing.T) {
 	}
 	var e existence
 	e.adopt(stored, false)
-	want := memory.Session{Cwd: "/k", Project: "k", Key: "K", ParentKey: "P"}
-	if e.who != want || e.row != 7 || e.open.Harness != "h" || e.silence != off {
+	want := memory.Session{Harness: "h", Cwd: "/k", Project: "k", Key: "K", ParentKey: "P"}
+	if e.who() != want || e.row != 7 || e.silence != off {
 		t.Errorf("%+v", e)
 	}
-	own := memory.Session{Cwd: "/own", Project: "own", Key: "own", ParentKey: "own"}
-	e = existence{who: own, silence: hidden}
+	own := correlation.OpenSession{Harness: "h", Cwd: "/own", Project: "own", Key: "own", ParentKey: "own", AgentID: "a"}
+	e = existence{Opened: correlation.Opened{Open: own}, silence: hidden}
 	stored.ParentKey = ""
 	e.adopt(stored, true)
-	if e.who != own || e.silence != hidden {
+	if e.Open != own || e.silence != hidden || e.who().AgentID != "a" {
 		t.Errorf("its own: %+v", e)
 	}
 }
 
-// A fork has its parent's place and silence, unless it has its own.
+// A fork has its parent's place and silence, unless it has its own. A parent that this process may have opened is named
+// by its number, others by their rows in the ledger.
 func TestForkedExistence(t *testing.T) {
-	parent := &Session{exists: existence{row: 3, who: memory.Session{Key: "PK", Cwd: "/p", Project: "p"}}}
-	var e existence
-	e.fork(parent, correlation.Done)
-	want := memory.Session{ParentKey: "PK", Cwd: "/p", Project: "p"}
-	if e.who != want || e.open.ForkOf != 3 || e.open.State != correlation.Done || e.silence != heard {
-		t.Errorf("%+v", e)
-	}
-	parent.exists.silence = off
-	e.fork(parent, correlation.Done)
-	if e.silence != off {
-		t.Error("a fork of a silent session speaks")
-	}
-	own := memory.Session{ParentKey: "own", Cwd: "/own", Project: "own"}
-	e = existence{who: own, silence: hidden}
-	e.fork(parent, correlation.Done)
-	if e.who != own || e.silence != hidden {
-		t.Errorf("its own: %+v", e)
-	}
-}
-
-// Sessions that this process has opened are named by their numbers, others by their rows in the ledger.
-func TestOpenedEvent(t *testing.T) {
-	opened, unopened := &Session{Number: 4}, &Session{Number: 5}
-	opened.exists.events.opened = true
+	place := correlation.OpenSession{Key: "PK", Cwd: "/p", Project: "p"}
+	own := correlation.OpenSession{Key: "K", Cwd: "/own", Project: "own", ParentKey: "own"}
 	for _, tt := range []struct {
-		name            string
-		e               existence
-		fork, continues int
-		forkOf          int64
+		name      string
+		number    int // of its parent
+		parent, e silence
+		own       correlation.OpenSession
+		want      memory.Session
+		silence   silence
+		fork      int
+		forkOf    int64
 	}{
-		{"alone", existence{}, 0, 0, 0},
-		{"a fork", existence{parent: opened, open: correlation.OpenSession{ForkOf: 9}}, 4, 0, 0},
-		{"a fork of one from before", existence{parent: unopened, open: correlation.OpenSession{ForkOf: 9}}, 0, 0, 9},
-		{"in place of one that failed", existence{failed: opened}, 0, 4, 0},
-		{"of one that is not there", existence{failed: unopened}, 0, 0, 0},
-		{"of a stored one", existence{failed: opened, open: correlation.OpenSession{ContinueOf: 8}}, 0, 0, 0},
+		{"of its own parent", 4, heard, heard, correlation.OpenSession{}, memory.Session{ParentKey: "PK", Cwd: "/p", Project: "p"}, heard, 4, 0},
+		{"with a place of its own", 4, heard, heard, own, memory.Session{Key: "K", ParentKey: "own", Cwd: "/own", Project: "own"}, heard, 4, 0},
+		{"of one that is not here", 0, heard, heard, own, memory.Session{Key: "K", ParentKey: "own", Cwd: "/own", Project: "own"}, heard, 0, 3},
+		{"of one that is off", 4, off, heard, own, memory.Session{Key: "K", ParentKey: "own", Cwd: "/own", Project: "own"}, off, 4, 0},
+		{"of a hidden one", 4, hidden, heard, own, memory.Session{Key: "K", ParentKey: "own", Cwd: "/own", Project: "own"}, off, 0, 3},
+		{"hidden itself", 4, off, hidden, own, memory.Session{Key: "K", ParentKey: "own", Cwd: "/own", Project: "own"}, hidden, 4, 0},
 	} {
-		got := tt.e.opened("s1", 6)
-		if got.Session != 6 || got.Fork != tt.fork || got.Continues != tt.continues || got.Open.ForkOf != tt.forkOf ||
-			got.Open.ACPID != "s1" {
-			t.Errorf("%s: %+v", tt.name, got)
+		parent := &Session{exists: existence{Opened: correlation.Opened{Session: tt.number, Open: place}, row: 3, silence: tt.parent}}
+		e := existence{Opened: correlation.Opened{Open: tt.own}, silence: tt.e}
+		e.fork(parent, correlation.Done)
+		if e.who() != tt.want || e.silence != tt.silence || e.Open.State != correlation.Done {
+			t.Errorf("%s: %+v", tt.name, e)
+		}
+		if e.Fork != tt.fork || e.Open.ForkOf != tt.forkOf {
+			t.Errorf("%s: forked from number %d, row %d", tt.name, e.Fork, e.Open.ForkOf)
 		}
 	}
 }

@@ -13,23 +13,18 @@ func (c *Connection) beginFetches() {
 	for i := 0; i < len(c.do.changed); i++ { // a new key changes it again
 		s := c.do.changed[i]
 		e, x := &s.exists, &s.context
-		if e.ledger != known && e.ledger != unknown || s.off() {
+		if e.ledger != known && e.ledger != unknown || s.off() || !x.wants() || x.fetch.begun() {
 			continue
 		}
-		f := x.beginFetch(s)
-		if f == nil {
-			continue
-		}
-		local := x.local
-		x.local = false
-		if !local {
-			if e.who.Key != "" && x.keyed {
+		f := x.plan()
+		if !f.local {
+			if e.Open.Key != "" && f.keyed {
 				c.setKey(s, c.o.NewKey(), "")
 			}
-			e.who.Key, x.keyed = c.orNewKey(e.who.Key), true
+			e.Open.Key, f.keyed = c.orNewKey(e.Open.Key), true
 		}
-		f.key = e.who.Key
-		c.do.Fetches = append(c.do.Fetches, FetchJob{Fetch: f, Who: e.who, Local: local})
+		f.session, f.key, f.step = s, e.Open.Key, fetching
+		c.do.Fetches = append(c.do.Fetches, FetchJob{Fetch: f, Who: e.who(), Local: f.local})
 	}
 }
 
@@ -45,7 +40,7 @@ type FetchEnded struct {
 func (e FetchEnded) on(c *Connection) {
 	f := e.Fetch
 	f.got, f.err, f.stored, f.step = e.Got, e.Err, e.Stored, fetched
-	if s := f.session; (f.got.KeySpent || errors.Is(f.err, memory.ErrKeySpent)) && s.exists.who.Key == f.key {
+	if s := f.session; (f.got.KeySpent || errors.Is(f.err, memory.ErrKeySpent)) && s.exists.Open.Key == f.key {
 		// its outcome is not known: the old key stays in the session's sequence of keys, to be ended
 		spent := f.key
 		f.key = c.o.NewKey()
@@ -59,10 +54,11 @@ func (e FetchEnded) on(c *Connection) {
 // takeOverFetch moves a fetch that no prompt has used from one session to another, with its key.
 func (c *Connection) takeOverFetch(s, from *Session) {
 	f := from.context.fetch
-	if f == nil || from.injected() || f.step == used || s.off() {
+	if !f.begun() || from.injected() || f.step == used || s.off() {
 		return
 	}
-	f.session, s.context.fetch, s.context.keyed = s, f, true
+	f.session = s
+	s.context.use(f)
 	c.setKey(s, f.key, "")
 	c.storeContext(f)
 }

@@ -22,7 +22,8 @@ func (c *Connection) mustHold(s *Session) bool {
 	if s.off() || s.exists.ledger == none || s.context.held != nil {
 		return false
 	}
-	if s.exists.ledger == asked || s.exists.ledger == stale || s.context.mayCarry() {
+	// in flight in another proxy: it may have ended there
+	if !s.exists.ledger.answered() || s.exists.ledger == stale || s.context.state != correlation.Done {
 		return true
 	}
 	return len(s.turns.open) == 0 && (c.o.PerPrompt || len(c.news(s)) > 0)
@@ -33,8 +34,12 @@ func (c *Connection) news(s *Session) []memory.Item {
 	if c.o.Messages == nil {
 		return nil
 	}
-	sent := c.o.Messages(s.exists.who.Key)
-	return slices.DeleteFunc(sent, func(m memory.Item) bool { return slices.Contains(s.history.items, m.ID) })
+	sent := c.o.Messages(s.exists.Open.Key)
+	if len(sent) == 0 {
+		return nil
+	}
+	given := s.history.given()
+	return slices.DeleteFunc(sent, func(m memory.Item) bool { return slices.Contains(given, m.ID) })
 }
 
 // hold begins to hold a prompt with these words.
@@ -67,8 +72,8 @@ type RecallBegins struct{ Prompt *Held }
 
 func (r RecallBegins) on(c *Connection) {
 	s := r.Prompt.turn.Session
-	c.do.Wait = s.exists.ledger == asked
-	c.do.Who, c.do.Seen = s.exists.who, slices.Clone(s.history.items)
+	c.do.Wait = !s.exists.ledger.answered()
+	c.do.Who, c.do.Seen = s.exists.who(), s.history.given()
 }
 
 // Recalled: what memory has found for a held prompt's words, without what the session was given before.
@@ -91,7 +96,7 @@ type CancelAsked struct {
 
 func (k CancelAsked) on(c *Connection) {
 	for _, s := range c.sessions {
-		if h := s.context.held; h != nil && h.step != gone && (h.key == k.Key || s.ID == string(k.ID)) {
+		if h := s.context.held; h != nil && h.step != gone && (h.key == k.Key || s.ID() == string(k.ID)) {
 			h.cancelled, c.do.News = true, true
 		}
 	}
@@ -157,7 +162,7 @@ func (d Claimed) on(c *Connection) {
 	switch {
 	case p.step != claiming && d.Err == nil:
 		if p.in == nil {
-			c.record(s, correlation.Stepped{Session: s.Number, Step: correlation.Step{Name: correlation.Refused}})
+			c.record(s, correlation.Stepped{Session: s.Number(), Step: correlation.Step{Name: correlation.Refused}})
 		}
 	case p.step != claiming:
 	case d.Err == nil:
@@ -187,7 +192,7 @@ func (c *Connection) advance(p *Held) {
 	case toLedger:
 		c.askLedger(p)
 	case toContinued:
-		c.do.Prompt = Step{Need: Continue, Until: c.until(p), Behind: behind(p.turn.Session)}
+		c.do.Prompt = Step{Need: Continue, Until: c.until(p), Behind: c.behind(p.turn.Session)}
 	case toContext:
 		c.awaitContext(p)
 	case composing:
@@ -198,7 +203,7 @@ func (c *Connection) advance(p *Held) {
 			until = p.read.Add(min(c.o.Hold, recallLimit+c.o.Claim))
 		}
 		c.do.Prompt = Step{
-			Need: Claim, Injection: p.in, From: p.from, Until: until, Behind: behind(p.turn.Session),
+			Need: Claim, Injection: p.in, From: p.from, Until: until, Behind: c.behind(p.turn.Session),
 		}
 	case gone:
 		c.do.Prompt = Step{Need: Leave, Injection: p.in, Off: p.turn.Session.off() && p.in == nil}
@@ -209,9 +214,9 @@ func (c *Connection) advance(p *Held) {
 func (c *Connection) askLedger(p *Held) {
 	s, until := p.turn.Session, c.until(p)
 	switch {
-	case s.exists.ledger == asked && c.at.Before(until):
+	case !s.exists.ledger.answered() && c.at.Before(until):
 		c.do.Prompt = Step{Need: Wait, Until: until}
-	case s.exists.ledger == asked:
+	case !s.exists.ledger.answered():
 		c.leaves(p, nil)
 	case (s.exists.ledger == stale || s.context.elsewhere()) && !p.again:
 		p.again = true
@@ -240,11 +245,11 @@ func (c *Connection) decide(p *Held) {
 	case s.off() || s.exists.ledger == stale:
 		c.leaves(p, nil)
 		return
-	case x.state == correlation.Armed && x.fetch != nil:
+	case x.state == correlation.Armed && x.fetch.begun():
 		p.step, p.waits = toContinued, true
 	case x.state == correlation.IdentityGiven:
-		p.step, p.waits = toContinued, retried || x.patient
-		x.patient = false
+		p.step, p.waits = toContinued, retried || x.patient()
+		x.plan().patient = false
 	case x.state == correlation.Doubt:
 		p.fetch = nil
 		c.claim(p, s.history.inDoubt())
@@ -268,9 +273,9 @@ func (c *Connection) awaitContext(p *Held) {
 	f := p.fetch
 	until := time.Time{}
 	switch {
-	case f != nil && !f.ended() && p.waits:
+	case f.begun() && !f.ended() && p.waits:
 		until = c.until(p)
-	case f != nil && f.ended() && f.err == nil && p.recall == seeking:
+	case f.ended() && f.err == nil && p.recall == seeking:
 		until = p.recallUntil
 	}
 	if c.at.Before(until) {
@@ -283,7 +288,7 @@ func (c *Connection) awaitContext(p *Held) {
 // composeFirst says what the block of a prompt is made of whose session is still to be given something.
 func (c *Connection) composeFirst(p *Held) {
 	f := p.fetch
-	ended := f != nil && f.ended()
+	ended := f.ended()
 	next := Step{Need: Compose, Continued: p.continued}
 	p.last = ended
 	switch {
@@ -333,7 +338,7 @@ func (c *Connection) composeLater(p *Held) {
 
 func (c *Connection) compose(p *Held, next Step) {
 	e := &p.turn.Session.exists
-	next.Who, next.Mode = e.who, e.mode
+	next.Who, next.Mode = e.who(), e.mode
 	p.step, p.next = composing, next
 	c.do.Prompt = next
 }
@@ -344,8 +349,9 @@ func (c *Connection) claim(p *Held, in *Injection) {
 		c.leaves(p, nil)
 		return
 	}
+	who := p.turn.Session.exists.who()
 	in.Injection = correlation.Injection{
-		Key: p.turn.Session.exists.who.Key, Kind: in.Kind, BlockID: in.Block.ID, Text: in.Block.Text, Source: in.Source,
+		Key: who.Key, Kind: in.Kind, BlockID: in.Block.ID, Text: in.Block.Text, Source: in.Source,
 		Bytes: len(in.Block.Text), FetchMS: in.Took.Milliseconds(), HeldMS: c.at.Sub(p.read).Milliseconds(),
 		Items: in.Block.Items, At: c.at,
 	}

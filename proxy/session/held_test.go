@@ -252,11 +252,11 @@ func TestContinuesFailedLoad(t *testing.T) {
 			p.see(OpeningAsked{Key: "c", Opening: Opening{Kind: OpensNew, Cwd: tt.cwd}})
 			p.see(OpeningAnswered{Request: p.see(Answered{Key: "c"}).Request, ID: "new", Editing: true})
 			s := p.c.Session("new")
-			if continues := s.exists.open.ContinueOf == first.ID; continues != tt.continues {
-				t.Errorf("it continues %d", s.exists.open.ContinueOf)
+			if continues := s.exists.Open.ContinueOf == first.ID; continues != tt.continues {
+				t.Errorf("it continues %d", s.exists.Open.ContinueOf)
 			}
-			if same := s.exists.who.Key == failed.exists.who.Key; same != tt.key {
-				t.Errorf("its key is %s, the first one's %s", s.exists.who.Key, failed.exists.who.Key)
+			if same := s.exists.Open.Key == failed.exists.Open.Key; same != tt.key {
+				t.Errorf("its key is %s, the first one's %s", s.exists.Open.Key, failed.exists.Open.Key)
 			}
 			if s.off() != (tt.name == "it was off") {
 				t.Errorf("off: %t", s.off())
@@ -305,6 +305,11 @@ func TestPlaced(t *testing.T) {
 	}
 }
 
+// given is a block with these items.
+func given(items ...string) []*Injection {
+	return []*Injection{{Injection: correlation.Injection{Items: items}}}
+}
+
 // A search waits until the ledger has said what the session was given.
 func TestRecallBegins(t *testing.T) {
 	c := New(Options{})
@@ -313,7 +318,7 @@ func TestRecallBegins(t *testing.T) {
 	if !c.On(time.Time{}, search).Wait {
 		t.Error("it begins before the ledger has answered")
 	}
-	s.exists.ledger, s.history.items = known, []string{"m1"}
+	s.exists.ledger, s.history.blocks = known, given("m1")
 	if do := c.On(time.Time{}, search); do.Wait || !slices.Equal(do.Seen, []string{"m1"}) {
 		t.Errorf("waits %v, has seen %q", do.Wait, do.Seen)
 	}
@@ -326,18 +331,18 @@ func TestLaterPromptIsHeld(t *testing.T) {
 		name string
 		o    Options
 		open []*Turn
-		seen []string
+		seen []*Injection
 		want bool
 	}{
 		{"nothing to get", Options{}, nil, nil, false},
 		{"searched for", Options{PerPrompt: true}, nil, nil, true},
 		{"in the middle of a turn", Options{PerPrompt: true, Messages: messages}, []*Turn{{}}, nil, false},
 		{"a message", Options{Messages: messages}, nil, nil, true},
-		{"a message that it has", Options{Messages: messages}, nil, []string{"m1"}, false},
+		{"a message that it has", Options{Messages: messages}, nil, given("m1"), false},
 	} {
 		c := New(tt.o)
 		s := c.newSession("/w")
-		s.exists.ledger, s.context.state, s.turns.open, s.history.items = known, correlation.Done, tt.open, tt.seen
+		s.exists.ledger, s.context.state, s.turns.open, s.history.blocks = known, correlation.Done, tt.open, tt.seen
 		if got := c.mustHold(s); got != tt.want {
 			t.Errorf("%s: %v", tt.name, got)
 		}

@@ -17,34 +17,39 @@ func (h *history) add(in *Injection) {
 	h.since = len(in.Text)
 }
 
-// takeBack frees what a refused prompt carried for the next one.
-func (h *history) takeBack(in *Injection) {
-	in.Outcome = correlation.WasRefused
-	for _, item := range in.Items {
-		if i := slices.Index(h.items, item); i >= 0 {
-			h.items = slices.Delete(h.items, i, i+1)
+// given returns the ids of the items that the session was given, or the texts of those without: not what a refused
+// prompt carried, which may go with the next one.
+func (h *history) given() (items []string) {
+	for _, b := range h.blocks {
+		if b.Outcome != correlation.WasRefused {
+			items = append(items, b.Items...)
 		}
+	}
+	return items
+}
+
+// loseItems notes that the harness has lost what the session was given.
+func (h *history) loseItems() {
+	for _, b := range h.blocks {
+		b.Items = nil
 	}
 }
 
 // load sets the blocks to those that the ledger has, which come newest first. Those of sessions that this one continues
 // are left out, because its harness has not seen them. A fork has its parent's from before the fork.
 func (h *history) load(blocks []correlation.Injection, known correlation.Session) {
-	h.blocks, h.items = nil, nil
+	h.blocks = nil
 	for _, in := range slices.Backward(blocks) {
 		if in.Session != known.ID && (known.ForkOf == 0 || in.At.After(known.Started)) {
 			continue
 		}
 		h.add(&Injection{Injection: in})
-		if in.Outcome != correlation.WasRefused {
-			h.items = append(h.items, in.Items...)
-		}
 	}
 }
 
 // fork is the history that a harness copies.
 func (h *history) fork(parent *history) {
-	h.items, h.blocks = slices.Clone(parent.items), nil
+	h.blocks = nil
 	for _, b := range parent.blocks {
 		own := *b
 		own.shown, own.sentHere = false, false
@@ -106,16 +111,18 @@ func (h *history) expectReplay() {
 }
 
 // endReplay notes that what the harness shows from now on may be more than its history.
-func (h *history) endReplay() { h.replay = replay{waited: h.replay.waited} }
+func (h *history) endReplay() { h.replay = replay{} }
 
 // ours reports whether a block was shown that the session was given. Of a session that is unknown to the ledger, that
 // may be any.
-func (r replay) ours(unknown bool) bool { return r.marked || r.strange && unknown }
+func (r replay) ours(unknown bool) bool {
+	return r.shown == shownOurs || r.shown == shownStrange && unknown
+}
 
 // showUser notes that the harness has replayed some of the user's text, in bytes of its frame.
 func (h *history) showUser(bytes int) {
 	if h.replay.step != replayOver {
-		h.replay.user = true
+		h.replay.shown = max(h.replay.shown, shownWords)
 		h.since += bytes
 	}
 }
@@ -133,13 +140,13 @@ func (h *history) match(text string) int {
 		}
 		b.shown = true
 		if newest, ok := h.newest(); ok && h.replay.step != replayOver && newest.Text == b.Text {
-			h.replay.marked = true
+			h.replay.shown = shownOurs
 		}
 		return n
 	}
 	text = strings.TrimSpace(text)
 	if h.replay.step != replayOver && strings.HasPrefix(text, OpenMark) && strings.Contains(text, closeMark) {
-		h.replay.strange = true // by another proxy, or one whose database is lost
+		h.replay.shown = max(h.replay.shown, shownStrange) // by another proxy, or one whose database is lost
 	}
 	return 0
 }

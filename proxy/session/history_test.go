@@ -37,24 +37,23 @@ func TestBlocksOfAncestors(t *testing.T) {
 		var h history
 		known.ForkOf = tt.fork
 		h.load(ledger, known)
-		if !slices.Equal(h.texts(), tt.blocks) || !slices.Equal(h.items, tt.seen) {
-			t.Errorf("fork of %d: %q, %q", tt.fork, h.texts(), h.items)
+		if !slices.Equal(h.texts(), tt.blocks) || !slices.Equal(h.given(), tt.seen) {
+			t.Errorf("fork of %d: %q, %q", tt.fork, h.texts(), h.given())
 		}
 	}
 }
 
 // What a refused prompt carried may go with the next one.
 func TestTakeBack(t *testing.T) {
-	in := &Injection{Injection: correlation.Injection{Items: []string{"a", "c", "x"}}}
-	h := history{items: []string{"a", "b", "c"}}
-	if h.takeBack(in); !slices.Equal(h.items, []string{"b"}) || in.Outcome != correlation.WasRefused {
-		t.Errorf("left: %q, %q", h.items, in.Outcome)
-	}
 	p := newStage(t)
 	p.start()
 	steps["new"](p)
 	if steps["refused"](p); p.rows[p.id].stored == nil {
 		t.Error("the next process does not get what was refused")
+	}
+	h := &p.c.Session(p.id).history
+	if len(h.blocks) != 1 || len(h.blocks[0].Items) == 0 || len(h.given()) != 0 {
+		t.Errorf("of %+v it was given %q", h.blocks, h.given())
 	}
 }
 
@@ -71,8 +70,8 @@ func TestForkedHistory(t *testing.T) {
 	if said[shown.Cut:] != plain || shown.Text != 1 {
 		t.Errorf("%d bytes are cut of text %d", shown.Cut, shown.Text)
 	}
-	if h := shown.Session.history; !slices.Equal(h.items, []string{"m1"}) || len(h.blocks) != 1 || h.blocks[0].sentHere {
-		t.Errorf("%q, %+v", h.items, h.blocks)
+	if h := shown.Session.history; !slices.Equal(h.given(), []string{"m1"}) || len(h.blocks) != 1 || h.blocks[0].sentHere {
+		t.Errorf("%q, %+v", h.given(), h.blocks)
 	}
 }
 
@@ -86,22 +85,21 @@ func TestMatch(t *testing.T) {
 		open   bool
 		shown  []string
 		cut    []int
-		marked bool
-		odd    bool // it shows a block of somebody else
+		want   shown
 	}{
-		{"ours", []*Injection{block(ours, KindContext)}, true, []string{ours + "hello"}, []int{len(ours)}, true, false},
-		{"live", []*Injection{block(ours, KindContext)}, false, []string{ours + "hello"}, []int{len(ours)}, false, false},
-		{"twice", []*Injection{block(ours, KindContext)}, true, []string{ours, ours}, []int{len(ours), 0}, true, true},
+		{"ours", []*Injection{block(ours, KindContext)}, true, []string{ours + "hello"}, []int{len(ours)}, shownOurs},
+		{"live", []*Injection{block(ours, KindContext)}, false, []string{ours + "hello"}, []int{len(ours)}, shownNothing},
+		{"twice", []*Injection{block(ours, KindContext)}, true, []string{ours, ours}, []int{len(ours), 0}, shownOurs},
 		{"glued by a space", []*Injection{block(ours, KindContext)}, true, []string{strings.TrimSpace(ours) + " hello"},
-			[]int{len(strings.TrimSpace(ours)) + 1}, true, false},
-		{"not in front", []*Injection{block(ours, KindContext)}, true, []string{"hello " + ours}, []int{0}, false, false},
+			[]int{len(strings.TrimSpace(ours)) + 1}, shownOurs},
+		{"not in front", []*Injection{block(ours, KindContext)}, true, []string{"hello " + ours}, []int{0}, shownNothing},
 		{"an older one", []*Injection{block(ours, KindContext), block("newer", kindIdentity)}, true, []string{ours},
-			[]int{len(ours)}, false, false},
+			[]int{len(ours)}, shownNothing},
 		{"before recall", []*Injection{block(ours, KindContext), block("newer", KindRecall)}, true, []string{ours},
-			[]int{len(ours)}, true, false},
-		{"another's", []*Injection{block(ours, KindContext)}, true, []string{others + "hello"}, []int{0}, false, true},
-		{"another's, live", nil, false, []string{others}, []int{0}, false, false},
-		{"a mark alone", nil, true, []string{OpenMark}, []int{0}, false, false},
+			[]int{len(ours)}, shownOurs},
+		{"another's", []*Injection{block(ours, KindContext)}, true, []string{others + "hello"}, []int{0}, shownStrange},
+		{"another's, live", nil, false, []string{others}, []int{0}, shownNothing},
+		{"a mark alone", nil, true, []string{OpenMark}, []int{0}, shownNothing},
 	} {
 		h := history{blocks: tt.blocks}
 		if tt.open {
@@ -112,8 +110,8 @@ func TestMatch(t *testing.T) {
 				t.Errorf("%s: %d bytes are cut of %q", tt.name, n, text)
 			}
 		}
-		if h.replay.marked != tt.marked || h.replay.strange != tt.odd {
-			t.Errorf("%s: marked %t, strange %t", tt.name, h.replay.marked, h.replay.strange)
+		if h.replay.shown != tt.want {
+			t.Errorf("%s: %d is shown", tt.name, h.replay.shown)
 		}
 		if h.expectReplay(); h.match(tt.shown[0]) != tt.cut[0] {
 			t.Errorf("%s: the next replay is another", tt.name)
@@ -159,7 +157,7 @@ func TestCompactions(t *testing.T) {
 		}
 	}
 	piece := func(id, text string) func(*history) (said, string) {
-		return func(h *history) (said, string) { h.summary.begin(id); h.summary.add(text); return said{}, "" }
+		return func(h *history) (said, string) { h.compaction.begin(id); h.compaction.add(text); return said{}, "" }
 	}
 	call := func(id string, begins, completed bool) func(*history) (said, string) {
 		return func(h *history) (said, string) { b, l := h.call(id, begins, completed); return said{b, l}, "" }
@@ -203,7 +201,7 @@ func TestCompactions(t *testing.T) {
 			t.Errorf("%s: %+v, %q", name, last, text)
 		}
 	}
-	var m summary
+	var m compaction
 	m.add(strings.Repeat("x", 90<<10))
 	m.add(strings.Repeat("x", 90<<10))
 	if len(m.text) != 96<<10 {

@@ -31,7 +31,7 @@ func (c *Connection) open(o Opening) (s *Session) {
 	switch o.Kind {
 	case OpensNew:
 		s = c.newSession(o.Cwd)
-		l := Lookup{Session: s, Kind: OpensNew}
+		l := &Lookup{Session: s, Kind: OpensNew}
 		if failed != nil && c.continues(failed, o.Cwd) {
 			l.failed = failed.session
 		}
@@ -46,7 +46,7 @@ func (c *Connection) open(o Opening) (s *Session) {
 		parent := c.sessions[o.Target]
 		cwd := o.Cwd
 		if cwd == "" && parent != nil {
-			cwd = parent.exists.who.Cwd
+			cwd = parent.exists.Open.Cwd
 		}
 		s = c.newSession(cwd)
 		s.history.expectReplay()
@@ -55,12 +55,12 @@ func (c *Connection) open(o Opening) (s *Session) {
 	default:
 		if s = c.sessions[o.Target]; s == nil {
 			s = c.newSession(o.Cwd)
-			s.ID = o.Target
+			s.exists.Open.ACPID = o.Target
 			c.sessions[o.Target] = s
 		}
 		s.history.expectReplay()
 		// also if it is known: another proxy may have changed it meanwhile
-		c.lookUp(Lookup{Session: s, Kind: OpensKnown})
+		c.lookUp(&Lookup{Session: s, Kind: OpensKnown})
 	}
 	if o.Off {
 		c.switchOff(s)
@@ -103,7 +103,7 @@ func (o OpeningAnswered) on(c *Connection) {
 		c.do.Session = req.Session
 	}
 	if o.Commands != nil {
-		c.advertise(req.Session.ID, o.Commands)
+		c.advertise(req.Session.ID(), o.Commands)
 	}
 }
 
@@ -116,7 +116,7 @@ func (c *Connection) opened(s *Session, made bool, id string) {
 		if id == "" {
 			return
 		}
-		s.ID, e.open.New, e.open.Made = id, true, c.at
+		e.Open.ACPID, e.Open.New, e.Open.Made = id, true, c.at
 		c.sessions[id] = s
 		if commands, ok := c.early[id]; ok {
 			e.commands = commands
@@ -124,16 +124,16 @@ func (c *Connection) opened(s *Session, made bool, id string) {
 		if delete(c.early, id); len(c.making) == 0 {
 			clear(c.early)
 		}
-	} else if c.sessions[s.ID] = s; e.events.opened { // the client may have closed it in between
+	} else if c.sessions[s.ID()] = s; e.recorded > 0 { // the client may have closed it in between
 		c.waiting.closed = slices.DeleteFunc(c.waiting.closed, func(l closedSession) bool { return l.session == s })
-		e.open.New = false
-		c.record(s, e.opened(s.ID, s.Number))
+		e.Open.New = false
+		c.record(s, e.Opened)
 	}
 	e.live = true
 	if s.history.replay.step == replayOpen {
 		s.history.replay.step = replayAnswered
 	}
-	if e.ledger != asked {
+	if e.ledger.answered() {
 		c.recordOpened(s)
 	}
 	c.settleDoubt(s, false)
@@ -157,7 +157,7 @@ func (c *Connection) notOpened(req Request, code int) {
 	s := req.Session
 	if req.Opening.makes() {
 		c.removeMaking(s)
-		c.release(s)
+		c.waiting.gone = append(c.waiting.gone, s)
 		return
 	}
 	s.history.replay.step = replayOver
@@ -167,9 +167,9 @@ func (c *Connection) notOpened(req Request, code int) {
 	if code != authRequired { // after a login the client loads it again
 		c.failed = &failedLoad{session: s, cwd: req.Opening.Cwd, at: c.at, n: req.n}
 	}
-	if s.exists.ledger != asked && s.exists.row == 0 && !s.exists.events.opened { // nobody has it
-		delete(c.sessions, s.ID)
-		c.release(s)
+	if e := &s.exists; e.ledger.answered() && e.row == 0 && e.recorded == 0 { // nobody has it
+		delete(c.sessions, s.ID())
+		c.waiting.gone = append(c.waiting.gone, s)
 	}
 }
 
@@ -187,8 +187,8 @@ func (l Closed) on(c *Connection) {
 	}
 	c.recordOpened(s)
 	s.exists.live = false
-	if c.sessions[s.ID] == s {
-		delete(c.sessions, s.ID)
+	if c.sessions[s.ID()] == s {
+		delete(c.sessions, s.ID())
 	}
 	c.waiting.closed = append(c.waiting.closed, closedSession{s, l.Method})
 	c.touch(s)

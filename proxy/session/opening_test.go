@@ -103,8 +103,8 @@ func TestSilence(t *testing.T) {
 		events int
 	}{
 		"off":               {func(p *stage, s *Session) { p.see(PromptLooked{Turn: s.turns.last, Said: Said{Off: true}}) }, 1},
-		"forgotten":         {func(p *stage, s *Session) { p.see(Forgotten{Numbers: []int{s.Number}}) }, 0},
-		"another forgotten": {func(p *stage, s *Session) { p.see(Forgotten{Numbers: []int{s.Number + 1}}) }, -1},
+		"forgotten":         {func(p *stage, s *Session) { p.see(Forgotten{Numbers: []int{s.Number()}}) }, 0},
+		"another forgotten": {func(p *stage, s *Session) { p.see(Forgotten{Numbers: []int{s.Number() + 1}}) }, -1},
 	} {
 		p := newStage(t)
 		p.start()
@@ -116,7 +116,7 @@ func TestSilence(t *testing.T) {
 		tt.quiet(p, s)
 		p.see(Used{Session: s})
 		p.see(Titled{ID: []byte(p.id), Text: "A title"})
-		p.see(AnswerGrew{Turn: open})
+		p.see(ChunkCame{Turn: open})
 		frame := p.see(PromptJudged{ID: []byte(p.id), Key: "x"}).Frame
 		if steers := p.see(SteeringJudged{ID: []byte(p.id)}).Frame; steers != frame {
 			t.Errorf("%s: steering is %d", name, steers)
@@ -139,7 +139,6 @@ func TestClosed(t *testing.T) {
 		steps["new"](p)
 		steps["prompt"](p)
 		s := p.c.Session(p.id)
-		p.see(Served{Session: s, Release: func() {}})
 		if when == "before" {
 			p.see(OpeningAsked{Key: "a", Opening: Opening{Kind: OpensKnown, Target: p.id}})
 		}
@@ -157,8 +156,8 @@ func TestClosed(t *testing.T) {
 		ends := p.see(RecordingEnds{})
 		left := slices.ContainsFunc(p.events, func(e correlation.Event) bool { _, is := e.(correlation.Closed); return is })
 		opened := slices.ContainsFunc(p.events, func(e correlation.Event) bool { _, is := e.(correlation.Opened); return is })
-		if ends.Closed == again || left == again || opened != again || (len(ends.Release) == 1) == again {
-			t.Errorf("opened %s: left: %t, %t, opened: %t; %d to release", when, ends.Closed, left, opened, len(ends.Release))
+		if ends.Closed == again || left == again || opened != again || slices.Contains(ends.Gone, s) == again {
+			t.Errorf("opened %s: left: %t, %t, opened: %t; gone %v", when, ends.Closed, left, opened, ends.Gone)
 		}
 	}
 }
@@ -170,27 +169,26 @@ func TestNotOpened(t *testing.T) {
 	steps["new"](p)
 	open := p.id
 	for _, tt := range []struct {
-		opening  Opening
-		known    bool
-		released int
+		opening Opening
+		known   bool
+		gone    bool
 	}{
-		{Opening{Kind: OpensKnown, Target: "nobody"}, false, 1},
-		{Opening{Kind: OpensKnown, Target: open}, true, 0},
-		{Opening{Kind: OpensNew}, false, 1},
+		{Opening{Kind: OpensKnown, Target: "nobody"}, false, true},
+		{Opening{Kind: OpensKnown, Target: open}, true, false},
+		{Opening{Kind: OpensNew}, false, true},
 	} {
 		s := p.see(OpeningAsked{Key: "a", Opening: tt.opening}).Session
-		p.see(Served{Session: s, Release: func() {}})
 		p.see(Answered{Key: "a", Read: func(r Request) Seen {
 			return OpeningAnswered{Request: r, Failed: true, Editing: true}
 		}})
-		if known := p.c.Session(s.ID) == s; known != tt.known || len(p.c.making) > 0 {
+		if known := p.c.Session(s.ID()) == s; known != tt.known || len(p.c.making) > 0 {
 			t.Errorf("%+v: it is known: %t", tt.opening, known)
 		}
 		if mayContinue := p.c.failed != nil; mayContinue != (tt.opening.Target == "nobody") {
 			t.Errorf("%+v: the next session may continue it: %t", tt.opening, mayContinue)
 		}
-		if n := len(p.see(RecordingEnds{}).Release); n != tt.released {
-			t.Errorf("%+v: %d to release", tt.opening, n)
+		if gone := slices.Contains(p.see(RecordingEnds{}).Gone, s); gone != tt.gone {
+			t.Errorf("%+v: gone: %t", tt.opening, gone)
 		}
 	}
 }
@@ -230,7 +228,7 @@ func TestLookupsInTurn(t *testing.T) {
 	}
 	before := &correlation.Session{ID: 7, State: correlation.Off}
 	p.see(Found{Lookup: p.asked[0], Record: "r", Known: before})
-	if e := p.c.making[0].exists; e.open.ContinueOf != 7 || e.open.Record != "r" || e.silence != off {
+	if e := p.c.making[0].exists; e.Open.ContinueOf != 7 || e.Open.Record != "r" || e.silence != off {
 		t.Errorf("of a record whose last session is off: %+v", e)
 	}
 }
@@ -254,16 +252,17 @@ func TestBehind(t *testing.T) {
 	p.start()
 	steps["new"](p)
 	s := p.c.Session(p.id)
-	behind := p.see(Unfolded{About: []*Session{s}}).Behind
-	if len(behind) != 1 || behind[0].Events != len(p.events) {
-		t.Fatalf("behind: %+v, of %d events", behind, len(p.events))
+	first := p.see(Unfolded{About: []*Session{s}}).Behind
+	if first != len(p.events) || first == 0 {
+		t.Fatalf("behind: %d of %d events", first, len(p.events))
 	}
 	steps["prompt"](p)
-	p.see(Folded{UpTo: behind})
-	if again := p.see(Unfolded{About: []*Session{s}}).Behind; len(again) != 1 || again[0].Events != len(p.events) {
-		t.Errorf("behind: %+v, of %d events", again, len(p.events))
-	} else if p.see(Folded{UpTo: again}); len(p.see(Unfolded{About: []*Session{s}}).Behind) != 0 {
-		t.Error("still behind")
+	all := len(p.events)
+	for _, tt := range []struct{ folded, behind int }{{first, all}, {all - 1, all}, {all, 0}, {first, 0}} {
+		p.see(Folded{Events: tt.folded})
+		if got := p.see(Unfolded{About: []*Session{s, {}}}).Behind; got != tt.behind {
+			t.Errorf("of %d events %d are folded: behind %d", all, tt.folded, got)
+		}
 	}
 }
 

@@ -252,10 +252,10 @@ func (c *Connection) endTurn(req Request, id string, failed bool, stop string, c
 	c.markDue(t)
 	c.touch(s)
 	ended := correlation.TurnEnded{Turn: t.Number, Stop: t.stop, Code: code, Request: id, Lost: t.lost}
-	if !s.exists.events.opened {
+	if s.exists.recorded == 0 {
 		c.record(s, ended)
 		return nil
 	}
-	s.exists.events.recorded++
+	c.number(s, 1)
 	return ended
 }

@@ -9,10 +9,21 @@ import (
 // record has events of a session appended to the file of events. In the file a session's first event is Opened, so that
 // events from before it wait in deferred.
 func (c *Connection) record(s *Session, what ...correlation.Event) {
-	if s.exists.silence != hidden {
-		c.do.Record = append(c.do.Record, s.exists.events.record(what...)...)
-	}
 	c.touch(s)
+	switch e := &s.exists; {
+	case e.silence == hidden || len(what) == 0:
+	case e.recorded == 0:
+		e.deferred = append(e.deferred, what...)
+	default:
+		c.do.Record = append(c.do.Record, what...)
+		c.number(s, len(what))
+	}
+}
+
+// number counts events of a session that come into the file.
+func (c *Connection) number(s *Session, events int) {
+	c.numbers.event += events
+	s.exists.recorded = c.numbers.event
 }
 
 // recordOpened records that the harness has the session, unless that is in the file, and then what was deferred. It is
@@ -20,13 +31,14 @@ func (c *Connection) record(s *Session, what ...correlation.Event) {
 // knew.
 func (c *Connection) recordOpened(s *Session) {
 	e := &s.exists
-	if e.events.opened || e.silence == hidden || !e.live && e.row == 0 {
+	if e.recorded > 0 || e.silence == hidden || !e.live && e.row == 0 {
 		return
 	}
-	e.who.Key = c.orNewKey(e.who.Key)
-	before := e.events.deferred
-	e.events.opened, e.events.deferred = true, nil
-	c.record(s, e.opened(s.ID, s.Number))
+	e.Open.Key = c.orNewKey(e.Open.Key)
+	before := e.deferred
+	e.deferred = nil
+	c.number(s, 1)
+	c.do.Record = append(c.do.Record, e.Opened)
 	c.record(s, before...)
 }
 
@@ -43,7 +55,7 @@ func (c *Connection) recordBegun(t *Turn) {
 		c.recordOpened(s)
 		c.numbers.turn++
 		u.Number = c.numbers.turn
-		c.record(s, correlation.TurnBegan{Session: s.Number, Turn: u.Number, Key: s.exists.who.Key,
+		c.record(s, correlation.TurnBegan{Session: s.Number(), Turn: u.Number, Key: s.exists.Open.Key,
 			Command: u.command, Delegation: c.o.Delegation})
 		c.recordTrace(u)
 		c.markDue(u)
@@ -66,29 +78,32 @@ func (c *Connection) markDue(t *Turn) {
 // setKey gives a session a Signet key. spent is an earlier key with which a session-start was sent whose outcome is not
 // known; "" for none.
 func (c *Connection) setKey(s *Session, key, spent string) {
-	if s.exists.who.Key == key {
+	if s.exists.Open.Key == key {
 		return
 	}
-	s.exists.who.Key = key
-	if s.exists.events.opened || spent != "" {
-		c.record(s, correlation.Rekeyed{Session: s.Number, Key: key, Spent: spent})
+	s.exists.Open.Key = key
+	if s.exists.recorded > 0 || spent != "" {
+		c.record(s, correlation.Rekeyed{Session: s.Number(), Key: key, Spent: spent})
 	}
 }
 
 func (c *Connection) storeContext(f *Fetch) {
 	if f.stored != nil && f.step == fetched {
 		c.record(f.session, correlation.ContextStored{
-			Session: f.session.Number, Key: f.key, Fetched: f.got.Fetched, Context: f.stored,
+			Session: f.session.Number(), Key: f.key, Fetched: f.got.Fetched, Context: f.stored,
 		})
 	}
 }
 
-// dropContext removes the context that was stored for a session.
+// dropContext removes the context that was stored for a session, also if its event still waits.
 func (c *Connection) dropContext(s *Session) {
-	s.exists.events.drop()
-	c.record(s, correlation.ContextDropped{Session: s.Number})
+	s.exists.deferred = slices.DeleteFunc(s.exists.deferred, func(e correlation.Event) bool {
+		_, stored := e.(correlation.ContextStored)
+		return stored
+	})
+	c.record(s, correlation.ContextDropped{Session: s.Number()})
 }
 
 func (c *Connection) told(s *Session, text string) Told {
-	return Told{s, s.exists.who.Project, text, s.history.texts(), slices.Clone(s.history.private)}
+	return Told{s, s.exists.Open.Project, text, s.history.texts(), slices.Clone(s.history.private)}
 }

@@ -21,7 +21,7 @@ func (RecordingBegins) on(c *Connection) {
 		h := &t.Session.history
 		d := DueTurn{
 			Turn: t, Number: t.Number, Tools: t.takeTools(), Ended: t.step == turnEnded, Off: t.dropped,
-			Project: t.Session.exists.who.Project,
+			Project: t.Session.exists.Open.Project,
 			Blocks:  h.texts(), Private: slices.Clone(h.private),
 		}
 		if t.prompt != nil {
@@ -58,18 +58,18 @@ func (r Recorded) on(c *Connection) {
 }
 
 // RecordingEnds: all that was due is recorded. Closings of sessions follow their last words. A session that was opened
-// again meanwhile has not left. Do.Release are to be called, and Do.Closed says that sessions were closed.
+// again meanwhile has not left. Do.Gone are those that nobody will use any more; Do.Closed says that some were closed.
 type RecordingEnds struct{}
 
 func (RecordingEnds) on(c *Connection) {
 	for _, l := range c.waiting.closed {
-		if again := c.sessions[l.session.ID]; again != nil && again.exists.live {
+		if again := c.sessions[l.session.ID()]; again != nil && again.exists.live {
 			continue
 		}
-		c.release(l.session)
+		c.waiting.gone = append(c.waiting.gone, l.session)
 		c.do.Closed = true
-		c.record(l.session, correlation.Closed{Session: l.session.Number, Reason: l.reason})
+		c.record(l.session, correlation.Closed{Session: l.session.Number(), Reason: l.reason})
 	}
-	c.do.Release = c.waiting.released
-	c.waiting.closed, c.waiting.released = nil, nil
+	c.do.Gone = c.waiting.gone
+	c.waiting.closed, c.waiting.gone = nil, nil
 }

@@ -53,21 +53,11 @@ type Forgotten struct{ Numbers []int }
 func (f Forgotten) on(c *Connection) {
 	for _, s := range c.sessions {
 		for _, n := range f.Numbers {
-			if s.Number == n {
+			if s.Number() == n {
 				c.forget(s)
 			}
 		}
 	}
-}
-
-// Served: a session has an MCP server of ours. Release is to be called once the session has gone.
-type Served struct {
-	Session *Session
-	Release func()
-}
-
-func (o Served) on(*Connection) {
-	o.Session.exists.releases = append(o.Session.exists.releases, o.Release)
 }
 
 // SessionSought: Do.Who is what is known of a session, and Do.Off says that it is switched off. With Wait it waits for
@@ -79,8 +69,8 @@ type SessionSought struct {
 
 func (k SessionSought) on(c *Connection) {
 	e := &k.Session.exists
-	c.do.Who, c.do.Mode, c.do.Off = e.who, e.mode, k.Session.off()
-	c.do.Wait = k.Wait && !k.Late && !c.do.Off && e.ledger == asked
+	c.do.Who, c.do.Mode, c.do.Off = e.who(), e.mode, k.Session.off()
+	c.do.Wait = k.Wait && !k.Late && !c.do.Off && !e.ledger.answered()
 }
 
 // TurnsSought: Do.Sessions are those in which a turn is under way.
@@ -108,7 +98,7 @@ type BlocksSought struct{ ID string }
 
 func (u BlocksSought) on(c *Connection) {
 	s := c.sessions[u.ID]
-	if c.do.Session = s; s == nil || s.exists.ledger == asked {
+	if c.do.Session = s; s == nil || !s.exists.ledger.answered() {
 		return
 	}
 	c.do.Known, c.do.Row = true, s.exists.row
@@ -126,9 +116,9 @@ type RecordFound struct {
 
 func (r RecordFound) on(c *Connection) {
 	s := r.Session
-	if s.exists.open.Record != r.Record {
-		s.exists.open.Record = r.Record
-		c.record(s, correlation.RecordKnown{Session: s.Number, Record: r.Record})
+	if s.exists.Open.Record != r.Record {
+		s.exists.Open.Record = r.Record
+		c.record(s, correlation.RecordKnown{Session: s.Number(), Record: r.Record})
 	}
 }
 
@@ -140,7 +130,7 @@ func (r RecordsSought) on(c *Connection) {
 		return
 	}
 	for _, s := range c.sessions {
-		if s.exists.live && s.exists.open.New && s.exists.open.Record == "" {
+		if s.exists.live && s.exists.Open.New && s.exists.Open.Record == "" {
 			c.do.Sessions = append(c.do.Sessions, s)
 		}
 	}

@@ -12,9 +12,6 @@ import (
 // A Session is what this process knows of an ACP session. The ledger decides what its state is, because two proxies may
 // hold one session.
 type Session struct {
-	ID     string // the harness's sessionId; empty until its response names it
-	Number int    // in the file of events
-
 	exists  existence
 	context context
 	turns   turns
@@ -24,23 +21,17 @@ type Session struct {
 // An existence is whether and as what a session exists: for the client and the harness, in the ledger, and in the file
 // of events.
 type existence struct {
-	who      memory.Session
-	open     correlation.OpenSession // what the event that it was opened says
-	live     bool                    // the harness has opened it
-	silence  silence
-	mode     string          // the harness's, as it said last; "" is not known
-	early    string          // the id in updates that came before the response that names it
-	commands map[string]bool // that the harness takes in it
-	releases []func()        // to be called once it has gone
+	correlation.Opened // its first event, as it is recorded once the harness has opened it
+	live               bool
+	silence            silence
+	mode               string          // the harness's, as it said last; "" is not known
+	commands           map[string]bool // that the harness takes in it
 
-	ledger    ledger
-	looks     int      // how often the ledger was asked because the client has opened it
-	row       int64    // in the ledger; 0: it had none when it was asked
-	continued int64    // the row of a session whose stored context this one may use; 0: none
-	parent    *Session // that it was forked from
-	failed    *Session // that it continues, because its load failed
+	ledger ledger
+	row    int64 // in the ledger; 0: it had none when it was asked
 
-	events entry
+	deferred []correlation.Event // to be recorded behind Opened
+	recorded int                 // the number of its last event in the file of events; 0: it has none
 }
 
 // A silence is how little is done with a session.
@@ -57,31 +48,21 @@ type ledger uint8
 
 const (
 	asked   ledger = iota // it has not answered
+	overdue               // likewise, and a message of a replay has waited for that: no other does
 	known                 // it has
 	unknown               // likewise: it does not have it, though the client has opened it by its id
 	stale                 // it failed to, or another process has changed the session: the next prompt asks again
 	none                  // there is no ledger: the session cannot be claimed in this process
 )
 
-// An entry is what the file of events has of a session.
-type entry struct {
-	opened   bool                // its Opened event is there
-	deferred []correlation.Event // to be appended behind that
-	recorded int                 // how many events of it were appended
-	folded   int                 // of these, how many the ledger is known to have
-}
+// answered reports whether the ledger has answered, or failed to.
+func (l ledger) answered() bool { return l > overdue }
 
 // A context is what a session is told, and how far that is.
 type context struct {
 	state correlation.State
-	// Compacted or Cleared while a block was in flight: it counts once that has settled
-	lost    correlation.StepName
-	held    *Held  // the prompt that waits for its context, or that carries a block and waits for its response
-	claims  int    // prompts of this process that carried a block
-	fetch   *Fetch // of what the next prompt is to get; nil: none was begun
-	local   bool   // the next fetch is to read the local identity files alone
-	keyed   bool   // a session-start may have been sent with the session's key
-	patient bool   // the identity is in its system prompt, and no prompt has waited for the memories: one may
+	held  *Held  // the prompt that waits for its context, or that carries a block and waits for its response
+	fetch *Fetch // of what the next prompt is to get; nil: none is planned
 }
 
 // A Fetch is a request for a session's context. Only a prompt waits for it, and a prompt that stops waiting does not
@@ -89,6 +70,9 @@ type context struct {
 type Fetch struct {
 	session *Session // a session that continues another takes its fetch over
 	key     string   // the Signet key that it was made with
+	local   bool     // of the local identity files alone
+	keyed   bool     // a session-start may have been sent with the session's key
+	patient bool     // the identity is in the system prompt, and no prompt has waited for the memories: one may
 	step    fetchStep
 	missed  bool // a prompt went without it
 	got     memory.Context
@@ -100,9 +84,10 @@ type Fetch struct {
 type fetchStep uint8
 
 const (
-	fetching fetchStep = iota
-	fetched            // got and err are set
-	used               // a prompt has carried what it got
+	planned fetchStep = iota // to be begun once the ledger has answered
+	fetching
+	fetched // got and err are set
+	used    // a prompt has carried what it got
 )
 
 // Turns follow the wire: they are in the order in which their prompts leave for the harness. What the agent says
@@ -175,23 +160,20 @@ const (
 // A history is what stands in a session's conversation: our blocks, the user's private passages, and what the harness
 // shows of it and makes of it.
 type history struct {
-	blocks  []*Injection // that went in, oldest first
-	items   []string     // ids of the items in them, or texts of those without
-	private []string     // the <private> parts of the user's prompts, which nothing recorded may repeat
-	since   int          // bytes of the newest block and of the user's text since
-	replay  replay
-	title   string // the harness's, as it came
-	named   bool   // the client has given it a title: later ones are not made from a prompt
-	compactions
+	blocks     []*Injection // that went in, oldest first; without items, once the harness has lost these
+	private    []string     // the <private> parts of the user's prompts, which nothing recorded may repeat
+	since      int          // bytes of the newest block and of the user's text since
+	replay     replay
+	title      string // the harness's, as it came
+	named      bool   // the client has given it a title: later ones are not made from a prompt
+	compaction compaction
+	used       int64 // tokens of the context window, as the harness last reported
 }
 
 // A replay is what a harness has shown of its history between the request that opened the session and the first prompt.
 type replay struct {
-	step    replayStep
-	user    bool // a user message was shown
-	marked  bool // with the newest block in it
-	strange bool // with a block that is not of this session's
-	waited  bool // a message of it has waited for the ledger once
+	step  replayStep
+	shown shown
 }
 
 // A replayStep is how far a replay is.
@@ -203,19 +185,21 @@ const (
 	replayAnswered                   // more may come though the response has: some harnesses go on after it
 )
 
-// Compactions are what is known of a conversation's compactions, which take our blocks out of it. What it returns says
-// what has just become known: begun, that one has begun, and lost, that the harness has lost the conversation.
-type compactions struct {
-	summary summary
-	tool    string // id of the tool call that is a compaction under way
-	used    int64  // tokens of the context window, as the harness last reported
-}
+// Shown is what a replay has shown of the user's messages; what comes later says more than what is before it.
+type shown uint8
 
-// A summary is the harness's own summary of a conversation that it is compacting, while it comes.
-type summary struct {
-	compaction string // its compactionId
-	begun      bool   // that it began is recorded
-	text       []byte // at most maxSummary
+const (
+	shownNothing shown = iota
+	shownWords         // a message
+	shownStrange       // with a block that is not of this session's
+	shownOurs          // with the newest block that is
+)
+
+// A compaction is the one that is under way, which takes our blocks out of the conversation.
+type compaction struct {
+	id    string // its compactionId, or that of the tool call that stands for it; "" for none
+	begun bool   // that it began is recorded
+	text  []byte // the harness's summary, while it comes: at most maxSummary
 }
 
 // An Injection is a block that is to be inserted, is under way, or was inserted.
@@ -244,14 +228,14 @@ const (
 // maxLabel is how many bytes of a session's id are logged: ACP does not limit its length.
 const maxLabel = 128
 
+// ID is the harness's sessionId. Before the response that names it, it is the one in updates that came earlier, or "".
+func (s *Session) ID() string { return s.exists.Open.ACPID }
+
 // Label is the session's id as it is logged, at most maxLabel bytes of it.
-func (s *Session) Label() string { return s.ID[:min(len(s.ID), maxLabel)] }
+func (s *Session) Label() string { return s.ID()[:min(len(s.ID()), maxLabel)] }
 
-// State says whether the session has had its context, as far as this process knows.
-func (s *Session) State() correlation.State { return s.context.state }
-
-// LookedUp reports whether the ledger has answered about the session, or failed to.
-func (s *Session) LookedUp() bool { return s.exists.ledger != asked }
+// Number is the session's in the file of events.
+func (s *Session) Number() int { return s.exists.Session }
 
 // off reports whether nothing is inserted into the session, and nothing of it recorded.
 func (s *Session) off() bool { return s.exists.silence != heard }

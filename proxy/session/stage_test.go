@@ -45,7 +45,7 @@ type stage struct {
 	version2 bool     // it speaks that
 	rows     map[string]*row
 	dumb     bool // the ledger does not answer yet
-	asked    []Lookup
+	asked    []*Lookup
 
 	processes int
 
@@ -239,7 +239,7 @@ func (r *row) given() (all []correlation.Injection) {
 	return all
 }
 
-func (p *stage) lookUp(l Lookup) {
+func (p *stage) lookUp(l *Lookup) {
 	p.Helper()
 	found, answer := Found{Lookup: l}, LookedUp{Lookup: l, Unknown: l.Kind != OpensNew}
 	if r := p.rows[l.ID]; r != nil && l.Kind != OpensNew {
@@ -258,7 +258,7 @@ func (p *stage) lookUp(l Lookup) {
 }
 
 func (p *stage) claim(s *Session, next Step) error {
-	r := p.side.rows[s.Number]
+	r := p.side.rows[s.Number()]
 	if r.fresh() != next.From {
 		return correlation.ErrStateChanged
 	}
@@ -397,7 +397,7 @@ func (p *stage) inTurn(s *Session) {
 	if p.seen != nil {
 		p.see(p.seen)
 	}
-	p.see(AnswerGrew{Turn: turn})
+	p.see(ChunkCame{Turn: turn})
 	p.seen = nil
 	p.says, p.tools, p.compacts = nil, 0, ""
 }
@@ -451,7 +451,7 @@ func (p *stage) compose(s *Session, next Step) *Injection {
 		next.Start = p.identity
 	}
 	next.Start.Continued = next.Continued
-	block, ok := memory.Compose(s.ID, next.Start, next.Recall, memory.Style{Kind: memory.KindContext})
+	block, ok := memory.Compose(s.ID(), next.Start, next.Recall, memory.Style{Kind: memory.KindContext})
 	if !ok {
 		return nil
 	}

@@ -26,7 +26,7 @@ func (c *Connection) step(s *Session, e correlation.Step) {
 		// from any state: the first always counts, the others end only this process's own claim
 		expected = nil
 	}
-	c.record(s, correlation.Stepped{Session: s.Number, From: expected, Step: e})
+	c.record(s, correlation.Stepped{Session: s.Number(), From: expected, Step: e})
 }
 
 // nothingToTell marks the session as done: there is no context for it.
@@ -41,10 +41,11 @@ func (c *Connection) inject(s *Session, in *Injection) {
 	if s.context.state != correlation.Off { // switched off meanwhile
 		c.step(s, correlation.Step{Name: correlation.Sent})
 	}
-	s.context.claims++
+	for _, l := range c.lookups {
+		l.claimed = l.claimed || l.of == s
+	}
 	in.sentHere, in.Block = true, memory.Block{}
 	s.history.add(in)
-	s.history.items = append(s.history.items, in.Items...)
 	if f := in.fetch; f != nil {
 		f.step = used
 		c.dropContext(f.session)
@@ -63,10 +64,10 @@ func (p Placed) on(c *Connection) {
 		return
 	}
 	c.step(s, correlation.Step{Name: correlation.Placed})
-	s.context.patient = true
+	s.context.plan().patient = true
 	s.history.blocks = append(s.history.blocks, p.Injection)
 	// without a key: the local files are not fetched under one
-	c.record(s, correlation.Injected{Session: s.Number, Injection: p.Injection.Injection})
+	c.record(s, correlation.Injected{Session: s.Number(), Injection: p.Injection.Injection})
 }
 
 // becameOf says what a response means for the block that its prompt carried. A refused prompt never reached the
@@ -97,25 +98,25 @@ func (c *Connection) settle(s *Session, in *Injection, became correlation.StepNa
 		return
 	}
 	in.settled = true
+	lost := correlation.StepName("")
 	if x := &s.context; x.sent() {
-		x.held = nil
+		lost, x.held = x.held.lost, nil
 	}
 	switch became {
 	case correlation.Refused:
-		c.takeBack(s, in)
+		c.takeBack(in)
 		fallthrough
 	case correlation.Failed, correlation.Cancelled:
 		c.step(s, correlation.Step{Name: became, From: in.from})
 	default:
 		f := s.context.fetch
-		rest := f == nil || !f.ended() || f.err == nil || f.retryable()
+		rest := !f.ended() || f.err == nil || f.retryable()
 		c.step(s, correlation.Step{Name: correlation.Answered, From: in.from, Partly: in.Kind == kindIdentity && rest})
 		if in.fetch != nil && in.fetch == f {
 			f.got, f.stored = memory.Context{}, nil // it is in the conversation, and a session may be idle for days
 		}
 	}
-	if lost := s.context.lost; lost != "" {
-		s.context.lost = ""
+	if lost != "" {
 		c.contextLost(s, lost)
 	}
 }
@@ -129,14 +130,14 @@ func (c *Connection) answeredLate(s *Session, in *Injection, became correlation.
 	case correlation.Answered:
 		c.step(s, correlation.Step{Name: correlation.AssumedKept, Partly: in.Kind == kindIdentity})
 	case correlation.Refused:
-		c.takeBack(s, in)
+		c.takeBack(in)
 		c.step(s, correlation.Step{Name: correlation.Clean, Placed: s.history.inSystem()})
 	}
 }
 
 // takeBack frees what a refused prompt carried for the next prompt.
-func (c *Connection) takeBack(s *Session, in *Injection) {
-	s.history.takeBack(in)
+func (c *Connection) takeBack(in *Injection) {
+	in.Outcome = correlation.WasRefused
 	if f := in.fetch; f != nil {
 		f.step = fetched
 		c.storeContext(f)
@@ -165,7 +166,7 @@ func (c *Connection) settleDoubt(s *Session, late bool) {
 	unheard := s.exists.ledger == unknown
 	block, known := s.history.newest()
 	partly := known && block.Kind == kindIdentity // its memories are still to come
-	told := r.user && (r.step == replayAnswered || late)
+	told := r.shown != shownNothing && (r.step == replayAnswered || late)
 	switch {
 	case r.ours(unheard):
 		c.step(s, correlation.Step{Name: correlation.Marked, Partly: partly, Unknown: unheard})
@@ -193,19 +194,18 @@ func (c *Connection) contextLost(s *Session, lost correlation.StepName) {
 		return
 	}
 	if x.state == correlation.InFlight { // the block under way is not settled: settle applies it
-		if x.lost != correlation.Cleared {
-			x.lost = lost
+		if x.sent() && x.held.lost != correlation.Cleared {
+			x.held.lost = lost
 		}
 		return
 	}
 	whole, before := lost == correlation.Cleared || c.o.Reinject == reinjectAll, x.state
 	c.step(s, correlation.Step{Name: lost, Placed: h.inSystem(), Whole: whole})
-	if before == correlation.IdentityGiven { // the memories are still to come, and bring the identity again
-		h.items = nil
-		return
+	partly := before == correlation.IdentityGiven // the memories are still to come, and bring the identity again
+	if partly || x.state != before {
+		h.loseItems()
 	}
-	if x.state != before {
-		h.items = nil
+	if !partly && x.state != before {
 		x.forget(whole)
 		c.dropContext(s)
 	}
@@ -228,6 +228,6 @@ func (c *Connection) switchOff(s *Session) {
 
 // forget records nothing more of a session that a person has had forgotten.
 func (c *Connection) forget(s *Session) {
-	s.exists.silence, s.exists.events.deferred = hidden, nil
+	s.exists.silence, s.exists.deferred = hidden, nil
 	c.dropTurns(s)
 }

@@ -79,7 +79,7 @@ func TestTurnBeginsBeforeItsPromptIsRead(t *testing.T) {
 		"a tool call": func(p *stage, turn *Turn) {
 			p.see(ToolCalled{Session: turn.Session, Call: correlation.ToolCall{ID: "1"}})
 		},
-		"words":         func(p *stage, turn *Turn) { p.see(AnswerGrew{Turn: turn}) },
+		"words":         func(p *stage, turn *Turn) { p.see(ChunkCame{Turn: turn}) },
 		"what was used": func(p *stage, turn *Turn) { p.see(Used{Session: turn.Session}) },
 		"steering":      func(p *stage, turn *Turn) { p.see(Steered{Session: turn.Session, Prompt: words("go")}) },
 		"the prompt": func(p *stage, turn *Turn) {
@@ -219,7 +219,7 @@ func TestSteered(t *testing.T) {
 	steps["prompt"](p)
 	s.turns.last.begun = false
 	turn := p.see(UpdateJudged{ID: []byte(p.id), Kind: Thoughts}).Turn
-	if !turn.begun || !p.see(AnswerGrew{Turn: turn}).Later {
+	if !turn.begun || !p.see(ChunkCame{Turn: turn}).Later {
 		t.Error("what is thought begins no answer, or words are not due later")
 	}
 	for i, prompt := range []words{words(strings.Repeat("x", 192<<10)), "", words(strings.Repeat("x", 192<<10+1))} {

@@ -40,7 +40,7 @@ func (u UpdateJudged) on(c *Connection) {
 	if u.Kind == Thoughts && c.do.Turn != nil {
 		c.do.Turn.begun = true
 	}
-	shows := len(s.history.blocks) > 0 || s.history.replay.step != replayOver || s.exists.ledger == asked
+	shows := len(s.history.blocks) > 0 || s.history.replay.step != replayOver || !s.exists.ledger.answered()
 	c.do.Frame = u.Kind.frame(c.do.Turn != nil, shows)
 }
 
@@ -60,7 +60,7 @@ func (k Update) frame(talks, shows bool) Frame {
 type TurnSought struct{ Session *Session }
 
 func (t TurnSought) on(c *Connection) {
-	if c.sessions[t.Session.ID] == t.Session {
+	if c.sessions[t.Session.ID()] == t.Session {
 		c.do.Turn = t.Session.turns.current()
 	}
 }
@@ -89,8 +89,8 @@ func (u UserShown) on(c *Connection) {
 	if len(u.Texts) == 0 {
 		return
 	}
-	if s.exists.ledger == asked && !u.Late && (u.Waiting || !h.replay.waited) {
-		h.replay.waited, c.do.Wait = true, true
+	if l := s.exists.ledger; !u.Late && (l == asked || l == overdue && u.Waiting) {
+		s.exists.ledger, c.do.Wait = overdue, true
 		return
 	}
 	for i, text := range u.Texts {
@@ -119,7 +119,12 @@ func (u ChunkCame) on(c *Connection) {
 	}
 	u.Turn.lost += u.Lost
 	c.waiting.lost += u.Lost
-	AnswerGrew{u.Turn}.on(c)
+	u.Turn.begun = true
+	if !u.Turn.dropped {
+		c.recordBegun(u.Turn)
+		c.markDue(u.Turn)
+		c.do.Later = true
+	}
 }
 
 // NoticeCame: a message of the harness's own was parsed, which becomes the answer if nothing else does. A harness whose
@@ -143,18 +148,6 @@ type ChunkUnread struct {
 func (u ChunkUnread) on(c *Connection) {
 	u.Turn.lost += u.Bytes
 	c.waiting.lost += u.Bytes
-}
-
-// AnswerGrew: there is text to take from a turn's Answer.
-type AnswerGrew struct{ Turn *Turn }
-
-func (u AnswerGrew) on(c *Connection) {
-	u.Turn.begun = true
-	if !u.Turn.dropped {
-		c.recordBegun(u.Turn)
-		c.markDue(u.Turn)
-		c.do.Later = true
-	}
 }
 
 // ToolCalled: a tool call, or a later report of one. Do.Turn is the turn in which it is.
@@ -189,8 +182,8 @@ type Compaction struct {
 
 func (u Compaction) on(c *Connection) {
 	if u.Piece != "" {
-		u.Session.history.summary.begin(u.ID)
-		u.Session.history.summary.add(u.Piece)
+		u.Session.history.compaction.begin(u.ID)
+		u.Session.history.compaction.add(u.Piece)
 		return
 	}
 	begun, lost, text := u.Session.history.update(u.ID, u.Status, u.Whole)
@@ -200,7 +193,7 @@ func (u Compaction) on(c *Connection) {
 // compacted notes what has become known of a compaction. text is the harness's summary; "" for none.
 func (c *Connection) compacted(s *Session, begun, lost bool, text string) {
 	if begun && !s.off() {
-		c.record(s, correlation.Compacting{Session: s.Number})
+		c.record(s, correlation.Compacting{Session: s.Number()})
 	}
 	if strings.TrimSpace(text) != "" && !s.off() {
 		c.waiting.summaries = append(c.waiting.summaries, c.told(s, text))
@@ -275,7 +268,7 @@ func (c *Connection) usage(s *Session, t *Turn, u Usage) {
 			c.recordBegun(in)
 			n = in.Number
 		}
-		c.record(s, correlation.UsageReported{Session: s.Number, Turn: n, Usage: u.Usage})
+		c.record(s, correlation.UsageReported{Session: s.Number(), Turn: n, Usage: u.Usage})
 	}
 	switch {
 	case u.Window && u.ContextUsed != nil:
