@@ -42,7 +42,9 @@ func effect(what any) string {
 		return fmt.Sprint(what.Number)
 	case *Injection:
 		return what.Kind
-	case Request, *Held, []FetchJob, *RecallJob, Lookup:
+	case *RecallJob:
+		return fmt.Sprint(what.Until.Sub(what.Prompt.read))
+	case Request, *Held, []FetchJob:
 		return "there"
 	case correlation.Event:
 		text, _ := json.Marshal(what)
@@ -259,6 +261,50 @@ func TestEffects(t *testing.T) {
 	comes := func(p *stage) { p.late, p.slow = true, true }
 	x := func(then func(*stage)) func(*stage) { return func(p *stage) { p.id = "x"; dumb(then)(p) } }
 	tooLate := func(p *stage) Seen { p.at = p.at.Add(2 * time.Second); return ask(0)(p) }
+	making := func(p *stage) Seen { return SessionSought{Session: p.c.making[0]} }
+	failed := func(p *stage) Seen {
+		return Answered{Key: "l", Read: func(r Request) Seen { return OpeningAnswered{Request: r, Failed: true, Editing: true} }}
+	}
+	forked := func(*stage) Seen {
+		return Answered{Key: "f", Read: func(r Request) Seen {
+			return OpeningAnswered{Request: r, ID: "child", Editing: true}
+		}}
+	}
+	shown := func(u UserShown) func(*stage) Seen {
+		return func(p *stage) Seen { u.ID = []byte(p.id); return u }
+	}
+	text := []string{"hello"}
+	ours := func(p *stage) Seen { return UpdateJudged{ID: []byte(p.id), Kind: Ours} }
+	// unanswered has a prompt with a block answered after a later one was.
+	unanswered := func(before ...string) func(*stage) {
+		return see(play(append(before, "hangs")...), func(p *stage) Seen {
+			return PromptJudged{ID: []byte(p.id), Key: "b"}
+		}, answered("b", PromptAnswered{Stop: StopEnd}))
+	}
+	after := func(answer PromptAnswered) func(*stage) Seen {
+		return func(p *stage) Seen {
+			for key, r := range p.c.pending {
+				if r.Injection != nil {
+					return answered(key, answer)(p)
+				}
+			}
+			return nil
+		}
+	}
+	placed := func(p *stage) {
+		p.id = "placed"
+		s := p.see(makes(p)).Session
+		p.see(Placed{Session: s, Injection: block("You are Alto.", KindSystem)})
+		p.see(OpeningAnswered{Request: p.see(Answered{Key: "n"}).Request, ID: p.id, Editing: true})
+	}
+	cutsTitles := func(p *stage) { p.traits.TitleLength = 100 }
+	titleShown := func(text string) func(*stage) Seen {
+		return func(p *stage) Seen { return TitleShown{p.id, text} }
+	}
+	acpx := is(ClientGreeted{Client: Program{Name: "acpx"}, Key: "0"})
+	stored := correlation.Session{ID: 7, Key: "K", Harness: "model", State: correlation.IdentityGiven}
+	given := []correlation.Injection{{Session: 7, Kind: kindIdentity, Text: "x"}}
+	all := reinject(reinjectAll)
 	for _, tt := range []struct {
 		name   string
 		before func(*stage)
@@ -387,15 +433,15 @@ func TestEffects(t *testing.T) {
 		{"without a ledger", x(see(nothing, load("x"), asked(0, LookedUp{None: true}))), judged, "Frame look, Session x, Turn 0"},
 		{"behind a held one", see(play("new"), held(plain)), judged, "Frame look, Session s2, Turn 0"},
 		{"off", play("new off"), judged, ""},
-		{"a held prompt", play("new"), held(plain), "Frame hold, Session s2, Soon, Recall there, Held there"},
-		{"a held prompt of 20 characters", with(searches, play("new", "prompt")), held("12345678901234567890"), "Frame hold, Session s2, Soon, Recall there, Held there"},
+		{"a held prompt", play("new"), held(plain), "Frame hold, Session s2, Soon, Recall 1.4s, Held there"},
+		{"a held prompt of 20 characters", with(searches, play("new", "prompt")), held("12345678901234567890"), "Frame hold, Session s2, Soon, Recall 300ms, Held there"},
 		{"a held prompt of 19 characters", with(searches, play("new", "prompt")), held("1234567890123456789"), "Frame hold, Session s2, Soon, Held there"},
-		{"a held prompt before the ledger answers", x(see(nothing, load("x"))), held("short"), "Frame hold, Session x, Soon, Recall there, Held there"},
-		{"a held prompt of an unknown session", x(see(nothing, load("x"), asked(0, LookedUp{Unknown: true}))), held("short"), "Frame hold, Session x, Soon, Recall there, Held there"},
+		{"a held prompt before the ledger answers", x(see(nothing, load("x"))), held("short"), "Frame hold, Session x, Soon, Recall 1.4s, Held there"},
+		{"a held prompt of an unknown session", x(see(nothing, load("x"), asked(0, LookedUp{Unknown: true}))), held("short"), "Frame hold, Session x, Soon, Recall 1.4s, Held there"},
 		{"a held prompt in doubt", play("new", "fails"), held(plain), "Frame hold, Session s2, Soon, Held there"},
 		{"a held prompt for a message", sent(play("new", "prompt")), held(plain), "Frame hold, Session s2, Soon, Held there"},
 		{"a held prompt, the memories are late", with(late, play("new", "prompt")), held(plain), "Frame hold, Session s2, Soon, Held there"},
-		{"a held prompt, the memories have come", with(late, play("new", "prompt", "memories come")), held(plain), "Frame hold, Session s2, Soon, Recall there, Held there"},
+		{"a held prompt, the memories have come", with(late, play("new", "prompt", "memories come")), held(plain), "Frame hold, Session s2, Soon, Recall 300ms, Held there"},
 		{"a held prompt of a session that is off", play("new off"), held(plain), ""},
 		{"a held command", play("new"), held("/help"), "Session s2, Record [TurnBegan{session:1,turn:1,key:key-2,command:help}], Soon"},
 
@@ -438,6 +484,95 @@ func TestEffects(t *testing.T) {
 			return Composed{Prompt: p.c.Session(p.id).context.held, Injection: block("x", KindContext)}
 		}, "Record [TurnBegan{session:1,turn:1,key:key-2}], Soon, Prompt leaves"},
 		{"something is found", with(searches, see(play("new"), held(plain))), recalled, "News"},
+
+		// messages and titles that may hold a block
+		{"a message before the ledger answers", x(see(nothing, load("x"))), shown(UserShown{Users: true, Texts: text}), "Session x, Wait"},
+		{"a message that waits", x(see(nothing, load("x"), shown(UserShown{Users: true, Texts: text}))), shown(UserShown{Users: true, Texts: text, Waiting: true}), "Session x, Wait"},
+		{"a message that has waited", x(see(nothing, load("x"), shown(UserShown{Users: true, Texts: text}))), shown(UserShown{Users: true, Texts: text, Waiting: true, Late: true}), "Session x"},
+		{"the next message", x(see(nothing, load("x"), shown(UserShown{Users: true, Texts: text}))), shown(UserShown{Users: true, Texts: text}), "Session x"},
+		{"a message that holds none", x(see(nothing, load("x"))), shown(UserShown{Users: true}), "Session x"},
+		{"a message of the history", see(play("new"), func(p *stage) Seen { return load(p.id)(p) }), ours, "Frame hold, Session s2"},
+		{"a message after a failed load", see(play("new"), func(p *stage) Seen { return load(p.id)(p) }, failed), ours, "Session s2"},
+		{"a message after a prompt", play("new", "load", "slash"), ours, "Session s2, Turn 1"},
+		{"an update while another session is made", dumb(see(play("new"), makes)), func(p *stage) Seen {
+			p.id = p.c.Sessions()[0].ID()
+			return UpdateJudged{ID: []byte(p.id), Kind: Reports}
+		}, "Frame look, Session s1"},
+		{"a title made from a block", with(cutsTitles, play("new", "prompt")), titleShown("Added by"), "Session s2, Title context"},
+		{"a title with our mark", with(cutsTitles, play("new", "prompt")), titleShown(""), "Session s2"},
+		{"the client's title", with(cutsTitles, see(play("new", "prompt"), func(p *stage) Seen { return TitledByClient{[]byte(p.id)} })), titleShown("Mine"), "Session s2"},
+
+		// responses that come late
+		{"answered after a later one", unanswered("new"), after(PromptAnswered{Stop: StopEnd}), "Frame hold, Turn 1, Request there, Record [Stepped{session:1,from:[doubt],event:{name:assumed kept}}], Ended TurnEnded{turn:1,stop:end_turn}, Soon"},
+		{"refused after a later one", unanswered("new"), after(PromptAnswered{Failed: true, Code: -32602}), "Frame hold, Turn 1, Request there, Record [ContextStored{session:1,key:key-2,fetched:0001-01-01T00:00:00Z,context:{source:test,identity:You are Alto.,items:[{id:m1,text:Robin prefers tabs.}]}} Stepped{session:1,from:[doubt],event:{name:replay clean}}], Ended TurnEnded{turn:1,stop:error,code:-32602}, Soon"},
+		{"failed after a later one", unanswered("new"), after(PromptAnswered{Failed: true, Code: 1}), "Frame hold, Turn 1, Request there, Ended TurnEnded{turn:1,stop:error,code:1}, Soon"},
+		{"identity answered after a later one", with(late, unanswered("new")), after(PromptAnswered{Stop: StopEnd}), "Frame hold, Turn 1, Request there, Record [Stepped{session:1,from:[doubt],event:{name:assumed kept,partly:true}}], Ended TurnEnded{turn:1,stop:end_turn}, Soon"},
+		{"a quick command", see(turn, answered("a", PromptAnswered{Stop: StopEnd})), func(p *stage) Seen {
+			return PromptLooked{Turn: p.c.Session(p.id).turns.last, Said: Said{Prompt: words("/clear")}, First: "/clear"}
+		}, "Record [Stepped{session:1,from:[done],event:{name:cleared,whole:true}} ContextDropped{session:1} Rekeyed{session:1,key:key-4}], Soon, Fetches there, News"},
+		{"a prompt that was dropped", turn, func(p *stage) Seen {
+			now := p.c.Session(p.id).turns.current()
+			p.see(forgotten(p))
+			return PromptLooked{Turn: now, Said: Said{Prompt: words("go")}}
+		}, ""},
+		{"a long prompt", turn, looked(Said{Prompt: words(strings.Repeat("x", 200<<10))}), "Record [TurnBegan{session:1,turn:2,key:key-2}], Soon, Full"},
+		{"a prompt read late, then", see(turn, lost(0), begins, say), begins, "Due {turn 2 go}"},
+		{"nothing that a turn used", see(turn, say), answered("a", PromptAnswered{Stop: StopEnd, Usage: []Usage{{OfTurn: true}}}), "Frame hold, Turn 2, Request there, Record [UsageReported{session:1,turn:2,usage:{reporter:}}], Ended TurnEnded{turn:2,stop:end_turn}, Soon"},
+		{"two lists with one key", see(play("new"), is(Asked{Key: "a"})), is(Asked{Key: "a"}), ""},
+		{"forgotten, then", see(play("new", "prompt"), forgotten), begins, "Due {turn 1 a plain prompt of some length ended off}"},
+		{"forgotten in a turn, then", see(turn, say, forgotten), begins, "Due {turn 2 off}"},
+		{"the response of one that left when it was forgotten", with(late, see(play("new"), held(plain), forgotten, ask(0))), is(Answered{Key: "h"}), ""},
+		{"a turn that failed before it was opened", x(see(nothing, load("x"), asked(0, LookedUp{Unknown: true}), held("/help"))), answered("h", PromptAnswered{Failed: true}), "Frame hold, Turn 1, Request there, Soon"},
+		{"a turn that failed, opened then", x(see(nothing, load("x"), asked(0, LookedUp{Unknown: true}), held("/help"), answered("h", PromptAnswered{Failed: true}))), loaded, "Frame hold, Session x, Request there, Record [Opened{session:1,open:{harness:model,acpId:x,cwd:/w,project:/w,client:tester,agent:model,key:key-1}} ContextStored{session:1,key:key-1,fetched:0001-01-01T00:00:00Z,context:{source:test,identity:You are Alto.,items:[{id:m1,text:Robin prefers tabs.}]}} TurnBegan{session:1,turn:1,key:key-1,command:help} TurnEnded{turn:1,stop:error}], Soon"},
+		{"a command before the ledger answers", x(see(nothing, load("x"), loaded)), held("/help"), "Session x, Record [Opened{session:1,open:{harness:model,acpId:x,cwd:/w,project:/w,client:tester,agent:model,key:key-1}} TurnBegan{session:1,turn:1,key:key-1,command:help}], Soon"},
+		{"a close before the ledger answers", x(see(nothing, load("x"), loaded)), of(func(s *Session, _ *Turn) Seen { return Closed{s, "session/close"} }), "Record [Opened{session:1,open:{harness:model,acpId:x,cwd:/w,project:/w,client:tester,agent:model,key:key-1}}], Soon"},
+		{"a compaction", play("new", "prompt"), compacts("1", "completed"), "Record [Stepped{session:1,from:[done],event:{name:compacted}} ContextDropped{session:1}], Soon, Fetches there"},
+
+		// sessions that come from others
+		{"a fork's place", dumb(see(play("new", "prompt"), func(p *stage) Seen { return fork(p.id)(p) })), making, "Who  model /tmp/x "},
+		{"a fork of one that was told", see(play("new", "prompt"), func(p *stage) Seen { return fork(p.id)(p) }), forked, "Frame hold, Session child, Request there, Record [Opened{session:2,open:{harness:model,acpId:child,cwd:/tmp/x,project:/tmp/x,client:tester,agent:model,parentKey:key-2,new:true,made:2027-01-15T08:00:00Z,key:key-4,state:done},fork:1}], Soon"},
+		{"a fork of one that was told since", see(play("new"), func(p *stage) Seen { p.dumb = true; return fork(p.id)(p) },
+			func(p *stage) Seen { play("prompt")(p); p.answer(); return BlocksSought{} }), forked, "Frame hold, Session child, Request there, Record [Opened{session:2,open:{harness:model,acpId:child,cwd:/tmp/x,project:/tmp/x,client:tester,agent:model,parentKey:key-2,new:true,made:2027-01-15T08:00:00Z,key:key-4,state:armed},fork:1} ContextStored{session:2,key:key-4,fetched:0001-01-01T00:00:00Z,context:{source:test,identity:You are Alto.,items:[{id:m1,text:Robin prefers tabs.}]}}], Soon"},
+		{"a fork of one that another proxy has told since", see(play("new"), func(p *stage) Seen { p.dumb = true; return fork(p.id)(p) },
+			found(0, correlation.Done, ""), asked(0, LookedUp{})), forked, "Frame hold, Session child, Request there, Record [Opened{session:2,open:{harness:model,acpId:child,cwd:/tmp/x,project:/tmp/x,client:tester,agent:model,parentKey:key-2,new:true,made:2027-01-15T08:00:00Z,key:key-3,state:done},fork:1}], Soon"},
+		{"a fork of one that is unknown", x(see(nothing, load("x"), asked(0, LookedUp{}), fork("x"), asked(1, Found{}), asked(1, LookedUp{Unknown: true}))), forked, "Frame hold, Session child, Request there, Record [Opened{session:2,open:{harness:model,acpId:child,cwd:/w,project:/w,client:tester,agent:model,parentKey:key-1,new:true,made:2027-01-15T08:00:00Z,key:key-2,state:armed},fork:1} ContextStored{session:2,key:key-2,fetched:0001-01-01T00:00:00Z,context:{source:test,identity:You are Alto.,items:[{id:m1,text:Robin prefers tabs.}]}}], Soon"},
+		{"after a failed load", see(x(see(nothing, acpx, load("x"), found(0, correlation.Armed, ""), asked(0, LookedUp{}), failed))), makes, "Session , Lookups [{ row 7 had false}]"},
+		{"in place of a failed load", see(x(see(nothing, acpx, load("x"), found(0, correlation.Armed, ""), asked(0, LookedUp{}), failed, makes, asked(1, Found{})))), making, "Who key-1 model /w "},
+		{"in place of an unknown one, opened", see(x(see(nothing, acpx, load("x"), asked(0, LookedUp{Unknown: true}), failed, makes, asked(1, Found{}), asked(1, LookedUp{})))), func(*stage) Seen {
+			return Answered{Key: "n", Read: func(r Request) Seen { return OpeningAnswered{Request: r, ID: "new", Editing: true} }}
+		}, "Frame hold, Session new, Request there, Record [Opened{session:2,open:{harness:model,acpId:new,cwd:/w,project:/w,client:acpx,agent:model,new:true,made:2027-01-15T08:00:00Z,key:key-1}} ContextStored{session:2,key:key-1,fetched:0001-01-01T00:00:00Z,context:{source:test,identity:You are Alto.,items:[{id:m1,text:Robin prefers tabs.}]}}], Soon"},
+		{"of the record of a failed load", x(see(nothing, load("x"), found(0, correlation.Armed, ""), asked(0, LookedUp{}), fetched("x", FetchEnded{}), failed, makes, found(1, correlation.Armed, ""))), making, "Who key-1 model /w "},
+		{"of a record that was given its identity", dumb(see(nothing, makes)), asked(0, Found{Known: &stored, Blocks: given}), "Orphan, Rows [0 0], Who  model /w "},
+		{"of a record whose identity is placed", dumb(see(nothing, makes)), asked(0, Found{Known: &stored}), "Orphan, Rows [0 7], Who  model /w "},
+		{"an early request", nothing, is(OpeningAsked{Key: "n", Opening: Opening{Kind: OpensNew, Early: true}}), ""},
+		{"an early request, opened", dumb(see(nothing, is(OpeningAsked{Key: "n", Opening: Opening{Kind: OpensNew, Early: true}}))), func(*stage) Seen {
+			return Answered{Key: "n", Read: func(r Request) Seen { return OpeningAnswered{Request: r, ID: "new", Editing: true} }}
+		}, "Frame hold, Request there, Soon, Lookups [{ row 0 had false}]"},
+		{"opened again", see(play("new"), func(p *stage) Seen { return load(p.id)(p) }), loaded, "Frame hold, Session s2, Request there, Record [Opened{session:1,open:{harness:model,acpId:s2,cwd:/tmp/x,project:/tmp/x,client:tester,agent:model,made:2027-01-15T08:00:00Z,key:key-2}}], Soon"},
+		{"a prompt while it is opened again", see(play("new", "prompt"), again), judged, "Frame hold"},
+		{"found while it is fetched", see(with(late, play("new")), again), found(0, correlation.Armed, ""), "Who key-2 model /tmp/x "},
+		{"found, fetched before", x(see(nothing, load("x"), asked(0, LookedUp{Err: errBusy}), load("x"))), found(1, correlation.Armed, ""), "Rows [7 0], Who K model /w "},
+		{"in a folder that is left alone", with(func(p *stage) { p.o.Exclude = []string{"/tmp/*"} }, play("new")), sought(false, false), "Who key-2 model /tmp/x , Off"},
+		{"its key, once it was compacted", with(all, play("new", "prompt", "compacts itself")), sought(false, false), "Who key-5 model /tmp/x "},
+		{"its key, stored and compacted", with(all, play("new", "ends", "load", "prompt", "compacts itself")), sought(false, false), "Who key-6 model /tmp/x "},
+		{"with the stored context of its own key", x(see(nothing, load("x"), loaded, found(0, correlation.Armed, ""))), asked(0, LookedUp{Key: "K", Stored: []byte("{}")}), "Record [Opened{session:1,open:{harness:model,acpId:x,cwd:/w,project:/w,client:tester,agent:model,key:K}} ContextStored{session:1,key:K,fetched:0001-01-01T00:00:00Z,context:{}}], Soon, News"},
+
+		// whose identity is there
+		{"memories, placed", with(late, see(placed, held(plain))), ask(1), "Prompt waits"},
+		{"placed, and off", play("new off"), func(p *stage) Seen {
+			return Placed{Session: p.c.Session(p.id), Injection: block("You are Alto.", KindSystem)}
+		}, ""},
+		{"memories, placed in another process", with(late, x(see(nothing, load("x"), loaded, asked(0, Found{Known: &stored}), asked(0, LookedUp{}), held(plain)))), ask(1), "Prompt waits"},
+		{"memories, given in another process", with(late, x(see(nothing, load("x"), loaded, asked(0, Found{Known: &stored, Blocks: given}), asked(0, LookedUp{}), held(plain)))), ask(1), "Prompt composes identity"},
+		{"memories that failed", with(late, see(play("new", "prompt"), func(p *stage) Seen {
+			p.err, p.late = errBusy, false
+			p.fetch()
+			return held(plain)(p)
+		})), ask(1), "Prompt composes memories"},
+		{"another speaks for it", with(func(p *stage) { p.err = memory.ErrOwned }, see(play("new"), held(plain))), ask(1), "Record [Stepped{session:1,from:[armed],event:{name:nothing to tell}} TurnBegan{session:1,turn:1,key:key-2}], Soon, Prompt leaves"},
+		{"a held prompt, the ledger has failed", see(play("new", "prompt"), again, asked(0, LookedUp{Err: errBusy})), held(plain), "Frame hold, Session s2, Soon, Recall 1.4s, Held there"},
+		{"memories that have come, missed", with(late, play("new", "prompt", "memories come")), held("short"), "Frame hold, Session s2, Soon, Recall 300ms, Held there"},
+		{"memories that have come, placed", with(late, see(placed)), held("short"), "Frame hold, Session placed, Soon, Recall 1.4s, Held there"},
 
 		// ends
 		{"a close", see(turn, say, begins), of(func(s *Session, _ *Turn) Seen { return Closed{s, "session/close"} }), "Record [TurnEnded{turn:2,stop:unanswered}], Soon"},

@@ -244,7 +244,6 @@ func (c *Connection) decide(p *Held) {
 	switch {
 	case s.off() || s.exists.ledger == stale:
 		c.leaves(p, nil)
-		return
 	case x.state == correlation.Armed && x.fetch.begun():
 		p.step, p.waits = toContinued, true
 	case x.state == correlation.IdentityGiven:
@@ -253,12 +252,10 @@ func (c *Connection) decide(p *Held) {
 	case x.state == correlation.Doubt:
 		p.fetch = nil
 		c.claim(p, s.history.inDoubt())
-		return
 	case x.state == correlation.Done:
 		p.step, p.fetch = toContext, nil
 	default:
 		c.leaves(p, nil)
-		return
 	}
 	c.advance(p)
 }

@@ -255,6 +255,9 @@ func TestContinuesFailedLoad(t *testing.T) {
 			if continues := s.exists.Open.ContinueOf == first.ID; continues != tt.continues {
 				t.Errorf("it continues %d", s.exists.Open.ContinueOf)
 			}
+			if took := s.context.fetch == failed.context.fetch; took != tt.key || took && s.context.fetch.session != s {
+				t.Errorf("it takes the fetch over: %t", took)
+			}
 			if same := s.exists.Open.Key == failed.exists.Open.Key; same != tt.key {
 				t.Errorf("its key is %s, the first one's %s", s.exists.Open.Key, failed.exists.Open.Key)
 			}

@@ -133,6 +133,7 @@ func TestTitledFrom(t *testing.T) {
 		found bool
 	}{
 		{"a long block", history{blocks: []*Injection{sent(3921, KindContext, true)}}, 4000, true},
+		{"nothing but the block", history{blocks: []*Injection{sent(1, KindContext, true)}}, 80, true},
 		{"words behind it", history{blocks: []*Injection{sent(3920, KindContext, true)}}, 4000, false},
 		{"by another process", history{blocks: []*Injection{sent(3921, KindContext, false)}}, 4000, false},
 		{"in the system prompt", history{blocks: []*Injection{sent(3921, KindSystem, true)}}, 4000, false},

@@ -114,7 +114,7 @@ func (c *Connection) adopt(s *Session, row correlation.Session, blocks []correla
 // used, with its key.
 func (c *Connection) continueFailed(s, failed *Session) {
 	s.exists.Open.ContinueOf = failed.exists.row
-	if failed.exists.row == 0 {
+	if failed.exists.row == 0 && failed.exists.recorded > 0 {
 		s.exists.Continues = failed.Number()
 	}
 	c.takeOverFetch(s, failed)

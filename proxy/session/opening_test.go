@@ -87,6 +87,10 @@ func TestEarlyIDs(t *testing.T) {
 	if e, ok := p.events[0].(correlation.Opened); !ok || !e.Open.New || !e.Open.Made.Equal(p.at) {
 		t.Errorf("recorded: %+v", p.events[0])
 	}
+	p.see(Advertised{ID: "nobody"})
+	if len(p.c.early) != 0 {
+		t.Error("commands of nobody are kept")
+	}
 	p.making("3")
 	for n := range 40 {
 		p.see(Advertised{ID: fmt.Sprint("n", n)})

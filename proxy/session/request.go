@@ -82,7 +82,6 @@ func (c *Connection) forwarded(t *Turn) {
 func (c *Connection) closeUnanswered(t *Turn) {
 	s := t.Session
 	s.turns.end(t, stopUnanswered)
-	s.turns.last = t
 	c.changes++
 	for _, req := range c.pending {
 		if req.Turn == t {

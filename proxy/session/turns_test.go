@@ -56,7 +56,8 @@ func TestToolReports(t *testing.T) {
 	check(correlation.ToolCall{ID: "1", Title: "cat x", Kind: "read", Status: "in_progress", Milliseconds: 1000},
 		correlation.ToolCall{ID: "2", Title: "ls"})
 	check()
-	turn.call(correlation.ToolCall{ID: "1", Status: "completed", Locations: []string{"x"}}, at.Add(3*time.Second))
+	turn.call(correlation.ToolCall{ID: "1", Status: "completed", Locations: []string{"x"}}, at.Add(time.Second))
+	turn.call(correlation.ToolCall{ID: "1"}, at.Add(3*time.Second))
 	check(correlation.ToolCall{ID: "1", Status: "completed", Locations: []string{"x"}, Milliseconds: 3000})
 	for i := range 300 {
 		turn.call(correlation.ToolCall{ID: fmt.Sprint("n", i)}, at)
@@ -66,6 +67,9 @@ func TestToolReports(t *testing.T) {
 	}
 	if turn.inputUsed(1000) != 0 {
 		t.Error("the number of calls is taken for known")
+	}
+	if most := (&Turn{tools: make([]tool, correlation.MaxTools)}); most.inputUsed(2*257) != 2 {
+		t.Error("the number of calls is not taken for known")
 	}
 	if few := (&Turn{tools: make([]tool, 3)}); few.inputUsed(1000) != 250 {
 		t.Errorf("%d tokens each", few.inputUsed(1000))
