@@ -189,8 +189,9 @@ func (d *database) unlessLocked(ctx context.Context) (context.Context, context.C
 
 var errNoLedger = errors.New("no database")
 
-// ask runs f once the ledger has so many of the recorded events, and waits for it. If ctx ends first it returns at once;
-// then f is not begun, or runs on with a context that has ended: what f sets is to be read only if there is no error.
+// ask runs f once the ledger has so many of the events that were recorded, and waits for it. If ctx ends first it
+// returns at once; then f is not begun, or runs on with a context that has ended: what f sets is to be read only if
+// there is no error.
 func (d *database) ask(ctx context.Context, first int, f func(context.Context, *Backend) error) error {
 	b := d.ready(ctx)
 	if b == nil {

@@ -17,8 +17,8 @@ func (m *compaction) add(summary string) {
 }
 
 // update handles a compaction_update. whole is the summary in it, which replaces what came in pieces; nil: none. text
-// is the summary once the compaction is completed. begun and lost say what has just become known: that it has begun, and
-// that the harness has lost the conversation. Compactions in a replayed history are old ones and are passed over.
+// is the summary once the compaction is completed. begun and lost say what has just become known: that it has begun,
+// and that the harness has lost the conversation. Compactions in a replayed history are old ones and are passed over.
 func (h *history) update(id, status string, whole []string) (begun, lost bool, text string) {
 	m := &h.compaction
 	m.begin(id)
