@@ -172,3 +172,18 @@ func TestNotesFolders(t *testing.T) {
 		t.Errorf("from nowhere: %s", got)
 	}
 }
+
+// A note stands where its first line does.
+func TestNoteLines(t *testing.T) {
+	home := t.TempDir()
+	write(t, filepath.Join(home, ".claude", "CLAUDE.md"), "# Head\n\none two three\nfour\n- five six seven\n  eight\n\nnine ten eleven\n")
+	all, _ := Notes(Place{Home: home}, "")
+	var got []string
+	for _, n := range all {
+		got = append(got, fmt.Sprint(n.Line, " ", n.Heading, " ", n.Text))
+	}
+	want := []string{"3 Head one two three four", "5 Head five six seven eight", "8 Head nine ten eleven"}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+}

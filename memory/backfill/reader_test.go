@@ -247,6 +247,30 @@ func TestStamps(t *testing.T) {
 	}
 }
 
+// Times that stand beside what was said.
+func TestTimes(t *testing.T) {
+	dir := t.TempDir()
+	specstoryFile := filepath.Join(dir, ".specstory", "history", "2026-01-02_03-04-05Z-x.md")
+	write(t, specstoryFile, "_**User**_\nHi\n_**Agent (x 2026-01-02 03:04:06Z to 2026-01-02 03:04:07Z)**_\nHo\n")
+	continueFile := filepath.Join(dir, "s.json")
+	write(t, continueFile, `{"sessionId":"s","history":[{"message":{"role":"user","content":"Hi"}},
+		{"message":{"role":"system"}},{"message":{"role":"assistant","content":"Ho"}}]}`)
+	write(t, filepath.Join(dir, "sessions.json"), `[{"sessionId":"t","dateCreated":"1"},{"sessionId":"s"},
+		{"sessionId":"s","dateCreated":"1767323045000"}]`)
+	at := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+	for path, f := range map[string]format{specstoryFile: specstory, continueFile: continuedev} {
+		err := f.read(t.Context(), Place{Home: dir}, path, func(c Conversation) error {
+			if len(c.Turns) != 1 || !c.Turns[0].Started.Equal(at) || !c.Turns[0].Ended.Equal(at.Add(2*time.Second)) {
+				t.Errorf("%s: %+v", f.agent, c.Turns)
+			}
+			return nil
+		})
+		if err != nil {
+			t.Error(err)
+		}
+	}
+}
+
 // Where harnesses keep what they write, on each system and with the variables that move it.
 func TestPlaces(t *testing.T) {
 	home := string(filepath.Separator) + "home"
@@ -275,6 +299,11 @@ func TestPlaces(t *testing.T) {
 	} {
 		if filepath.ToSlash(c.got) != filepath.ToSlash(c.want) {
 			t.Errorf("%s, want %s", c.got, c.want)
+		}
+	}
+	for _, c := range []string{"a", "z", "A", "Z", "0", "9"} { // its letters and digits tell two names apart
+		if got := folderNamed("x"+c+"y", []string{"/x-y", "/x" + c + "y"}); got != "/x"+c+"y" {
+			t.Errorf("with %s: %s", c, got)
 		}
 	}
 	if runtime.GOOS != "windows" {

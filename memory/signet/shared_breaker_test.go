@@ -246,3 +246,17 @@ func TestBreakerFile(t *testing.T) {
 		t.Errorf("%v (%v)", info.Mode(), err)
 	}
 }
+
+// Where no prompt waits, a start that is answered has cost nothing.
+func TestNoHold(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "daemon.json")
+	d := daemontest.Start(t, daemontest.Options{})
+	c := client(t, d.URL(), func(o *Options) { o.BreakerFile = file })
+	defer c.Close()
+	if _, err := c.Start(t.Context(), memory.Session{Key: "k"}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(file); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("a failure was noted: %v", err)
+	}
+}
