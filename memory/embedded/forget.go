@@ -281,3 +281,56 @@ func (s *Store) LearnedFrom(ctx context.Context, sessions []int64) (l Learned, e
 		FROM json_each(?1)))`, sqlite.List(sessions)).Scan(&l.Passages, &l.Memories)
 	return l, sqlite.While("counting what was learned", err)
 }
+
+// forgetInTurn notes that a turn does not teach a memory or passage any more, and deletes its passages that say it: the
+// memory says something else from now on, or goes.
+func forgetInTurn(ctx context.Context, tx *sql.Tx, uid string) error {
+	if _, err := tx.ExecContext(ctx, `INSERT OR IGNORE INTO memories_forgotten (turn, digest) SELECT turn, digest
+		FROM memories WHERE uid = ? AND turn IS NOT NULL`, uid); err != nil {
+		return err
+	}
+	type place struct {
+		id, turn     int64
+		uid, content string
+	}
+	said, err := sqlite.Collect(ctx, tx, func(row sqlite.Row) (p place, err error) {
+		return p, row.Scan(&p.id, &p.turn, &p.uid, &p.content)
+	}, `SELECT id, turn, uid, content FROM passages WHERE uid = ?1 OR turn IN (SELECT turn FROM memories
+			WHERE uid = ?1)`, uid)
+	if err != nil {
+		return err
+	}
+	for _, p := range said {
+		d := digest(p.content)
+		var gone bool
+		if err := tx.QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM memories_forgotten WHERE turn = ?
+			AND digest = ?)`, p.turn, d).Scan(&gone); err != nil {
+			return err
+		}
+		if !gone && p.uid != uid {
+			continue
+		}
+		if _, err := tx.ExecContext(ctx, `INSERT OR IGNORE INTO memories_forgotten (turn, digest) VALUES (?, ?)`,
+			p.turn, d); err != nil {
+			return err
+		}
+		if _, err := tx.ExecContext(ctx, `DELETE FROM passages WHERE id = ?`, p.id); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// dropSayings deletes the other rows of a memory's rule. Their turns do not teach them again.
+func (s *Store) dropSayings(ctx context.Context, tx *sql.Tx, m Memory) error {
+	others, err := s.sameRule(ctx, tx, m)
+	for _, other := range others {
+		if err == nil {
+			err = forgetInTurn(ctx, tx, other.ID)
+		}
+		if err == nil {
+			_, err = tx.ExecContext(ctx, `DELETE FROM memories WHERE uid = ?`, other.ID)
+		}
+	}
+	return err
+}

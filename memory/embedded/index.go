@@ -237,6 +237,3 @@ const anyProject = "\ue000"
 
 // projectTerm returns the term of a project.
 func projectTerm(project string) string { return "\ue002" + digest(project)[:12] }
-
-// quote makes a term a string of FTS5's query language.
-func quote(term string) string { return `"` + strings.ReplaceAll(term, `"`, `""`) + `"` }

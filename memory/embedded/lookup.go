@@ -3,7 +3,6 @@ package embedded
 import (
 	"context"
 	"database/sql"
-	"errors"
 	"fmt"
 	"maps"
 	"math"
@@ -12,7 +11,6 @@ import (
 	"time"
 
 	"github.com/Signet-AI/signet-acp-proxy/correlation"
-	"github.com/Signet-AI/signet-acp-proxy/memory/embedded/language"
 	"github.com/Signet-AI/signet-acp-proxy/memory/embedded/rank"
 	"github.com/Signet-AI/signet-acp-proxy/sqlite"
 )
@@ -89,25 +87,6 @@ func passageCount(ids []int64, read int) int {
 	return int(int64(read) * ids[0] / (ids[0] - ids[read-1]))
 }
 
-// matchQueries makes an FTS5 query of each term.
-func matchQueries[T any](terms []T, match func(T) string) []string {
-	list := make([]string, len(terms))
-	for i, t := range terms {
-		list[i] = match(t)
-	}
-	return list
-}
-
-// matchQuery returns a term in FTS5's query language: any of its forms.
-func matchQuery(forms []string) string {
-	return "(" + strings.Join(matchQueries(forms, quote), " OR ") + ")"
-}
-
-// termQueries makes an FTS5 query of each term of a question.
-func termQueries(terms []language.Term) []string {
-	return matchQueries(terms, func(t language.Term) string { return matchQuery(t.Forms) })
-}
-
 // candidateIDs returns the ids of passages that the terms and the days of a question find, best first. known has, by
 // the place of a term, all ids of passages with it, or nil where they were not all read.
 func (s *Store) candidateIDs(ctx context.Context, q *rank.Query, known [][]int64, in search) ([]int64, error) {
@@ -124,11 +103,6 @@ func (s *Store) candidateIDs(ctx context.Context, q *rank.Query, known [][]int64
 		WHERE p.created >= ?9 AND p.created < ?10`+s.across(scope)+` ORDER BY p.created, p.position LIMIT ?1`,
 		append(in.scope(maxDated), q.Days.From.UnixMilli(), q.Days.To.UnixMilli())...)
 	return insertAmong(found, dated), err
-}
-
-// within is the condition, in FTS5's query language, that a session of a project may see a passage.
-func within(project string) string {
-	return "scope : (" + quote(projectTerm(project)) + " OR " + quote(anyProject) + ") AND "
 }
 
 // insertAmong adds ids that were found in another way, high enough that they are ranked with their neighbours.
@@ -196,45 +170,6 @@ func topScored(scores map[int64]float64, most int) []int64 {
 		ids = append(ids, list[:min(len(list), most-len(ids))]...)
 	}
 	return ids
-}
-
-// entries returns the ids of the passages that match each of some FTS5 queries, in the order of the queries, the newest
-// first, at most most of each. When the deadline passes, those of the last queries are missing.
-func (s *Store) entries(ctx context.Context, queries []string, most int) ([][]int64, error) {
-	if len(queries) == 0 {
-		return nil, nil
-	}
-	all := make([][]int64, 0, len(queries))
-	err := sqlite.Each(ctx, s.db, func(row sqlite.Row) error {
-		var ids sql.RawBytes
-		if err := row.Scan(&ids); err != nil {
-			return err
-		}
-		all = append(all, numbers(ids))
-		return nil
-	}, `SELECT (SELECT group_concat(rowid)
-			FROM (SELECT rowid FROM passages_fts WHERE passages_fts MATCH j.value ORDER BY rowid DESC LIMIT ?2))
-		FROM json_each(?1) j`, sqlite.List(queries), most)
-	if err != nil && (!timedOut(err) || len(all) == 0) {
-		return nil, err
-	}
-	return append(all, make([][]int64, len(queries)-len(all))...), nil
-}
-
-// numbers reads integers separated by commas, as group_concat writes them.
-func numbers(text []byte) []int64 {
-	if len(text) == 0 {
-		return nil
-	}
-	list, n := make([]int64, 0, len(text)/4+1), int64(0)
-	for _, c := range text {
-		if c == ',' {
-			list, n = append(list, n), 0
-		} else {
-			n = 10*n + int64(c-'0')
-		}
-	}
-	return append(list, n)
 }
 
 // scope is the condition of what a search may see; its parameters are those of search.scope.
@@ -310,9 +245,4 @@ func neighbours() string {
 		}
 	}
 	return b.String()
-}
-
-// timedOut reports whether an error means that the deadline passed.
-func timedOut(err error) bool {
-	return errors.Is(err, context.DeadlineExceeded) || strings.Contains(err.Error(), "interrupted")
 }

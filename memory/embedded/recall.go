@@ -119,16 +119,6 @@ func (s *Store) forgetElsewhere(ctx context.Context, q *rank.Query, ranked []*ra
 	return nil
 }
 
-// ownProject leaves out the name of the project that the session is in.
-func ownProject(items []memory.Item, project string) []memory.Item {
-	for i := range items {
-		if items[i].Project == project {
-			items[i].Project = ""
-		}
-	}
-	return items
-}
-
 // maxPinned is how many items a session's start has.
 const maxPinned = 8
 
@@ -140,8 +130,4 @@ func (s *Store) startItems(ctx context.Context, session memory.Session) ([]memor
 	}, s.across(`SELECT `+memoryColumns+` FROM memories m WHERE m.source = ? AND `+
 		`(m.project = ? OR m.project = '' OR m.personal)
 		ORDER BY m.created DESC, m.id DESC LIMIT ?`), Pinned, session.Project, maxPinned)
-}
-
-func (m Memory) item() memory.Item {
-	return memory.Item{ID: m.ID, Text: m.Content, Project: m.Project, Origin: m.Origin, Date: m.Created, Score: m.Score}
 }

@@ -3,7 +3,6 @@ package embedded
 import (
 	"cmp"
 	"context"
-	"database/sql"
 	"fmt"
 	"slices"
 	"strings"
@@ -117,19 +116,6 @@ func (r rule) shown() Memory {
 	return m
 }
 
-// Rules returns what stands as a rule or preference, the newest first.
-func (s *Store) Rules(ctx context.Context, f Filter) ([]Memory, error) {
-	list, err := s.rules(ctx, s.db, f.Project, f.Project == "" && !f.Within)
-	found := []Memory{}
-	for _, r := range list {
-		if r.stands() {
-			found = append(found, r.shown())
-		}
-	}
-	found = found[min(f.Offset, len(found)):]
-	return found[:min(cmp.Or(f.Limit, len(found)), len(found))], sqlite.While("listing rules", err)
-}
-
 // sameRule returns the other rows of the rule that a memory is a row of.
 func (s *Store) sameRule(ctx context.Context, q sqlite.Querier, m Memory) (others []Memory, err error) {
 	list, err := s.rules(ctx, q, m.Project, false)
@@ -144,20 +130,6 @@ func (s *Store) sameRule(ctx context.Context, q sqlite.Querier, m Memory) (other
 		}
 	}
 	return others, err
-}
-
-// dropSayings deletes the other rows of a memory's rule. Their turns do not teach them again.
-func (s *Store) dropSayings(ctx context.Context, tx *sql.Tx, m Memory) error {
-	others, err := s.sameRule(ctx, tx, m)
-	for _, other := range others {
-		if err == nil {
-			err = forgetInTurn(ctx, tx, other.ID)
-		}
-		if err == nil {
-			_, err = tx.ExecContext(ctx, `DELETE FROM memories WHERE uid = ?`, other.ID)
-		}
-	}
-	return err
 }
 
 // turnsOf returns the turns of passages.

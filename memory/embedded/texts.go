@@ -62,3 +62,6 @@ func (s *Store) contents(ctx context.Context, list []*rank.Passage) (map[int64]s
 	}
 	return texts, err
 }
+
+// shownScore maps a rank's score to the 0 to 1 that people and agents are shown.
+func shownScore(score float64) float64 { return max(score, 0) / (max(score, 0) + 6) }

@@ -4,7 +4,6 @@ import (
 	"strings"
 
 	"github.com/Signet-AI/signet-acp-proxy/chars"
-	"github.com/Signet-AI/signet-acp-proxy/memory/embedded/language"
 )
 
 // What a turn is made of: the user's words, what the agent says before it calls a tool, which is narration, and what it
@@ -55,11 +54,3 @@ func Parts(user, answer string, tools bool) []Part {
 	}
 	return parts
 }
-
-// directives are words by which a user says how things are to be done.
-var directives = language.NewPhrases(`never|always|don't|do not|must|should|shouldn't|instead|rather|let's|lets|use|
-	want|prefer|only|no need|make sure|nie|niemals|immer|nicht|muss|soll|sollte|statt|lieber|nimm|nur|jamais|`+
-	`toujours|doit|
-	faut|plutôt|utilise|utilisons|seulement|nunca|siempre|debe|mejor|usa|usar|solo|mai|sempre|deve|invece|nooit|altijd|
-	moet|liever|gebruik|alleen|никогда|всегда|нужно|лучше|только`,
-	`不要 必须 应该 总是 用 只 禁止 しないで 必ず べき 使って だけ 하지 마 반드시 항상 대신`)

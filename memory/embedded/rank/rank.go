@@ -101,31 +101,6 @@ func byScore(a, b *Passage) int {
 	return cmp.Or(cmp.Compare(b.Score, a.Score), b.Created.Compare(a.Created), cmp.Compare(b.ID, a.ID))
 }
 
-// features of a passage for a question, each from 0 to 1 or a little more.
-type features struct {
-	window   float64 // share of the question's terms in it and its neighbours, weighed
-	before   float64 // the same in it and what was said before it
-	newNames float64 // names that the question does not have, where that asks for one
-	session  float64 // the same in its conversation, relative to the best conversation
-	answers  float64 // the same in the question before it, where it answers one
-	question float64 // it is a question
-	date     float64 // it was said at the time that the question names
-	pairs    float64 // terms that follow each other in it as in the question
-	place    float64 // against it: it is narration, or a plan, said before a tool was called
-	// Who speaks in a turn, to whom and when, is known; of what was imported only the words tell it.
-	speaker   float64 // it begins with a name that the question has
-	ofSpeaker float64 // it speaks of who says it
-	replies   float64 // it follows a question
-	time      float64 // it has a word about a time, and the question asks for one
-}
-
-// score is the weighed sum. The weights were fitted on halves of dialogues with questions, and rounded.
-func (f features) score() float64 {
-	return 4.5*math.Sqrt(f.window) + 3*f.before + 2.8*f.session + 2*f.answers + f.newNames + 5*f.date +
-		.5*f.pairs - .9*f.question - f.place +
-		.9*f.speaker + .8*f.ofSpeaker + .35*f.replies + 2.3*f.time
-}
-
 func (q *Query) features(thread []*Passage, i int) features {
 	c := thread[i]
 	f := features{

@@ -1,0 +1,160 @@
+package embedded
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"database/sql"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/Signet-AI/signet-acp-proxy/memory"
+	"github.com/Signet-AI/signet-acp-proxy/sqlite"
+)
+
+// Values of columns.
+const (
+	fromUser      = "user"      // origin
+	fromAssistant = "assistant" // origin
+	sourceTurn    = "turn"      // source of what was learned from turns; any other source is a call
+	typeSaid      = "said"      // type of the passages of conversations
+)
+
+// leadingColumns scans the first columns of a row itself, and leaves the rest to a scan function that does not know
+// them.
+type leadingColumns struct {
+	sqlite.Row
+	first []any
+}
+
+func (a leadingColumns) Scan(dest ...any) error {
+	return a.Row.Scan(append(slices.Clone(a.first), dest...)...)
+}
+
+// trailingColumns scans the last columns of a row itself.
+type trailingColumns struct {
+	sqlite.Row
+	last []any
+}
+
+func (b trailingColumns) Scan(dest ...any) error {
+	return b.Row.Scan(append(slices.Clone(dest), b.last...)...)
+}
+
+// newID returns a random id, so that its first few characters tell it from all others.
+func newID() string { return strings.ToLower(rand.Text()) }
+
+// digest identifies what a text says, whatever its case, white space and final full stop.
+func digest(text string) string {
+	folded := strings.ToLower(strings.Join(strings.Fields(text), " "))
+	sum := sha256.Sum256([]byte(strings.TrimRight(folded, ".!")))
+	return hex.EncodeToString(sum[:16])
+}
+
+// Errors that callers tell apart.
+var (
+	ErrNotFound   = errors.New("no memory has this id")
+	ErrAmbiguous  = errors.New("more than one memory has an id that begins so")
+	ErrEmpty      = errors.New("there is nothing to keep")
+	ErrTooLong    = errors.New("the text is too long: keep the part that matters")
+	ErrImportance = errors.New("importance is a number from 0 to 1")
+)
+
+// A Memory is one thing that is known. Its JSON is what commands print and what export writes; the names are a promise.
+type Memory struct {
+	ID      string `json:"id"`
+	Content string `json:"content"`
+	// preference, decision, fact, answer, request, or what the caller of Add said
+	Type          string    `json:"type"`
+	Project       string    `json:"project"`            // the git root that it was said in; "" for none
+	Personal      bool      `json:"personal,omitempty"` // true of the person, whatever the project
+	Origin        string    `json:"origin"`             // who said it: user or assistant
+	Source        string    `json:"source"`             // how it was stored: turn, memory_store, memory add, …
+	Harness       string    `json:"harness,omitempty"`
+	Session       string    `json:"session,omitempty"`  // the Signet key; of an import any text
+	Position      *float64  `json:"position,omitempty"` // its place in the session, by which neighbours are found
+	Turn          int64     `json:"-"`                  // for Add: the row of the turn that it goes with, 0 for none
+	Importance    float64   `json:"importance"`         // 0 to 1
+	ImportanceSet bool      `json:"-"`                  // for Add: Importance is given, also where it is 0
+	Rating        float64   `json:"rating,omitempty"`   // the mean of the feedback, -1 to 1
+	Ratings       int       `json:"ratings,omitempty"`  // how many
+	Tags          string    `json:"tags,omitempty"`     // comma-separated
+	Context       string    `json:"context,omitempty"`  // what it was said about; searched, not shown
+	Created       time.Time `json:"created"`
+	Updated       time.Time `json:"updated"`
+	Score         float64   `json:"score,omitempty"` // of a search, 0 to 1
+	// Replaces has the ids of older memories that are no longer true since this one; set where one memory is shown.
+	Replaces []string `json:"replaces,omitempty"`
+	Scope    string   `json:"scope,omitempty"` // of a rule: where it holds
+	Said     int      `json:"said,omitempty"`  // of a rule: how often it was said
+	Sayings  []string `json:"-"`               // of a rule: the ids of all memories that say it
+	// ReplacedBy has the id of a newer one that says that this is no longer so; set in what a search finds.
+	ReplacedBy string   `json:"replacedBy,omitempty"`
+	Matched    []string `json:"matched,omitempty"` // words of the query that it or its neighbours have
+}
+
+const memoryColumns = `m.uid, m.content, m.type, m.project, m.personal, m.origin, m.source, m.harness, m.key,
+	m.importance, m.rating, m.ratings, m.tags, m.context, m.created, m.updated, m.position`
+
+func scanMemory(row sqlite.Row) (m Memory, err error) {
+	var created, updated int64
+	var position sql.NullFloat64
+	err = row.Scan(&m.ID, &m.Content, &m.Type, &m.Project, &m.Personal, &m.Origin, &m.Source, &m.Harness, &m.Session,
+		&m.Importance, &m.Rating, &m.Ratings, &m.Tags, &m.Context, &created, &updated, &position)
+	if position.Valid {
+		m.Position = &position.Float64
+	}
+	m.Created, m.Updated = time.UnixMilli(created).UTC(), time.UnixMilli(updated).UTC()
+	return m, err
+}
+
+// passageColumns are the columns of a memory for a passage p, which is a memory's (m) or was said in a turn. The turn's
+// columns are subqueries, row by row: in a join SQLite would make all rows of the view turns_said first.
+const passageColumns = `coalesce(m.uid, p.uid), coalesce(m.content, p.content), coalesce(m.type, 'said'), p.project,
+	p.personal, p.origin, coalesce(m.source, 'turn'), coalesce(m.harness, (SELECT harness FROM turns_said
+	WHERE id = p.turn), ''), coalesce(m.key, (SELECT key FROM turns_said WHERE id = p.turn), ''),
+	coalesce(m.importance, 0.5), coalesce(m.rating, p.rating), coalesce(m.ratings, p.ratings), coalesce(m.tags, ''),
+	coalesce(m.context, ''), p.created, coalesce(m.updated, p.created),
+	coalesce(m.position, iif(p.memory IS NULL, p.position, NULL))`
+
+const passageJoins = `LEFT JOIN memories m ON m.id = p.memory`
+
+// memoryOf returns the memory, or the passage of a conversation, with an id; ErrNotFound.
+func memoryOf(ctx context.Context, q sqlite.Querier, uid string) (Memory, error) {
+	m, err := scanMemory(q.QueryRowContext(ctx, `SELECT `+memoryColumns+` FROM memories m WHERE m.uid = ?`, uid))
+	if errors.Is(err, sql.ErrNoRows) {
+		m, err = scanMemory(q.QueryRowContext(ctx,
+			`SELECT `+passageColumns+` FROM passages p `+passageJoins+` WHERE p.uid = ?`, uid))
+	}
+	if errors.Is(err, sql.ErrNoRows) {
+		return Memory{}, ErrNotFound
+	}
+	return m, err
+}
+
+// resolve returns the id that name is, or the only one that begins with it; ErrNotFound, ErrAmbiguous.
+func resolve(ctx context.Context, q sqlite.Querier, name string) (string, error) {
+	if name = strings.ToLower(strings.TrimSpace(name)); name == "" {
+		return "", ErrNotFound
+	}
+	const begins = `(SELECT uid FROM %s WHERE uid >= ?1 AND uid <= ?1 || char(1114111) ORDER BY uid LIMIT 2)`
+	uids, err := sqlite.Collect(ctx, q, sqlite.One[string], `SELECT * FROM `+fmt.Sprintf(begins,
+		"memories")+` UNION SELECT * FROM `+fmt.Sprintf(begins, "passages")+` ORDER BY uid LIMIT 2`, name)
+	switch {
+	case err != nil:
+		return "", err
+	case len(uids) == 0:
+		return "", ErrNotFound
+	case len(uids) > 1 && uids[0] != name:
+		return "", ErrAmbiguous
+	}
+	return uids[0], nil
+}
+
+func (m Memory) item() memory.Item {
+	return memory.Item{ID: m.ID, Text: m.Content, Project: m.Project, Origin: m.Origin, Date: m.Created, Score: m.Score}
+}
