@@ -1,5 +1,7 @@
 package embedded
 
+// How the full-text index is read: ids alone, of the passages that have a term.
+
 import (
 	"context"
 	"database/sql"
@@ -10,13 +12,16 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/sqlite"
 )
 
-// How the full-text index is read: only the ids of the passages that have a term.
-
-// entries returns the ids of the passages that match each of some FTS5 queries, in the order of the queries, the newest
-// first, at most most of each. When the deadline passes, those of the last queries are missing.
-func (s *Store) entries(ctx context.Context, queries []string, most int) ([][]int64, error) {
-	if len(queries) == 0 {
+// entries returns the ids of the passages that have each of some terms, in the order of the terms, the newest first, at
+// most most of each. narrow is a further condition in FTS5's query language. When the deadline passes, those of the
+// last terms are missing.
+func (s *Store) entries(ctx context.Context, narrow string, terms []language.Term, most int) ([][]int64, error) {
+	if len(terms) == 0 {
 		return nil, nil
+	}
+	queries := make([]string, len(terms))
+	for i, t := range terms {
+		queries[i] = narrow + matchQuery(t.Forms)
 	}
 	all := make([][]int64, 0, len(queries))
 	err := sqlite.Each(ctx, s.db, func(row sqlite.Row) error {
@@ -51,23 +56,13 @@ func numbers(text []byte) []int64 {
 	return append(list, n)
 }
 
-// matchQueries makes an FTS5 query of each term.
-func matchQueries[T any](terms []T, match func(T) string) []string {
-	list := make([]string, len(terms))
-	for i, t := range terms {
-		list[i] = match(t)
-	}
-	return list
-}
-
 // matchQuery returns a term in FTS5's query language: any of its forms.
 func matchQuery(forms []string) string {
-	return "(" + strings.Join(matchQueries(forms, quote), " OR ") + ")"
-}
-
-// termQueries makes an FTS5 query of each term of a question.
-func termQueries(terms []language.Term) []string {
-	return matchQueries(terms, func(t language.Term) string { return matchQuery(t.Forms) })
+	quoted := make([]string, len(forms))
+	for i, f := range forms {
+		quoted[i] = quote(f)
+	}
+	return "(" + strings.Join(quoted, " OR ") + ")"
 }
 
 // within is the condition, in FTS5's query language, that a session of a project may see a passage.

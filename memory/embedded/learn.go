@@ -34,9 +34,12 @@ const maxNewPassages = 32
 // again after it was killed. Under pace.Gently it pauses between transactions. Errors are package sqlite's.
 func (s *Store) Learn(ctx context.Context) error {
 	begun := time.Now()
-	for old, next := range []func(context.Context) ([]correlation.Said, error){s.unlearned, s.backlog} {
+	for old, next := range []func() ([]correlation.Said, error){
+		func() ([]correlation.Said, error) { return correlation.Unlearned(ctx, s.db, batch) },
+		func() ([]correlation.Said, error) { return s.backlog(ctx) },
+	} {
 		for old == 0 || time.Since(begun) < backlogTime {
-			turns, err := next(ctx)
+			turns, err := next()
 			if err != nil {
 				return sqlite.While("learning from turns", err)
 			}
@@ -52,11 +55,6 @@ func (s *Store) Learn(ctx context.Context) error {
 		}
 	}
 	return nil
-}
-
-// unlearned returns turns that were not learned from yet.
-func (s *Store) unlearned(ctx context.Context) ([]correlation.Said, error) {
-	return correlation.Unlearned(ctx, s.db, batch)
 }
 
 // backlog returns turns that an older version learned from, the newest first.

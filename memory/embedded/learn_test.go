@@ -10,6 +10,7 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/correlation"
 	"github.com/Signet-AI/signet-acp-proxy/correlation/correlationtest"
 	"github.com/Signet-AI/signet-acp-proxy/memory"
+	"github.com/Signet-AI/signet-acp-proxy/memory/embedded/language"
 	"github.com/Signet-AI/signet-acp-proxy/sqlite"
 )
 
@@ -76,8 +77,9 @@ func TestCounts(t *testing.T) {
 	if _, err := w.Import(t.Context(), strings.NewReader(lines.String())); err != nil {
 		t.Fatal(err)
 	}
+	terms := language.Ask("harbour anchor zeppelin").Terms
 	for most, want := range map[int][2]int{10_000: {3000, 3000}, 200: {2700, 3300}} {
-		lists, err := w.entries(t.Context(), []string{"harbour", "anchor", "zeppelin"}, most)
+		lists, err := w.entries(t.Context(), "", terms, most)
 		if err != nil || len(lists) != 3 {
 			t.Fatalf("%d lists, %v", len(lists), err)
 		}

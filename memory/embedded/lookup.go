@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/Signet-AI/signet-acp-proxy/correlation"
+	"github.com/Signet-AI/signet-acp-proxy/memory/embedded/language"
 	"github.com/Signet-AI/signet-acp-proxy/memory/embedded/rank"
 	"github.com/Signet-AI/signet-acp-proxy/sqlite"
 )
@@ -48,7 +49,7 @@ const (
 // candidates returns the passages that may answer the query, and their neighbours.
 func (s *Store) candidates(ctx context.Context, q *rank.Query, in search) ([]*rank.Passage, error) {
 	most := max(min(maxCounted, countedOver/max(len(q.Terms), 1)), 2)
-	lists, err := s.entries(ctx, termQueries(q.Terms), most)
+	lists, err := s.entries(ctx, "", q.Terms, most)
 	if err != nil {
 		return nil, err
 	}
@@ -125,15 +126,15 @@ func (s *Store) matchingIDs(ctx context.Context, q *rank.Query, known [][]int64,
 	}
 	lists := make([][]int64, len(terms))
 	var missing []*[]int64
-	var queries []string
+	var unread []language.Term
 	for i, a := range terms {
 		if known != nil && known[a.Place] != nil {
 			lists[i] = known[a.Place]
 			continue
 		}
-		missing, queries = append(missing, &lists[i]), append(queries, narrow+matchQuery(a.Forms))
+		missing, unread = append(missing, &lists[i]), append(unread, a.Term)
 	}
-	read, err := s.entries(ctx, queries, maxEntries)
+	read, err := s.entries(ctx, narrow, unread, maxEntries)
 	if err != nil {
 		return nil, false, err
 	}

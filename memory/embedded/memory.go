@@ -24,37 +24,6 @@ const (
 	typeSaid      = "said"      // type of the passages of conversations
 )
 
-// leadingColumns scans the first columns of a row itself, and leaves the rest to a scan function that does not know
-// them.
-type leadingColumns struct {
-	sqlite.Row
-	first []any
-}
-
-func (a leadingColumns) Scan(dest ...any) error {
-	return a.Row.Scan(append(slices.Clone(a.first), dest...)...)
-}
-
-// trailingColumns scans the last columns of a row itself.
-type trailingColumns struct {
-	sqlite.Row
-	last []any
-}
-
-func (b trailingColumns) Scan(dest ...any) error {
-	return b.Row.Scan(append(slices.Clone(dest), b.last...)...)
-}
-
-// newID returns a random id, so that its first few characters tell it from all others.
-func newID() string { return strings.ToLower(rand.Text()) }
-
-// digest identifies what a text says, whatever its case, white space and final full stop.
-func digest(text string) string {
-	folded := strings.ToLower(strings.Join(strings.Fields(text), " "))
-	sum := sha256.Sum256([]byte(strings.TrimRight(folded, ".!")))
-	return hex.EncodeToString(sum[:16])
-}
-
 // Errors that callers tell apart.
 var (
 	ErrNotFound   = errors.New("no memory has this id")
@@ -157,4 +126,25 @@ func resolve(ctx context.Context, q sqlite.Querier, name string) (string, error)
 
 func (m Memory) item() memory.Item {
 	return memory.Item{ID: m.ID, Text: m.Content, Project: m.Project, Origin: m.Origin, Date: m.Created, Score: m.Score}
+}
+
+// trailingColumns scans the last columns of a row itself, and leaves the rest to a scan function that does not know
+// them.
+type trailingColumns struct {
+	sqlite.Row
+	last []any
+}
+
+func (b trailingColumns) Scan(dest ...any) error {
+	return b.Row.Scan(append(slices.Clone(dest), b.last...)...)
+}
+
+// newID returns a random id, so that its first few characters tell it from all others.
+func newID() string { return strings.ToLower(rand.Text()) }
+
+// digest identifies what a text says, whatever its case, white space and final full stop.
+func digest(text string) string {
+	folded := strings.ToLower(strings.Join(strings.Fields(text), " "))
+	sum := sha256.Sum256([]byte(strings.TrimRight(folded, ".!")))
+	return hex.EncodeToString(sum[:16])
 }

@@ -105,18 +105,13 @@ func (s *Store) forgetElsewhere(ctx context.Context, q *rank.Query, ranked []*ra
 		return nil
 	}
 	unmet := q.Unmet(ranked)
-	here, err := s.entries(ctx, matchQueries(unmet, func(a rank.Asked) string {
-		return within(in.project) + matchQuery(a.Forms)
-	}), 1)
-	if err != nil {
-		return err
-	}
-	for i, a := range unmet {
-		if len(here[i]) == 0 {
-			q.Forget(a)
+	here, err := s.entries(ctx, within(in.project), unmet, 1)
+	for i, ids := range here {
+		if len(ids) == 0 {
+			q.Forget(unmet[i])
 		}
 	}
-	return nil
+	return err
 }
 
 // maxPinned is how many items a session's start has.

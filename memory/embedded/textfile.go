@@ -44,10 +44,7 @@ func decodeText(data []byte) []byte {
 	if !big && !bytes.HasPrefix(data, []byte{0xFF, 0xFE}) {
 		return data
 	}
-	return utf16Text(data[2:], big)
-}
-
-func utf16Text(data []byte, big bool) []byte {
+	data = data[2:]
 	var order binary.ByteOrder = binary.LittleEndian
 	if big {
 		order = binary.BigEndian

@@ -15,9 +15,9 @@ func (s *Store) texts(ctx context.Context, passages []*rank.Passage) (map[int64]
 		Memory
 	}
 	rows, err := sqlite.Collect(ctx, s.db, func(from sqlite.Row) (r row, err error) {
-		r.Memory, err = scanMemory(leadingColumns{from, []any{&r.id}})
+		r.Memory, err = scanMemory(trailingColumns{from, []any{&r.id}})
 		return r, err
-	}, `SELECT p.id, `+passageColumns+` FROM json_each(?) j CROSS JOIN passages p ON p.id = j.value `+passageJoins,
+	}, `SELECT `+passageColumns+`, p.id FROM json_each(?) j CROSS JOIN passages p ON p.id = j.value `+passageJoins,
 		sqlite.List(idsOf(passages)))
 	if err != nil {
 		return nil, err

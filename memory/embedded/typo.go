@@ -55,7 +55,7 @@ func (s *Store) mendTypos(ctx context.Context, q *rank.Query, lists [][]int64, m
 	for n, i := range mended {
 		terms[n] = q.Terms[i]
 	}
-	found, err := s.entries(ctx, termQueries(terms), most)
+	found, err := s.entries(ctx, "", terms, most)
 	if err != nil {
 		return err
 	}

@@ -119,22 +119,9 @@ var calendars = map[set]calendar{
 	},
 }
 
-// setOf makes the set of the words in lists, folded, when it is first used.
-func setOf(lists ...string) func() map[string]bool {
-	return sync.OnceValue(func() map[string]bool {
-		m := map[string]bool{}
-		for _, list := range lists {
-			for w := range strings.FieldsSeq(list) {
-				m[Fold(w)] = true
-			}
-		}
-		return m
-	})
-}
-
 // ambiguousMonths are names of months that mean something else, too: they count with a word of on before them or a
 // number beside them.
-var ambiguousMonths = setOf(`may march mars mai marzo maio mei mayo august`)
+var ambiguousMonths = WordSet(`may march mars mai marzo maio mei mayo august`)
 
 // unspacedTimes are the phrases of scripts without spaces; a longer one stands before those that it begins with.
 var unspacedTimes = []struct {
@@ -157,7 +144,7 @@ var unspacedTimes = []struct {
 type timeTable struct {
 	months, weekdays map[string]int
 	units            map[string]byte
-	on               map[string]bool
+	on               Set
 	ago              [][]string
 	phrases          []spanPhrase // longest first
 }
@@ -167,20 +154,11 @@ type spanPhrase struct {
 	span  span
 }
 
-// foldedWords returns the words of a phrase as they are compared with a text's.
-func foldedWords(phrase string) []string {
-	var list []string
-	for _, w := range Words(phrase) {
-		list = append(list, Fold(w.Text))
-	}
-	return list
-}
-
 var timeTables = sync.OnceValue(func() map[set]timeTable {
 	tables := map[set]timeTable{}
 	for lang, c := range calendars {
 		t := timeTable{months: map[string]int{}, weekdays: map[string]int{},
-			units: map[string]byte{}, on: map[string]bool{}}
+			units: map[string]byte{}, on: SetOf(strings.Fields(c.on))}
 		for i, m := range strings.Split(c.months, "|") {
 			t.months[Fold(m)] = i + 1
 		}
@@ -191,9 +169,6 @@ var timeTables = sync.OnceValue(func() map[set]timeTable {
 			for u := range strings.FieldsSeq(unit) {
 				t.units[Fold(u)] = "dwmy"[i]
 			}
-		}
-		for _, w := range strings.Fields(c.on) {
-			t.on[w] = true
 		}
 		for _, a := range strings.Split(c.ago, "|") {
 			var words []string
@@ -207,7 +182,7 @@ var timeTables = sync.OnceValue(func() map[set]timeTable {
 		}
 		for s, list := range c.phrases {
 			for p := range strings.SplitSeq(list, "|") {
-				t.phrases = append(t.phrases, spanPhrase{foldedWords(p), s})
+				t.phrases = append(t.phrases, spanPhrase{foldedWords(Words(p)), s})
 			}
 		}
 		tables[lang] = t

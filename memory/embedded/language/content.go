@@ -8,9 +8,7 @@ func Content(texts ...string) [][]string {
 	var folded []string
 	for i, text := range texts {
 		words[i] = Words(text)
-		for _, w := range words[i] {
-			folded = append(folded, Fold(w.Text))
-		}
+		folded = append(folded, foldedWords(words[i])...)
 	}
 	lang, _ := languageOf(folded)
 	content := make([][]string, len(texts))

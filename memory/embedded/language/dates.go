@@ -25,10 +25,7 @@ func FindTime(text string, now time.Time) (r Range, rest string, ok bool) {
 	now = now.UTC()
 	today := time.Date(now.Year(), now.Month(), now.Day(), 0, 0, 0, 0, time.UTC)
 	words := Words(text)
-	folded := make([]string, len(words))
-	for i, w := range words {
-		folded[i] = Fold(w.Text)
-	}
+	folded := foldedWords(words)
 	cut := func(from, to int) string { return text[:from] + " " + text[to:] }
 	for i := range words {
 		if r, n, ok := explicit(folded[i:]); ok {

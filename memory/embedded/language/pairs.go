@@ -2,7 +2,6 @@ package language
 
 import (
 	"strings"
-	"sync"
 	"unicode"
 )
 
@@ -18,7 +17,7 @@ func pairs(run string) []string {
 	}
 	list := make([]string, 0, len(runes)-1)
 	for i := range len(runes) - 1 {
-		if pair := string(runes[i : i+2]); !isEnding(pair) && !unspacedStopPairs()[pair] {
+		if pair := string(runes[i : i+2]); !isEnding(pair) && !unspacedStop()[pair] {
 			list = append(list, pair)
 		}
 	}
@@ -31,16 +30,9 @@ func isEnding(pair string) bool {
 
 // unspacedStop are the pairs of characters that only ask or say nothing, in Chinese, Japanese, Korean and Thai: the
 // stop words of these languages.
-const unspacedStop = `我们 你们 他们 现在 什么 怎么 怎样 如何 哪个 哪些 哪里 为什 为何 还是 多久 多少 几个 几次 可以 应该 请问 时候 一个 这个 那个 没有 做了 了什 查了 是什 们的 的是
+var unspacedStop = WordSet(`
+	我们 你们 他们 现在 什么 怎么 怎样 如何 哪个 哪些 哪里 为什 为何 还是 多久 多少 几个 几次 可以 应该 请问 时候 一个 这个 那个 没有 做了 了什 查了 是什 们的 的是
 	么时 在哪 是谁 有什
 何を 何が 誰が どこ です ます でし まし した ない する して いる から まで
 무엇 언제 누가 어떻 떻게 우리 입니 니다 인가 가요 무슨 어떤 얼마 있나 나요 뭐야 습니 합니 했습
-คือ ของ ที่ และ ใน เรา ไหน อะไ ะไร ไหม ครั คะ`
-
-var unspacedStopPairs = sync.OnceValue(func() map[string]bool {
-	m := map[string]bool{}
-	for pair := range strings.FieldsSeq(unspacedStop) {
-		m[pair] = true
-	}
-	return m
-})
+คือ ของ ที่ และ ใน เรา ไหน อะไ ะไร ไหม ครั คะ`)

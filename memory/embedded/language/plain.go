@@ -58,7 +58,7 @@ func (t Plain) HasTime() bool {
 	})
 }
 
-var firstPerson = setOf(`i im ive id ill me my mine myself we weve well us our ours`,
+var firstPerson = WordSet(`i im ive id ill me my mine myself we weve well us our ours`,
 	`ich mir mich mein meine meinen wir uns unser unsere`, `je jai mon ma mes moi nous notre nos`,
 	`yo mi mis me nosotros nuestro nuestra`, `io mio mia noi nostro nostra`, `eu meu minha nos nosso nossa`,
 	`ik mijn wij we ons onze`, `я мне мой моя мы нас наш`)

@@ -29,11 +29,11 @@ type Question struct {
 
 // whoWords ask for a name or a thing, whenWords for a time; the others do where no spaces are set.
 var (
-	whoWords = setOf(`who whom whose what which where name named called title`,
+	whoWords = WordSet(`who whom whose what which where name named called title`,
 		`wer wem wen was welche welcher welches wo heißt name namen`, `qui quoi quel quelle où nom appelle`,
 		`quién qué cuál dónde nombre llama`, `chi cosa quale dove nome chiama`, `quem qual onde nome chama`,
 		`wie wat welke waar naam heet`, `кто что какой какая где`)
-	whenWords    = setOf(`when wann quand cuando quando wanneer когда since deadline date`)
+	whenWords    = WordSet(`when wann quand cuando quando wanneer когда since deadline date`)
 	unspacedWho  = strings.Fields(`谁 什么 哪 叫 誰 何 どこ どれ 누가 무엇 어디 ใคร อะไร`)
 	unspacedWhen = strings.Fields(`什么时候 何时 哪天 几号 いつ 언제 เมื่อไ`)
 )
@@ -45,17 +45,14 @@ const maxTerms = 400
 func Ask(text string) Question {
 	text = bothEnds(text, 24<<10)
 	words := Words(text)
-	folded := make([]string, len(words))
-	for i, w := range words {
-		folded[i] = Fold(w.Text)
-	}
+	folded := foldedWords(words)
 	lang, sure := languageOf(folded)
 	forms := lang | english_
 	if !sure {
 		forms = all
 	}
 	q := Question{Nouns: lang == german_, Foreign: sure && lang != english_}
-	asks := func(words map[string]bool, unspaced []string) bool {
+	asks := func(words Set, unspaced []string) bool {
 		return slices.ContainsFunc(folded, func(w string) bool { return words[w] }) ||
 			slices.ContainsFunc(unspaced, func(w string) bool { return strings.Contains(text, w) })
 	}
@@ -129,15 +126,7 @@ func shortNumber(text string, w Word) bool {
 func formsOf(part string, in set) []string {
 	var list []string
 	for rest := in; rest != 0; rest &= rest - 1 {
-		t := term(part, rest&-rest)
-		if t == "" {
-			continue
-		}
-		known := false
-		for _, have := range list {
-			known = known || have == t
-		}
-		if !known {
+		if t := term(part, rest&-rest); t != "" && !slices.Contains(list, t) {
 			list = append(list, t)
 		}
 	}

@@ -89,8 +89,9 @@ func languageOf(folded []string) (lang set, sure bool) {
 	return 1 << best, counts[best] > 0
 }
 
-// commonWords say little in work with an agent: a prompt that has no others does not name what it is about.
-const commonWords = `ahead able according actually add added adding allow allowed already always answer app apply around
+// common are words that say little in work with an agent: a prompt that has no others does not name what it is about.
+var common = WordSet(`
+	ahead able according actually add added adding allow allowed already always answer app apply around
 	available away bad based become begin best better big bigger break bring broken bug
 build built bump call called came cannot case cause caused certain change changed changes check clean clear code come
 comes commit common company complete contact continue correct create created
@@ -122,21 +123,13 @@ worked discuss discussed talk talked ship shipped changed happened
 gemacht besprochen passiert beschlossen erledigt gearbeitet geändert parlé passé travaillé décidé fait avons hicimos
 pasó decidimos hablamos trabajamos hicieron pasado hecho fatto deciso successo parlato fizemos decidimos aconteceu
 gedaan besproken besloten gebeurd делали решили обсуждали было
-continua fare ora oggi sempre usare usiamo continuar agora hoje sempre usar`
-
-var common = sync.OnceValue(func() map[string]bool {
-	m := map[string]bool{}
-	for _, w := range Words(commonWords) {
-		m[Fold(w.Text)] = true
-	}
-	return m
-})
+continua fare ora oggi sempre usare usiamo continuar agora hoje sempre usar`)
 
 // Common reports whether a folded word, or a stem, says little in work with an agent.
 func Common(word string) bool { return common()[word] || commonStems()[word] }
 
-var commonStems = sync.OnceValue(func() map[string]bool {
-	m := map[string]bool{}
+var commonStems = sync.OnceValue(func() Set {
+	m := Set{}
 	for w := range common() {
 		m[term(w, english_)] = true
 	}

@@ -7,15 +7,15 @@
 // spaces. Stop words are neither kept nor looked for.
 package language
 
-import "strings"
+import (
+	"strings"
+	"sync"
+)
 
 // Terms returns the terms of a text: what the index holds of it, in their order.
 func Terms(text string) []string {
 	words := Words(text)
-	folded := make([]string, len(words))
-	for i, w := range words {
-		folded[i] = Fold(w.Text)
-	}
+	folded := foldedWords(words)
 	lang, _ := languageOf(folded)
 	terms := make([]string, 0, len(words))
 	for i, w := range words {
@@ -36,6 +36,11 @@ func SetOf(terms []string) Set {
 		set[t] = true
 	}
 	return set
+}
+
+// WordSet makes the set of the words in lists, folded, when it is first used.
+func WordSet(lists ...string) func() Set {
+	return sync.OnceValue(func() Set { return SetOf(strings.Fields(Fold(strings.Join(lists, " ")))) })
 }
 
 // terms appends the terms of one word: itself and, of an identifier, its parts. In a text that is not English the

@@ -167,6 +167,14 @@ func Fold(s string) string {
 	return b.String()
 }
 
+func foldedWords(words []Word) []string {
+	list := make([]string, len(words))
+	for i, w := range words {
+		list[i] = Fold(w.Text)
+	}
+	return list
+}
+
 func ascii(s string) bool {
 	for i := range len(s) {
 		if s[i] >= 0x80 {

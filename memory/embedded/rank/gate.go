@@ -3,6 +3,7 @@ package rank
 import (
 	"math/bits"
 
+	"github.com/Signet-AI/signet-acp-proxy/memory/embedded/language"
 	"github.com/Signet-AI/signet-acp-proxy/memory/embedded/passage"
 )
 
@@ -78,26 +79,26 @@ func (q *Query) neverUsed() (share float64) {
 }
 
 // Unmet returns the terms of the prompt that stand somewhere in the index, and in none of what was found.
-func (q *Query) Unmet(ranked []*Passage) []Asked {
+func (q *Query) Unmet(ranked []*Passage) []language.Term {
 	var met uint32
 	for _, c := range ranked {
 		for _, near := range c.near {
 			met |= near.terms
 		}
 	}
-	var list []Asked
+	var list []language.Term
 	for i, a := range q.asked {
 		if a.Docs > 0 && met>>i&1 == 0 {
-			list = append(list, a)
+			list = append(list, a.Term)
 		}
 	}
 	return list
 }
 
 // Forget takes a term for one that nobody ever used: no passage has it that the session may see.
-func (q *Query) Forget(unused Asked) {
+func (q *Query) Forget(unused language.Term) {
 	for i, a := range q.asked {
-		if a.Place == unused.Place {
+		if a.Forms[0] == unused.Forms[0] {
 			q.asked[i].Docs = 0
 		}
 	}

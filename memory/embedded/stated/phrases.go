@@ -1,9 +1,6 @@
 package stated
 
 import (
-	"strings"
-	"sync"
-
 	"github.com/Signet-AI/signet-acp-proxy/memory/embedded/language"
 )
 
@@ -175,43 +172,38 @@ var (
 		только`, ``)
 )
 
-// wordSet makes the set of the words in a list, when it is first used.
-func wordSet(list string) func() language.Set {
-	return sync.OnceValue(func() language.Set { return language.SetOf(strings.Fields(language.Fold(list))) })
-}
-
 var (
 	// adverbs make an order of a sentence, or tell how things are.
-	adverbs = wordSet(`never always niemals nie immer jamais toujours nunca siempre sempre nooit altijd
+	adverbs = language.WordSet(`never always niemals nie immer jamais toujours nunca siempre sempre nooit altijd
 		никогда всегда`)
 	// beforeOrder are words behind which an English adverb orders.
-	beforeOrder = wordSet(`please to should must shall you we i and but also so then not dont just can lets
+	beforeOrder = language.WordSet(`please to should must shall you we i and but also so then not dont just can lets
 		rather or that first instead basically would will`)
 	// tellers begin a sentence that tells, in the other languages: its subject stands first.
-	tellers = wordSet(`der die das den ein eine es er sie ich wir ihr man le la les l un une il elle je on
+	tellers = language.WordSet(`der die das den ein eine es er sie ich wir ihr man le la les l un une il elle je on
 		nous ils ca ce el los las una yo ello nosotros lo gli uno io noi o os as um uma eu ele ela nos het de
 		een ik hij zij we я он она оно мы они это`)
-	begs = wordSet(`bitte soll sollst sollen sollte muss mussen darf svp plait dois doit doivent faut favor
+	begs = language.WordSet(`bitte soll sollst sollen sollte muss mussen darf svp plait dois doit doivent faut favor
 		debes debe deben hay devi deve devono favore deves devem alstublieft moet mag пожалуиста нужно надо
 		должны`)
-	pastVerbs = wordSet(`came went got was were had did saw found made said took gave ran ended became seen
+	pastVerbs = language.WordSet(`came went got was were had did saw found made said took gave ran ended became seen
 		been done would could is are has`)
-	usesS          = wordSet(`pass process access address focus assess discuss press express`)
-	beforeProposal = wordSet(`ok okay yes yep yeah great good cool awesome so and but then now next also
+	usesS          = language.WordSet(`pass process access address focus assess discuss press express`)
+	beforeProposal = language.WordSet(`ok okay yes yep yeah great good cool awesome so and but then now next also
 		perfect sure fine alright thanks no right well maybe actually`)
-	fillers = wordSet(`just then also instead first all simply please definitely actually`)
-	forward = wordSet(`on to forward ahead past into along over`)
-	reports = wordSet(`i we it its that thats there theres this you wrong problem worries not the they ich
+	fillers = language.WordSet(`just then also instead first all simply please definitely actually`)
+	forward = language.WordSet(`on to forward ahead past into along over`)
+	reports = language.WordSet(`i we it its that thats there theres this you wrong problem worries not the they ich
 		wir es das je on il ca yo eso lo io e questo eu isso ik het dat я это мы`)
 	// auxiliaries begin an English question or request; questions, with the question words of the other languages.
-	auxiliaries = wordSet(`are is do does did can could would should will shall has have`)
-	questions   = wordSet(`are is do does did can could would should will what how why which where when who
+	auxiliaries = language.WordSet(`are is do does did can could would should will shall has have`)
+	questions   = language.WordSet(`are is do does did can could would should will what how why which where when who
 		shall has have warum wie was kann können soll pourquoi comment est peux peut por qué cómo puedes
 		perché come puoi como pode waarom hoe kun можешь почему как`)
-	otherPeople = wordSet(`they them their theirs user users customer customers visitor visitors`)
-	ourselves   = wordSet(`you your yours i me my mine we us our im ive id ill youre were dont`)
+	otherPeople = language.WordSet(`they them their theirs user users customer customers visitor visitors`)
+	ourselves   = language.WordSet(`you your yours i me my mine we us our im ive id ill youre were dont`)
 	// steps are verbs of doing work, not of settling something.
-	steps = wordSet(`start begin continue test try get check look see take walk work review debug commit push
+	steps = language.WordSet(`start begin continue test try get check look see take walk work review debug commit push
 		run install merge fix investigate find figure go wait ask do talk think step dig focus tackle resume
 		verify validate confirm come back proceed finish wrap clean pull write dive assume say read recap
 		please now switch open close build deploy plan update complete brainstorm explore discuss analyze
