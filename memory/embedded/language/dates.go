@@ -2,12 +2,13 @@ package language
 
 import (
 	"cmp"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/Signet-AI/signet-acp-proxy/memory/pattern"
 )
 
 // A Range is the time that a question names: whole days in UTC, To excluded.
@@ -216,147 +217,128 @@ func (s span) near(today time.Time) Range {
 // month reads "12 March 2026", "March 12, 2026", "March 2026", "in March".
 func (t timeTable) month(words []string, i int, today time.Time) (Range, int, bool) {
 	at := i
-	dayOf := 0
-	if n, ok := ordinal(words[at]); ok && at+1 < len(words) {
-		at++
-		if words[at] == "of" || words[at] == "de" {
+	ahead := func(n int) string {
+		if at+n < len(words) {
+			return words[at+n]
+		}
+		return ""
+	}
+	skip := func(read bool) bool {
+		if read {
 			at++
 		}
-		dayOf = n
+		return read
 	}
-	if at >= len(words) {
-		return Range{}, 0, false
+	d, before := ordinal(ahead(0))
+	if skip(before) {
+		skip(isOf(ahead(0)))
 	}
-	m, ok := t.months[words[at]]
-	if !ok {
-		if m, ok = t.short(words[at]); !ok || dayOf == 0 && !(at+1 < len(words) && digits(words[at+1])) {
+	name := ahead(0)
+	m, whole := t.months[name]
+	if !whole {
+		if m = t.short(name); m == 0 || !before && !digits(ahead(1)) {
 			return Range{}, 0, false
 		}
 	}
-	name := words[at]
 	at++
-	if at < len(words) && dayOf == 0 {
-		if n, ok := ordinal(words[at]); ok {
-			dayOf = n
-			at++
-		}
+	if !before {
+		behind := false
+		d, behind = ordinal(ahead(0))
+		skip(behind)
 	}
-	year, named := today.Year(), false
-	next := at
-	if next < len(words) && (words[next] == "de" || words[next] == "of") {
-		next++
+	of, year := 0, 0
+	if isOf(ahead(0)) {
+		of = 1
 	}
-	if next < len(words) && len(words[next]) == 4 && digits(words[next]) {
-		year, _ = strconv.Atoi(words[next])
-		at, named = next+1, true
+	if y := ahead(of); len(y) == 4 && digits(y) {
+		year, _ = strconv.Atoi(y)
+		at += of + 1
 	}
-	if ambiguousMonths()[name] && dayOf == 0 && !named && !(i > 0 && (t.on[words[i-1]] || len(t.on) == 0)) {
+	if ambiguousMonths()[name] && d == 0 && year == 0 && !(i > 0 && (t.on[words[i-1]] || len(t.on) == 0)) {
 		return Range{}, 0, false
 	}
-	if !named && time.Date(year, time.Month(m), max(dayOf, 1), 0, 0, 0, 0, time.UTC).After(today) {
-		year--
-	}
-	if dayOf > 0 {
-		r, _, ok := day(year, m, dayOf)
-		return r, at - i, ok
-	}
-	from := time.Date(year, time.Month(m), 1, 0, 0, 0, 0, time.UTC)
-	return Range{from, from.AddDate(0, 1, 0)}, at - i, true
+	r, ok := inMonth(year, m, d, today)
+	return r, at - i, ok
 }
 
-// short reads an abbreviated month of three or four letters.
-func (t timeTable) short(w string) (int, bool) {
+func isOf(word string) bool { return word == "of" || word == "de" }
+
+// inMonth returns a day of a month, or all of it for day 0; of year 0 it is the last such month that has begun.
+func inMonth(year, month, d int, today time.Time) (Range, bool) {
+	if year == 0 {
+		year = today.Year()
+		if time.Date(year, time.Month(month), max(d, 1), 0, 0, 0, 0, time.UTC).After(today) {
+			year--
+		}
+	}
+	if d > 0 {
+		r, _, ok := day(year, month, d)
+		return r, ok
+	}
+	from := time.Date(year, time.Month(month), 1, 0, 0, 0, 0, time.UTC)
+	return Range{from, from.AddDate(0, 1, 0)}, true
+}
+
+// short reads an abbreviated month of three or four letters, 0 if it is none.
+func (t timeTable) short(w string) int {
 	if len(w) < 3 || len(w) > 4 {
-		return 0, false
+		return 0
 	}
 	for name, m := range t.months {
 		if strings.HasPrefix(name, w) {
-			return m, true
+			return m
 		}
 	}
-	return 0, false
+	return 0
 }
 
 // ordinal reads a day of the month: 3, 3rd, 3º.
 func ordinal(w string) (int, bool) {
 	bare := strings.TrimRight(w, "stndrheº")
-	n, err := strconv.Atoi(bare)
-	return n, err == nil && n >= 1 && n <= 31 && len(bare) <= 2
+	if n, err := strconv.Atoi(bare); err == nil && n >= 1 && n <= 31 && len(bare) <= 2 {
+		return n, true
+	}
+	return 0, false
 }
 
+// Dates and times ago in Chinese, Japanese and Korean, and the units and numerals in them.
 var (
-	unspacedDay = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`(?:(\d{4})\s*[年년]\s*)?(\d{1,2})\s*[月월]\s*(?:(\d{1,2})\s*[日号號일])?`)
-	})
-	unspacedSince = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`(\d{1,3}|[一二两三四五六七八九十])\s*(天|日|일|个?星期|周|週間|주|个月|か月|ヶ月|개월|年|년)\s*(?:以?前|전)`)
-	})
+	unspacedDay = pattern.New(`(?:(\d{4})\s*[年년]\s*)?(\d{1,2}|十[一二]|[一二三四五六七八九十])\s*[月월]\s*` +
+		`(?:(\d{1,2})\s*[日号號일])?`)
+	unspacedSince = pattern.New(`(\d{1,3}|[一二两三四五六七八九十])\s*` +
+		`(天|日|일|个?星期|周|週間|주|个月|か月|ヶ月|개월|年|년)\s*(?:以?前|전)`)
+	unspacedUnits = map[string]byte{"天": 'd', "日": 'd', "일": 'd', "个月": 'm', "か月": 'm', "ヶ月": 'm', "개월": 'm',
+		"年": 'y', "년": 'y'} // the others are weeks
+	unspacedNumerals = map[string]int{"一": 1, "二": 2, "两": 2, "三": 3, "四": 4, "五": 5, "六": 6, "七": 7, "八": 8,
+		"九": 9, "十": 10, "十一": 11, "十二": 12}
 )
 
-var unspacedMonths = []string{"一", "二", "三", "四", "五", "六", "七", "八", "九", "十", "十一", "十二"}
-
 // unspacedTime reads a time in Chinese, Japanese, Korean or Thai.
-func unspacedTime(text string, today time.Time) (Range, string, bool) {
+func unspacedTime(text string, today time.Time) (r Range, rest string, ok bool) {
 	for _, t := range unspacedTimes {
 		if at := strings.Index(text, t.said); at >= 0 {
 			return t.span.seenFrom(today), text[:at] + " " + text[at+len(t.said):], true
 		}
 	}
-	if m := unspacedSince().FindStringSubmatchIndex(text); m != nil {
-		n, err := strconv.Atoi(text[m[2]:m[3]])
-		if err != nil {
-			n = strings.Index("一二三四五六七八九十", text[m[2]:m[3]])/3 + 1
-			if text[m[2]:m[3]] == "两" {
-				n = 2
-			}
+	read := func(m []int, group int) string {
+		if m[2*group] < 0 {
+			return ""
 		}
-		unit := byte('w')
-		switch text[m[4]:m[5]] {
-		case "天", "日", "일":
-			unit = 'd'
-		case "个月", "か月", "ヶ月", "개월":
-			unit = 'm'
-		case "年", "년":
-			unit = 'y'
-		}
-		return span{unit, n}.near(today), text[:m[0]] + " " + text[m[1]:], true
+		return text[m[2*group]:m[2*group+1]]
 	}
-	for i := len(unspacedMonths) - 1; i >= 0; i-- { // the longest first
-		if at := strings.Index(text, unspacedMonths[i]+"月"); at >= 0 {
-			year := today.Year()
-			if time.Month(i+1) > today.Month() {
-				year--
-			}
-			from := time.Date(year, time.Month(i+1), 1, 0, 0, 0, 0, time.UTC)
-			return Range{from, from.AddDate(0, 1, 0)}, text[:at] + " " + text[at+len(unspacedMonths[i]+"月"):], true
-		}
+	number := func(m []int, group int) int {
+		n, _ := strconv.Atoi(read(m, group))
+		return cmp.Or(n, unspacedNumerals[read(m, group)])
 	}
-	m := unspacedDay().FindStringSubmatchIndex(text)
-	if m == nil {
+	m := unspacedSince().FindStringSubmatchIndex(text)
+	if m != nil {
+		ok = true
+		r = span{cmp.Or(unspacedUnits[read(m, 2)], 'w'), number(m, 1)}.near(today)
+	} else if m = unspacedDay().FindStringSubmatchIndex(text); m != nil && number(m, 2) >= 1 && number(m, 2) <= 12 {
+		r, ok = inMonth(number(m, 1), number(m, 2), number(m, 3), today)
+	}
+	if !ok {
 		return Range{}, text, false
 	}
-	part := func(i int) int {
-		if m[i] < 0 {
-			return 0
-		}
-		n, _ := strconv.Atoi(text[m[i]:m[i+1]])
-		return n
-	}
-	year, month, d := part(2), part(4), part(6)
-	if month < 1 || month > 12 {
-		return Range{}, text, false
-	}
-	if y := cmp.Or(year, today.Year()); year == 0 &&
-		time.Date(y, time.Month(month), max(d, 1), 0, 0, 0, 0, time.UTC).After(today) {
-		year = y - 1
-	} else {
-		year = y
-	}
-	rest := text[:m[0]] + " " + text[m[1]:]
-	if d > 0 {
-		r, _, ok := day(year, month, d)
-		return r, rest, ok
-	}
-	from := time.Date(year, time.Month(month), 1, 0, 0, 0, 0, time.UTC)
-	return Range{from, from.AddDate(0, 1, 0)}, rest, true
+	return r, text[:m[0]] + " " + text[m[1]:], true
 }

@@ -47,76 +47,86 @@ func Ask(text string) Question {
 	words := Words(text)
 	folded := foldedWords(words)
 	lang, sure := languageOf(folded)
-	forms := lang | english_
+	r := reading{text: text, lang: lang, forms: lang | english_, shouts: strings.ToUpper(text) == text, known: Set{}}
 	if !sure {
-		forms = all
+		r.forms = all
 	}
-	q := Question{Nouns: lang == german_, Foreign: sure && lang != english_}
+	r.Nouns, r.Foreign = lang == german_, sure && lang != english_
 	asks := func(words Set, unspaced []string) bool {
 		return slices.ContainsFunc(folded, func(w string) bool { return words[w] }) ||
 			slices.ContainsFunc(unspaced, func(w string) bool { return strings.Contains(text, w) })
 	}
-	q.Who, q.When = asks(whoWords(), unspacedWho), asks(whenWords(), unspacedWhen)
-	seen := map[string]bool{}
-	add := func(t Term) {
-		if len(t.Forms) == 0 || t.Forms[0] == "" || seen[t.Forms[0]] || len(q.Terms) >= maxTerms {
-			return
-		}
-		seen[t.Forms[0]] = true
-		q.Terms = append(q.Terms, t)
-	}
-	shouts := strings.ToUpper(text) == text
+	r.Who, r.When = asks(whoWords(), unspacedWho), asks(whenWords(), unspacedWhen)
 	for i, w := range words {
-		if isStopWord(folded[i], lang|english_) {
-			continue
-		}
-		if w.isUnspaced() {
-			q.Foreign = true
-			for _, pair := range pairs(w.Text) {
-				add(Term{Forms: []string{pair}, Pair: utf8.RuneCountInString(pair) > 1, Word: pair})
-			}
-			continue
-		}
-		named := isCapitalized(w.Text) && !opensSentence(text[:w.At])
-		parts := w.Parts()
-		if len(parts) == 0 { // _
-			continue
-		}
-		if len(parts) == 1 {
-			digits := strings.IndexFunc(w.Text, unicode.IsDigit) >= 0
-			inner := strings.IndexFunc(w.Text[1:], unicode.IsUpper) >= 0 && !shouts && !strings.HasSuffix(w.Text, "s")
-			add(Term{Forms: formsOf(w.Text, forms), Name: named, Identifier: digits && !shortNumber(text, w) || inner,
-				Common: common()[folded[i]], Word: w.Text})
-			continue
-		}
-		// utilisons-nous
-		if rest := parts[1:]; strings.Contains(w.Text, "-") &&
-			!slices.ContainsFunc(rest, func(p string) bool { return len(p) > 1 && !isStopWord(Fold(p), lang) }) {
-			if f := Fold(parts[0]); !isStopWord(f, lang|english_) {
-				add(Term{Forms: formsOf(parts[0], forms), Common: common()[f], Word: parts[0]})
-			}
-			continue
-		}
-		whole := ""
-		for _, p := range parts {
-			whole += Fold(p)
-		}
-		short := len(parts) == 2 && strings.ContainsAny(w.Text, "'’") // Anna's
-		if !short && len(whole) <= longestTerm {
-			// garde-t-on, follow-up
-			compound := strings.IndexFunc(w.Text, func(r rune) bool { return r != '-' && !unicode.IsLower(r) }) < 0
-			add(Term{Forms: []string{whole}, Identifier: !compound, Part: compound, Word: w.Text})
-		}
-		for _, p := range parts {
-			f := Fold(p)
-			if !isStopWord(f, english_) {
-				add(Term{Forms: formsOf(p, english_|lang), Name: short && named,
-					Common: common()[f], Part: !short, Word: p})
-			}
+		if !isStopWord(folded[i], lang|english_) {
+			r.read(w)
 		}
 	}
-	return q
+	return r.Question
 }
+
+// A reading is a question while its words are read.
+type reading struct {
+	Question
+	text   string
+	lang   set
+	forms  set  // the languages whose stems a word may have
+	shouts bool // it is all in capitals
+	known  Set  // the first forms of its terms
+}
+
+func (r *reading) add(t Term) {
+	if len(t.Forms) == 0 || t.Forms[0] == "" || r.known[t.Forms[0]] || len(r.Terms) >= maxTerms {
+		return
+	}
+	r.known[t.Forms[0]] = true
+	r.Terms = append(r.Terms, t)
+}
+
+func (r *reading) read(w Word) {
+	parts := w.Parts()
+	switch {
+	case w.isUnspaced():
+		r.Foreign = true
+		for _, pair := range pairs(w.Text) {
+			r.add(Term{Forms: []string{pair}, Pair: utf8.RuneCountInString(pair) > 1, Word: pair})
+		}
+	case len(parts) == 0: // _
+	case len(parts) == 1:
+		digits := strings.IndexFunc(w.Text, unicode.IsDigit) >= 0
+		inner := strings.IndexFunc(w.Text[1:], unicode.IsUpper) >= 0 && !r.shouts && !strings.HasSuffix(w.Text, "s")
+		r.add(Term{Forms: formsOf(w.Text, r.forms), Name: r.names(w), Word: w.Text,
+			Identifier: digits && !shortNumber(r.text, w) || inner, Common: common()[Fold(w.Text)]})
+	case strings.Contains(w.Text, "-") && !slices.ContainsFunc(parts[1:], r.says): // utilisons-nous
+		if f := Fold(parts[0]); !isStopWord(f, r.lang|english_) {
+			r.add(Term{Forms: formsOf(parts[0], r.forms), Common: common()[f], Word: parts[0]})
+		}
+	default:
+		r.readParts(w, parts)
+	}
+}
+
+// readParts reads an identifier, or a word with a sign in it.
+func (r *reading) readParts(w Word, parts []string) {
+	possessive := len(parts) == 2 && strings.ContainsAny(w.Text, "'’") // Anna's
+	if whole := Fold(strings.Join(parts, "")); !possessive && len(whole) <= longestTerm {
+		// garde-t-on, follow-up
+		compound := strings.IndexFunc(w.Text, func(c rune) bool { return c != '-' && !unicode.IsLower(c) }) < 0
+		r.add(Term{Forms: []string{whole}, Identifier: !compound, Part: compound, Word: w.Text})
+	}
+	for _, p := range parts {
+		if f := Fold(p); !isStopWord(f, english_) {
+			r.add(Term{Forms: formsOf(p, english_|r.lang), Name: possessive && r.names(w), Common: common()[f],
+				Part: !possessive, Word: p})
+		}
+	}
+}
+
+// names reports whether a word has a capital inside a sentence.
+func (r *reading) names(w Word) bool { return isCapitalized(w.Text) && !opensSentence(r.text[:w.At]) }
+
+// says reports whether a part of a word is one of its own.
+func (r *reading) says(part string) bool { return len(part) > 1 && !isStopWord(Fold(part), r.lang) }
 
 // shortNumber reports whether a word is a number of one or two digits, which counts things: no F5, and no #16.
 func shortNumber(text string, w Word) bool {

@@ -44,27 +44,24 @@ func Sentences(text string) []Sentence {
 		para.Reset()
 		item = false
 	}
-	fence, code := "", []string(nil)
+	var fence Fence
+	var code []string
 	for line := range strings.Lines(text) {
 		line = strings.TrimRight(line, " \t\r\n")
 		bare := strings.TrimLeft(line, " \t")
-		if fence != "" {
-			if strings.HasPrefix(bare, fence) && strings.Trim(bare, fence[:1]) == "" {
-				if len(code) == 1 && len(code[0]) <= 120 && isCommand(code[0]) {
-					list = append(list, Sentence{Text: "`" + strings.TrimPrefix(code[0], "$ ") + "`", Heading: heading})
-				}
-				fence, code = "", nil
-			} else if bare != "" {
+		opens, closes := fence.Read(bare)
+		switch {
+		case opens:
+			flush()
+		case closes:
+			if len(code) == 1 && isCommand(code[0]) {
+				list = append(list, Sentence{Text: "`" + strings.TrimPrefix(code[0], "$ ") + "`", Heading: heading})
+			}
+			code = nil
+		case fence != "":
+			if bare != "" {
 				code = append(code, bare)
 			}
-			continue
-		}
-		if strings.HasPrefix(bare, "```") || strings.HasPrefix(bare, "~~~") {
-			flush()
-			fence = bare[:3]
-			continue
-		}
-		switch {
 		case bare == "", tableRule().MatchString(bare):
 			flush()
 		case headingMark().MatchString(line):
@@ -89,6 +86,21 @@ func Sentences(text string) []Sentence {
 	return list
 }
 
+// A Fence is what the block of code began with that a line stands in, empty outside of one.
+type Fence string
+
+// Read reports whether a line, without its indentation, opens or closes a block, and notes it.
+func (f *Fence) Read(bare string) (opens, closes bool) {
+	opens = *f == "" && (strings.HasPrefix(bare, "```") || strings.HasPrefix(bare, "~~~"))
+	closes = *f != "" && strings.HasPrefix(bare, string(*f)) && strings.Trim(bare, string((*f)[:1])) == ""
+	if opens {
+		*f = Fence(bare[:3])
+	} else if closes {
+		*f = ""
+	}
+	return opens, closes
+}
+
 // clean folds white space and takes out emphasis and the targets of links. Code spans keep their back quotes, because
 // these mark names.
 func clean(text string) string {
@@ -101,7 +113,7 @@ var commandStart = pattern.New(`^(?:\$ )?[a-z./][\w./-]*(?: \S+)+$`)
 
 // isCommand reports whether a line of code is one that a person would type.
 func isCommand(line string) bool {
-	return commandStart().MatchString(line) && !strings.ContainsAny(line, "{};=")
+	return len(line) <= 120 && commandStart().MatchString(line) && !strings.ContainsAny(line, "{};=")
 }
 
 var dumpLine = pattern.New(`^(?:at \S+\(|[\w.*/()-]+\([^()]*\)$|\S+\.\w{1,4}:\d+(?::\d+)?:? \+?0x|\s*File ".*", line \d+|goroutine \d+|\d{4}-\d\d-\d\d[T ]\d\d:\d\d|\[?\d\d:\d\d:\d\d|[{}\[\]();,]+$|[+-]{3} [ab]/|@@ |diff --git|import .* from |package \w+$|func |def |class |const |let |var |return\b.*[;)]$|if \(|\}|<\/?\w+[^>]*>$)`)
@@ -147,28 +159,29 @@ func SplitSentences(text string) []string {
 		case '。', '！', '？':
 			add(next)
 		case '.', '!', '?', ';':
-			if code || next < len(text) && text[next] != ' ' {
-				continue
+			if !code && (next == len(text) || text[next] == ' ') && ends(r, text[start:i], text[next:]) {
+				add(next)
 			}
-			before := strings.TrimSpace(text[start:i])
-			if r == '.' && (abbreviations[strings.ToLower(lastWord(before))] ||
-				strings.Trim(before, "0123456789") == "") { // "1." of a list
-				continue
-			}
-			if r == ';' && next-start < 40 {
-				continue
-			}
-			if r == '.' && next+1 < len(text) {
-				if c, _ := utf8.DecodeRuneInString(text[next+1:]); unicode.IsLower(c) &&
-					!strings.ContainsRune(lastWord(text[start:i]), '.') && len(lastWord(text[start:i])) < 3 {
-					continue
-				}
-			}
-			add(next)
 		}
 	}
 	add(len(text))
 	return list
+}
+
+// ends reports whether a sign behind a word ends the sentence before it: a semicolon where that is long, a full stop
+// unless it is an abbreviation's or a number's.
+func ends(sign rune, before, behind string) bool {
+	word := lastWord(before)
+	switch {
+	case sign == ';':
+		return len(before) >= 39
+	case sign != '.':
+		return true
+	case abbreviations[strings.ToLower(word)], strings.Trim(before, "0123456789 ") == "": // "1." of a list
+		return false
+	}
+	next, _ := utf8.DecodeRuneInString(strings.TrimPrefix(behind, " "))
+	return !unicode.IsLower(next) || len(word) >= 3 || strings.ContainsRune(word, '.')
 }
 
 func lastWord(s string) string { return strings.TrimLeft(s[strings.LastIndexByte(s, ' ')+1:], "([\"'") }

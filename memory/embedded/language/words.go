@@ -4,6 +4,7 @@ import (
 	"strings"
 	"sync"
 	"unicode"
+	"unicode/utf8"
 )
 
 // A Word is a run of letters and digits. Inside an identifier or a name single signs join them (retry_count, v1.2,
@@ -16,52 +17,51 @@ type Word struct {
 // Words cuts a text into words. A run of a script that sets no spaces is one word.
 func Words(text string) []Word {
 	list := make([]Word, 0, len(text)/6+1)
-	start, run := -1, false
-	flush := func(end int) {
-		if start >= 0 {
-			list = append(list, Word{text[start:end], start})
-			start = -1
-		}
-	}
+	start, in := 0, noWord
 	for i, r := range text {
-		switch {
-		case r < 0x80 && (r|0x20 >= 'a' && r|0x20 <= 'z' || r >= '0' && r <= '9' || r == '_'), // quick, for ASCII
-			!(r < 0x80) && !unspaced(r) && (unicode.IsLetter(r) || unicode.IsNumber(r) || unicode.IsMark(r)):
-			if run {
-				flush(i)
-			}
-			if start < 0 {
-				start = i
-			}
-		case unspaced(r):
-			if !run {
-				flush(i)
-			}
-			if start < 0 {
-				start = i
-			}
-			run = true
+		of := partOf(r)
+		if of == in || of == noWord && in == spacedWord && joins(r, text[i:]) {
 			continue
-		case (r == '\'' || r == '’' || r == '.' || r == '-') && start >= 0 && !run && continuesWord(text[i:]):
-		default:
-			flush(i)
 		}
-		run = false
+		if in != noWord {
+			list = append(list, Word{text[start:i], start})
+		}
+		start, in = i, of
 	}
-	flush(len(text))
+	if in != noWord {
+		list = append(list, Word{text[start:], start})
+	}
 	return list
 }
 
-// continuesWord reports whether the first character of s, a sign, stands directly before a letter or digit.
-func continuesWord(s string) bool {
-	first := true
-	for _, r := range s {
-		if !first {
-			return !unspaced(r) && (unicode.IsLetter(r) || unicode.IsNumber(r))
+// What a character is part of.
+const (
+	noWord = iota
+	spacedWord
+	unspacedRun
+)
+
+func partOf(r rune) int {
+	switch {
+	case r < 0x80: // quick, for ASCII
+		if r|0x20 >= 'a' && r|0x20 <= 'z' || r >= '0' && r <= '9' || r == '_' {
+			return spacedWord
 		}
-		first = false
+	case unspaced(r):
+		return unspacedRun
+	case unicode.IsLetter(r) || unicode.IsNumber(r) || unicode.IsMark(r):
+		return spacedWord
 	}
-	return false
+	return noWord
+}
+
+// joins reports whether rest begins with a sign that stands in a word, directly before a letter or digit.
+func joins(sign rune, rest string) bool {
+	if sign != '\'' && sign != '’' && sign != '.' && sign != '-' {
+		return false
+	}
+	next, _ := utf8.DecodeRuneInString(rest[utf8.RuneLen(sign):])
+	return !unspaced(next) && (unicode.IsLetter(next) || unicode.IsNumber(next))
 }
 
 // unspaced reports whether a character is of a script that sets no spaces between words; of these, pairs of characters
@@ -90,16 +90,7 @@ func (w Word) isUnspaced() bool {
 // Parts cuts an identifier at signs and at changes of case. A word that is no identifier is one part; one of signs
 // alone, as _, has none.
 func (w Word) Parts() []string {
-	plain := true
-	for i := range len(w.Text) {
-		if c := w.Text[i]; c < 'a' || c > 'z' {
-			if i > 0 || c < 'A' || c > 'Z' {
-				plain = false
-				break
-			}
-		}
-	}
-	if plain {
+	if strings.Trim(w.Text[1:], "abcdefghijklmnopqrstuvwxyz") == "" && w.Text[0] != '_' { // of most words
 		return []string{w.Text}
 	}
 	var parts []string
@@ -113,16 +104,26 @@ func (w Word) Parts() []string {
 	}
 	for i, r := range runes {
 		switch {
-		case r == '_' || r == '.' || r == '-' || r == '\'' || r == '’': // it's, l'index: the short part is a stop word
+		case strings.ContainsRune("_.-'’", r): // it's, l'index: the short part is a stop word
 			cut(i)
 			start = i + 1
-		case i > start && unicode.IsUpper(r) && (unicode.IsLower(runes[i-1]) || unicode.IsUpper(runes[i-1]) &&
-			i+1 < len(runes) && unicode.IsLower(runes[i+1]) && !isPlural(runes[i+1:])):
+		case i > start && opensPart(runes, i):
 			cut(i)
 		}
 	}
 	cut(len(runes))
 	return parts
+}
+
+// opensPart reports whether a capital begins a part: behind a small letter, or before one (HTTPServer).
+func opensPart(runes []rune, i int) bool {
+	if !unicode.IsUpper(runes[i]) {
+		return false
+	}
+	if unicode.IsLower(runes[i-1]) {
+		return true
+	}
+	return unicode.IsUpper(runes[i-1]) && i+1 < len(runes) && unicode.IsLower(runes[i+1]) && !isPlural(runes[i+1:])
 }
 
 // isPlural reports whether rest is the s of a plural, as in PDFs.

@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/Signet-AI/signet-acp-proxy/chars"
+	"github.com/Signet-AI/signet-acp-proxy/memory/embedded/language"
 )
 
 // Length is how many bytes a passage has at most; what is longer is cut at the end of a line or a sentence.
@@ -21,12 +22,13 @@ const Forgotten = "[forgotten]"
 func Cut(text string) []string {
 	var list []string
 	var lines []string
-	size, fence := 0, ""
-	flush := func() {
+	size := 0
+	var fence language.Fence
+	flush := func(within language.Fence) {
 		p := strings.TrimSpace(strings.Join(lines, "\n"))
-		if lines, size = lines[:0], 0; fence != "" {
-			p += "\n" + fence
-			lines, size = append(lines, fence), len(fence)+1
+		if lines, size = lines[:0], 0; within != "" {
+			p += "\n" + string(within)
+			lines, size = append(lines, string(within)), len(within)+1
 		}
 		if strings.ContainsFunc(strings.ReplaceAll(p, Forgotten, ""), isWordCharacter) {
 			list = append(list, p)
@@ -35,18 +37,12 @@ func Cut(text string) []string {
 	for line := range strings.Lines(text) {
 		line = strings.TrimRight(line, " \t\r\n")
 		bare := strings.TrimLeft(line, " \t")
-		opens := fence == "" && (strings.HasPrefix(bare, "```") || strings.HasPrefix(bare, "~~~"))
-		closes := fence != "" && strings.HasPrefix(bare, fence) && strings.Trim(bare, fence[:1]) == ""
+		before := fence
+		opens, closes := fence.Read(bare)
 		switch {
-		case opens && size > Length/2, fence == "" && bare == "" && !headingOnly(lines),
-			!closes && size+len(line)+len(fence) >= Length && size > len(fence)+1:
-			flush()
-		}
-		switch {
-		case opens:
-			fence = bare[:3]
-		case closes:
-			fence = ""
+		case opens && size > Length/2, before == "" && bare == "" && !headingOnly(lines),
+			!closes && size+len(line)+len(before) >= Length && size > len(before)+1:
+			flush(before)
 		}
 		if bare == "" && len(lines) == 0 {
 			continue
@@ -54,13 +50,12 @@ func Cut(text string) []string {
 		for len(line) > Length-2*len(fence)-2 {
 			end := cutAt(line, Length-2*len(fence)-2)
 			lines = append(lines, line[:end])
-			flush()
+			flush(fence)
 			line = strings.TrimLeft(line[end:], " ")
 		}
 		lines, size = append(lines, line), size+len(line)+1
 	}
-	fence = ""
-	flush()
+	flush("")
 	return list
 }
 

@@ -37,21 +37,13 @@ func withoutPastes(text string) string {
 		kept = append(kept, linesThatTell(run, seen)...)
 		run = run[:0]
 	}
-	fence := ""
+	var fence language.Fence
 	for line := range strings.Lines(text) {
 		line = strings.TrimRight(line, " \t\r\n")
 		bare := strings.TrimLeft(line, " \t")
-		opens := fence == "" && (strings.HasPrefix(bare, "```") || strings.HasPrefix(bare, "~~~"))
+		_, closes := fence.Read(bare)
 		switch {
-		case opens:
-			fence = bare[:3]
-			run = append(run, line)
-		case fence != "":
-			run = append(run, line)
-			if strings.HasPrefix(bare, fence) && strings.Trim(bare, fence[:1]) == "" {
-				fence = ""
-			}
-		case bare == "" && len(run) > 0, bare != "" && language.IsDump(bare):
+		case fence != "", closes, bare == "" && len(run) > 0, bare != "" && language.IsDump(bare):
 			run = append(run, line)
 		default:
 			end()

@@ -51,33 +51,42 @@ const (
 // answered returns the question of the agent that a sentence answers, "" if it answers none. That the agent may go on
 // settles nothing.
 func answered(before, text string) string {
-	if before = strings.TrimSpace(before); len(before) > lastPart {
-		before = strings.ToValidUTF8(before[len(before)-lastPart:], "")
+	answer := language.PlainOf(text)
+	if len(text) > longestSay || language.EndsInQuestion(text) || questions()[answer.Word(0)] {
+		return ""
 	}
-	question := ""
-	for _, s := range language.Sentences(before) {
+	question := lastQuestion(before)
+	if question == "" || !settlesIt(language.PlainOf(question), answer) {
+		return ""
+	}
+	return chars.Cut(question, longestAsk)
+}
+
+// lastQuestion returns the last question near the end of an answer.
+func lastQuestion(answer string) (question string) {
+	if answer = strings.TrimSpace(answer); len(answer) > lastPart {
+		answer = strings.ToValidUTF8(answer[len(answer)-lastPart:], "")
+	}
+	for _, s := range language.Sentences(answer) {
 		if language.EndsInQuestion(s.Text) {
 			question = s.Text
 		}
 	}
-	answer, asked := language.PlainOf(text), language.PlainOf(question)
-	if question == "" || len(text) > longestSay || language.EndsInQuestion(text) || questions()[answer.Word(0)] {
-		return ""
-	}
+	return question
+}
+
+// settlesIt reports whether an answer settles what was asked.
+func settlesIt(asked, answer language.Plain) bool {
 	said, rest, _ := cut(answer)
 	switch {
 	case reports()[answer.Word(1)] && !refuses.Begins(said):
-		return "" // "ok, I've …"
+		return false // "ok, I've …"
 	case offers.In(asked):
-		if !affirms.Begins(said) || !exceptions.Begins(rest) {
-			return ""
-		}
+		return affirms.Begins(said) && exceptions.Begins(rest)
 	case matters.In(asked) && (affirms.Begins(answer) || refuses.Begins(answer)):
-	case choices.In(asked) && len(answer.Words) <= longestChoice && !approves(text) && choosing(answer.Word(0)):
-	default:
-		return ""
+		return true
 	}
-	return chars.Cut(question, longestAsk)
+	return choices.In(asked) && len(answer.Words) <= longestChoice && !approves(answer.Text) && choosing(answer.Word(0))
 }
 
 // choosing reports whether an answer with this first word may be a choice: it reports nothing, and begins no work.

@@ -24,8 +24,8 @@ func isDecision(text language.Plain, asks bool) bool {
 // "let's start".
 func proposal(text language.Plain) bool {
 	for i := range text.Words {
-		if text.Word(i) != "lets" && !(text.Word(i) == "let" && text.Word(i+1) == "us") ||
-			i > 0 && !startsClause(text, i) && !beforeProposal()[text.Word(i-1)] {
+		lets := text.Word(i) == "lets" || text.Word(i) == "let" && text.Word(i+1) == "us"
+		if !lets || i > 0 && !startsClause(text, i) && !beforeProposal()[text.Word(i-1)] {
 			continue
 		}
 		next := i + 1
@@ -34,16 +34,26 @@ func proposal(text language.Plain) bool {
 				return true
 			}
 		}
-		switch verb, behind := text.Word(next), text.Word(next+1); {
-		case verb == "go" && behind == "with", verb == "go" && behind == "back":
-			return true
-		case verb == "make" && behind == "sure", verb == "move" && forward()[behind],
-			verb == "keep" && strings.HasSuffix(behind, "ing"), steps()[verb]:
-		default:
+		if verb := text.Word(next); !isStep(verb, text.Word(next+1)) {
 			return verb != ""
 		}
 	}
 	return false
+}
+
+// isStep reports whether a verb, with the word behind it, is of doing work, not of settling something.
+func isStep(verb, behind string) bool {
+	switch verb {
+	case "go":
+		return behind != "with" && behind != "back"
+	case "make":
+		return behind == "sure"
+	case "move":
+		return forward()[behind]
+	case "keep":
+		return strings.HasSuffix(behind, "ing")
+	}
+	return steps()[verb]
 }
 
 // refusal reports whether a sentence begins with a no and says what is to be in its place.
