@@ -128,16 +128,15 @@ func (s *Store) read(ctx context.Context, q *rank.Query, list []*rank.Passage) (
 
 // supersede puts newer passages before those whose facts they replace.
 func (s *Store) supersede(ctx context.Context, q *rank.Query, ranked []*rank.Passage) error {
-	list, wanted := rank.Comparable(ranked)
-	if len(list) == 0 {
+	changes := rank.Changes(ranked)
+	if len(changes) == 0 {
 		return nil
 	}
-	texts, err := s.contents(ctx, wanted)
-	if err != nil {
-		return err
+	texts, err := s.contents(ctx, changes)
+	if err == nil {
+		q.Supersede(ranked, changes, texts)
 	}
-	q.Supersede(ranked, list, texts)
-	return nil
+	return err
 }
 
 // Replaced returns the older memories and passages about the same thing that are no longer true since m, at most five.
@@ -159,12 +158,8 @@ func (s *Store) Replaced(ctx context.Context, m Memory) ([]Memory, error) {
 	if by < 0 {
 		return nil, nil
 	}
-	contents := make(map[int64]string, len(found))
-	for id, m := range found {
-		contents[id] = m.Content
-	}
 	var replaced []Memory
-	for _, p := range q.Replaced(ranked[by], ranked, contents) {
+	for _, p := range q.Replaced(ranked[by], m.Content, ranked) {
 		replaced = append(replaced, found[p.ID])
 	}
 	return replaced[:min(len(replaced), most)], nil

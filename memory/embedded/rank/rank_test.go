@@ -1,6 +1,7 @@
 package rank
 
 import (
+	"fmt"
 	"math"
 	"strings"
 	"testing"
@@ -110,19 +111,83 @@ func TestSideBySide(t *testing.T) {
 	}
 }
 
-// The best passages are compared, and those further down that tell a change, if any does.
-func TestComparable(t *testing.T) {
-	for changing, want := range map[int][2]int{0: {0, 0}, 1: {41, 13}, 30: {60, 32}} {
+// A later change about the same thing goes before what it replaces, one behind the best and of many changes the newest.
+func TestSupersede(t *testing.T) {
+	const question, before = "where does the glaze kiln stand?", "the glaze kiln stands in the cellar"
+	for name, c := range map[string]struct {
+		change string
+		edit   func(old, by *Passage)
+		want   bool
+	}{
+		"two terms":              {"we moved the glaze kiln to the attic", nil, true},
+		"one term":               {"we moved the kiln to the attic", nil, false},
+		"one, with numbers":      {"we switched the kiln to cone 6", func(old, _ *Passage) { old.content += " cone10" }, true},
+		"one, numbers in one":    {"we switched the kiln to cone 6", nil, false},
+		"one, which is gone":     {"use the attic instead of the cellar", nil, true},
+		"a question":             {"did we move the glaze kiln?", func(_, by *Passage) { by.Traits |= passage.Asks }, false},
+		"no change":              {"the glaze kiln is old", func(_, by *Passage) { by.Traits = 0 }, false},
+		"said before":            {"we moved the glaze kiln", func(_, by *Passage) { by.Created = monday.Add(-1) }, false},
+		"stored before":          {"we moved the glaze kiln", func(old, by *Passage) { by.Created, old.ID = monday, 5 }, false},
+		"stored later":           {"we moved the glaze kiln", func(_, by *Passage) { by.Created = monday }, true},
+		"of another project":     {"we moved the glaze kiln", func(_, by *Passage) { by.Whose = otherProject }, false},
+		"in the same breath":     {"we moved the glaze kiln", func(_, by *Passage) { by.Thread, by.Created = 1, monday.Add(59e9) }, false},
+		"in the same session":    {"we moved the glaze kiln", func(_, by *Passage) { by.Thread, by.Created = 1, monday.Add(60e9) }, true},
+		"of no session":          {"we moved the glaze kiln", func(old, by *Passage) { old.Thread, by.Thread, by.Created = 0, 0, monday.Add(9) }, true},
+		"work, by the agent":     {"we moved the glaze kiln", func(old, _ *Passage) { old.Traits = passage.Works }, false},
+		"work, by the user":      {"we moved the glaze kiln", func(old, by *Passage) { old.Traits, by.ByUser = passage.Works, true }, true},
+		"one of its common ones": {"we changed the error of the kiln", func(old, _ *Passage) { old.content += " error" }, false},
+	} {
+		q := ask(question, 10, 5, 5)
+		old := &Passage{ID: 1, Thread: 1, Created: monday, Score: 3}
+		by := &Passage{ID: 2, Thread: 2, Created: monday.AddDate(0, 0, 1), Traits: passage.Changes, Score: 1}
+		old.content, by.content = strings.Join(language.Terms(before), " "), strings.Join(language.Terms(c.change), " ")
+		if c.edit != nil {
+			c.edit(old, by)
+		}
+		ranked := []*Passage{old, by}
+		q.Supersede(ranked, []*Passage{by}, map[int64]string{2: c.change, 5: c.change})
+		if got := old.By == by; got != c.want || got != (ranked[0] == by) {
+			t.Errorf("%s: replaced %v, first %d, want %v", name, got, ranked[0].ID, c.want)
+		}
+		if got := len(q.Replaced(by, c.change, ranked)) == 1; got != c.want {
+			t.Errorf("%s: Replaced says %v", name, got)
+		}
+	}
+}
+
+// The best forty changes are compared with the best twelve passages. A term that more than an eighth of the best forty
+// have, equal ones counted once, tells nothing, unless the question asks for it and the change says that it is gone.
+func TestChanges(t *testing.T) {
+	q := ask("where does the glaze kiln stand?", 10, 5, 5)
+	for _, c := range []struct {
+		having, different int
+		change            string
+		want              int
+	}{{4, 50, "", 3}, {5, 50, "", 0}, {30, 3, "", 12}, {30, 50, "", 0}, {30, 50, "the shed instead of the glaze kiln", 12}} {
 		var ranked []*Passage
 		for i := range 80 {
-			p := &Passage{ID: int64(i)}
-			if i >= 80-changing {
+			p := &Passage{ID: int64(i), Created: monday.Add(time.Duration(i) * time.Hour), content: "boat"}
+			if i >= 39 {
 				p.Traits = passage.Changes
+			}
+			if i < c.having-1 || i == 39 {
+				p.content = fmt.Sprint("glaze kiln glaze ", i%c.different)
 			}
 			ranked = append(ranked, p)
 		}
-		if list, texts := Comparable(ranked); len(list) != want[0] || len(texts) != want[1] {
-			t.Errorf("of %d: %d with %d texts, want %v", changing, len(list), len(texts), want)
+		changes := Changes(ranked)
+		if len(changes) != 40 || changes[0].ID != 39 {
+			t.Fatalf("%d changes, the first %d", len(changes), changes[0].ID)
+		}
+		q.Supersede(ranked, changes, map[int64]string{39: c.change})
+		replaced := 0
+		for _, p := range ranked {
+			if p.By != nil {
+				replaced++
+			}
+		}
+		if replaced != c.want || len(WithReplacing(ranked)) != 80+replaced {
+			t.Errorf("%d have it: %d replaced, want %d", c.having, replaced, c.want)
 		}
 	}
 }
@@ -153,8 +218,7 @@ func FuzzRank(f *testing.F) {
 			all, said[p.ID] = append(all, p), text
 		}
 		ranked := q.Rank(all)
-		list, _ := Comparable(ranked)
-		q.Supersede(ranked, list, said)
+		q.Supersede(ranked, Changes(ranked), said)
 		q.WorthTelling(ranked)
 		q.Rarest(1000)
 		seen := map[int64]bool{}
@@ -164,7 +228,7 @@ func FuzzRank(f *testing.F) {
 			}
 			seen[p.ID] = true
 			q.Matched(p)
-			for _, old := range q.Replaced(p, ranked, said) {
+			for _, old := range q.Replaced(p, said[p.ID], ranked) {
 				if old == p {
 					t.Errorf("%.60q replaces itself", said[p.ID])
 				}
