@@ -72,7 +72,7 @@ func (w Word) terms(list []string, lang set) []string {
 			add(p, english_)
 		}
 	}
-	if whole != "" && len(whole) <= longestTerm && len(parts) > 1 {
+	if whole != "" && len(whole) <= longestTerm {
 		list = append(list, whole)
 	}
 	return list

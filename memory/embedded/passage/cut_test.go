@@ -12,6 +12,8 @@ import (
 
 func TestPassages(t *testing.T) {
 	long := strings.Repeat("All work and no play makes a dull day. ", 40)
+	line := func(bytes int) string { return strings.Repeat("x", bytes) }
+	colon := line(119) + ":"
 	code := "```go\nfunc main() {\n\n\tprintln(1)\n}\n```"
 	for _, c := range []struct {
 		name, text string
@@ -25,6 +27,14 @@ func TestPassages(t *testing.T) {
 			"```go\n" + strings.Repeat("println(11)\n", 49) + "```",
 			"```\n" + strings.Repeat("println(11)\n", 11) + "```\nSee?"}},
 		{"forgotten", "[forgotten]. [forgotten]\n\nThe rest.", []string{"The rest."}},
+		{"a short label waits for its text", colon[1:] + "\n\nThe text.", []string{colon[1:] + "\n\nThe text."}},
+		{"a long line with a colon does not", colon + "\n\nThe text.", []string{colon, "The text."}},
+		{"lines of 599 bytes in all", line(299) + "\n" + line(299), []string{line(299) + "\n" + line(299)}},
+		{"lines of 600", line(299) + "\n" + line(300), []string{line(299), line(300)}},
+		{"code behind half a passage", line(299) + "\n```\nx\n```", []string{line(299) + "\n```\nx\n```"}},
+		{"code behind more", line(300) + "\n```\nx\n```", []string{line(300), "```\nx\n```"}},
+		{"a line of 598", line(598), []string{line(598)}},
+		{"a line of 599", line(599), []string{line(598), "x"}},
 		{"empty", "", nil},
 	} {
 		if diff := cmp.Diff(c.want, Cut(c.text)); diff != "" {
@@ -44,6 +54,23 @@ func TestPassages(t *testing.T) {
 			if len(p) > Length || !utf8.ValidString(p) {
 				t.Errorf("a passage of %d bytes: %.40q", len(p), p)
 			}
+		}
+	}
+}
+
+func TestCutAt(t *testing.T) {
+	for line, want := range map[string]int{
+		"One two. Three four":  9,
+		"One. two three four":  15,
+		"One two three fourfi": 14,
+		"Onetwo threefourfive": 18,
+		"Onetwothr eefourfive": 10,
+		"一二三。五六七":              12,
+		"One two? Three four":  9,
+		" ! Onetwothreefourfi": 18,
+	} {
+		if got := cutAt(line, 18); got != want {
+			t.Errorf("%q is cut at %d, want %d", line, got, want)
 		}
 	}
 }

@@ -24,6 +24,15 @@ func TestParts(t *testing.T) {
 			{"Done.", Works, false}}},
 		{"broken off", "Mend it.", "I look.\f", false, []Part{{"Mend it.", Works, true},
 			{"I look.", Works | Narrates, false}}},
+		{"a plan of 300 bytes", "Mend it.", strings.Repeat("a", 300) + "\fI saw.\f", false, []Part{{"Mend it.", Works, true},
+			{strings.Repeat("a", 300), Works | Plans, false}, {"I saw.", Works | Narrates, false}}},
+		{"an answer of 400 bytes", "Why?", strings.Repeat("a", 400), false, []Part{{"Why?", 0, true},
+			{strings.Repeat("a", 400), 0, false}}},
+		{"four times as long", strings.Repeat("a", 101), strings.Repeat("a", 404), false, []Part{
+			{strings.Repeat("a", 101), 0, true}, {strings.Repeat("a", 404), 0, false}}},
+		{"longer than that", strings.Repeat("a", 101), strings.Repeat("a", 405), false, []Part{
+			{strings.Repeat("a", 101), Works, true}, {strings.Repeat("a", 405), Works, false}}},
+		{"short, and longer than that", "Why?", "Because it was.", false, []Part{{"Why?", 0, true}, {"Because it was.", 0, false}}},
 		{"calls that nobody reported", "Mend it.", plan + plan, false, []Part{{"Mend it.", Works, true},
 			{strings.TrimSpace(plan + plan), Works, false}}},
 	} {
@@ -45,6 +54,19 @@ func TestWithoutPastes(t *testing.T) {
 	lines := slices.DeleteFunc(strings.Split(withoutPastes(text), "\n"), func(l string) bool { return l == "" })
 	if diff := cmp.Diff(want, lines); diff != "" {
 		t.Error(diff)
+	}
+	said := strings.Repeat("The mast is made of wood, and so is the boat. ", 34)
+	for name, c := range map[string]struct{ pasted, want string }{
+		"six lines":           {strings.Repeat("at f(x)\n", 6), strings.Repeat("at f(x)\n", 6)},
+		"seven":               {strings.Repeat("at f(x)\n", 7), "\nat f(x)\n\n"},
+		"blank lines are one": {"at a(x)\n" + strings.Repeat("\n", 5) + "at f(x)\n", "\nat a(x)\n\n"},
+		"blank lines of mine": {"\n\nI saw.\n\n\n", "\n\nI saw.\n\n\n"},
+		"five that tell": {"at a(fail)\nat b(fail)\nat c(fail)\nat d(fail)\nat e(fail)\nat f(x)\nat g(x)\n",
+			"\nat a(fail)\n\n\nat b(fail)\n\n\nat c(fail)\n\n\nat d(fail)\n\n"},
+	} {
+		if got := withoutPastes(said + "\n" + c.pasted + "So?"); got != strings.TrimSpace(said)+"\n"+c.want+"So?" {
+			t.Errorf("%s: %q", name, strings.TrimPrefix(got, said))
+		}
 	}
 	for _, own := range []string{log("short")[:1400], strings.Repeat("The boat. ", 200) + "That is all."} {
 		if got := withoutPastes(own); got != own {

@@ -268,11 +268,16 @@ func TestWords(t *testing.T) {
 		return p
 	}
 	found := q.Rank([]*Passage{said(1, 1, "kiln glaze", 20, false, passage.Works),
-		said(2, 1, "glaze", 20, true, passage.Works), said(3, 1, "kiln glaze", 900, true, passage.Works),
+		said(2, 1, "glaze", 20, true, passage.Works), said(3, 1, "kiln glaze", 400, true, passage.Works),
 		said(4, 2, "kiln", 20, true, 0), said(5, 1, "thin", 20, true, passage.Works|passage.Directs)})
 	words := q.Words(found)
 	if len(words) != 2 || words[0].ID != 2 || words[1].ID != 5 {
 		t.Errorf("%d, first %+v", len(words), words[0])
+	}
+	for i, want := range []string{"1.62", "1.12"} {
+		if got := fmt.Sprintf("%.2f", words[i].bearing); got != want {
+			t.Errorf("passage %d bears %s on the prompt, want %s", words[i].ID, got, want)
+		}
 	}
 	if both := Alternate(words, found); len(both) != 5 || both[0].ID != 2 || both[1] != found[0] {
 		t.Errorf("%d together", len(both))

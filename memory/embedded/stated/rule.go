@@ -31,7 +31,7 @@ func orders(text language.Plain) bool {
 		switch adverb := text.Word(i); {
 		case !adverbs()[adverb]:
 		case adverb != "never" && adverb != "always":
-			return begged || i <= 1 || !tellers()[text.Word(0)] && adverb[0] < 0x80
+			return begged || !tellers()[text.Word(0)] && (i <= 1 || adverb[0] < 0x80)
 		case i+1 < len(text.Words) && (i == 0 || startsClause(text, i) || beforeOrder()[text.Word(i-1)]) &&
 			!narrated(text.Word(i+1)):
 			return true
