@@ -44,8 +44,8 @@ func newEcho(p program) *cobra.Command {
 		Use: install.EchoWord, Short: "Be an agent that repeats what it is told.",
 		Hidden: true,
 		RunE: func(*cobra.Command, []string) error {
-			a := echo.Agent{Name: "echo"}
-			a.Serve(&a, p.std.In, p.std.Out, slog.DiscardHandler)
+			var c echo.Client
+			c.Serve(echo.New(&c, "echo", ""), p.std.In, p.std.Out, slog.DiscardHandler)
 			return nil
 		},
 	}

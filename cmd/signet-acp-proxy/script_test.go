@@ -220,10 +220,11 @@ func damageCmd(ts *testscript.TestScript, _ bool, args []string) {
 }
 
 func goodAgent() {
-	var a echo.Agent
-	must(json.Unmarshal([]byte(`"`+cmp.Or(os.Getenv("AGENT_NAME"), "good-agent")+`"`), &a.Name))
-	must(json.Unmarshal([]byte(`"`+goodSession()+`"`), &a.Session))
-	a.Serve(&a, os.Stdin, os.Stdout, slog.DiscardHandler)
+	var client echo.Client
+	var name, session string
+	must(json.Unmarshal([]byte(`"`+cmp.Or(os.Getenv("AGENT_NAME"), "good-agent")+`"`), &name))
+	must(json.Unmarshal([]byte(`"`+goodSession()+`"`), &session))
+	client.Serve(echo.New(&client, name, session), os.Stdin, os.Stdout, slog.DiscardHandler)
 }
 
 // goodSession is the id of its session. It and the name are written as in JSON.

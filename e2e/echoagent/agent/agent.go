@@ -24,12 +24,13 @@ type Options struct {
 }
 
 type agent struct {
-	echo.Agent
-	can      Options
-	sessions *sessions
-	faults   faults
-	servers  []acp.McpServer // that it was given last
-	turns    sync.Mutex      // one turn at a time: reading a session, adding a turn and saving it belong together
+	acp.Agent // the plain one
+	client    echo.Client
+	can       Options
+	sessions  *sessions
+	faults    faults
+	servers   []acp.McpServer // that it was given last
+	turns     sync.Mutex      // one turn at a time: reading a session, adding a turn and saving it belong together
 }
 
 // Run is the agent on stdin and stdout, with its sessions and faults as the environment says.
@@ -46,8 +47,9 @@ func Run(o Options) error {
 	if err != nil {
 		return err
 	}
-	a := &agent{Agent: echo.Agent{Name: o.Name}, can: o, sessions: sessions, faults: faults}
-	a.Serve(a, os.Stdin, os.Stdout, slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))
+	a := &agent{can: o, sessions: sessions, faults: faults}
+	a.Agent = echo.New(&a.client, o.Name, "")
+	a.client.Serve(a, os.Stdin, os.Stdout, slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))
 	return nil
 }
 
@@ -290,7 +292,7 @@ func (a *agent) askPermission(ctx context.Context, id string) error {
 		acp.WithStartStatus(acp.ToolCallStatusPending))); err != nil {
 		return err
 	}
-	answer, err := a.Client.RequestPermission(ctx, acp.RequestPermissionRequest{
+	answer, err := a.client.RequestPermission(ctx, acp.RequestPermissionRequest{
 		SessionId: acp.SessionId(id),
 		ToolCall: acp.ToolCallUpdate{ToolCallId: call, Title: acp.Ptr("Write a file"),
 			Kind: acp.Ptr(acp.ToolKindEdit)},
@@ -326,7 +328,7 @@ func (a *agent) advertise(id string) {
 }
 
 func (a *agent) update(ctx context.Context, id string, u acp.SessionUpdate) error {
-	return a.Update(ctx, acp.SessionId(id), u)
+	return a.client.SessionUpdate(ctx, acp.SessionNotification{SessionId: acp.SessionId(id), Update: u})
 }
 
 func modes(current acp.SessionModeId) *acp.SessionModeState {

@@ -13,8 +13,8 @@ func TestConverse(t *testing.T) {
 	toAgent, clientOut := io.Pipe()
 	clientIn, fromAgent := io.Pipe()
 	go func() {
-		var a echo.Agent
-		a.Serve(&a, toAgent, fromAgent, slog.DiscardHandler)
+		var c echo.Client
+		c.Serve(echo.New(&c, "echo", ""), toAgent, fromAgent, slog.DiscardHandler)
 		fromAgent.Close()
 	}()
 	id, answer, err := converse(t.Context(), func() {}, clientOut, clientIn, t.TempDir(), statement)
