@@ -164,7 +164,7 @@ func (c *Conn) dispatch(line []byte) {
 		}
 	case m.Method != "" && len(m.ID) > 0:
 		c.serve(m.ID, m.Method, m.Params)
-	case m.Method == "" && len(m.ID) > 0:
+	case m.Method == "":
 		c.mu.Lock()
 		wait := c.waiting[string(m.ID)]
 		delete(c.waiting, string(m.ID))

@@ -184,3 +184,75 @@ func FuzzRead(f *testing.F) {
 		}
 	})
 }
+
+// What is sent, word for word, and what is made of the answer.
+func TestMessages(t *testing.T) {
+	ctx := t.Context()
+	var can, resumes Agent
+	can.Capabilities.Load, resumes.Capabilities.Session.Resume = true, &struct{}{}
+	tokens := func(p *peer) (any, error) {
+		turn, err := p.Prompt(ctx, "s", "hi")
+		n, ok := turn.Tokens()
+		return fmt.Sprint(turn.Stop, n, ok), err
+	}
+	const prompt = `"method":"session/prompt"`
+	for _, tt := range []struct {
+		name, sent, answer string
+		call               func(p *peer) (any, error)
+		want               any
+		refused            string
+	}{
+		{"initialize", `"method":"initialize","params":{"clientCapabilities":{"auth":{},"fs":{}},"clientInfo":{"name":"n","version":"v"},"protocolVersion":1}`,
+			`"result":{"protocolVersion":1,"agentInfo":{"name":"a","version":"2"}}`,
+			func(p *peer) (any, error) { a, err := p.Initialize(ctx, "n", "v"); return a.Info.Name + a.Info.Version, err }, "a2", ""},
+		{"an answer of another shape", `"method":"initialize"`, `"result":{"protocolVersion":"one"}`,
+			func(p *peer) (any, error) { a, err := p.Initialize(ctx, "n", "v"); return a.ProtocolVersion, err }, 0, "reading the agent's answer to initialize"},
+		{"load", `"method":"session/load","params":{"cwd":"/d","mcpServers":[],"sessionId":"s"}`, `"result":{"modes":{"availableModes":[{"id":"plan"}]}}`,
+			func(p *peer) (any, error) {
+				s, err := p.Reopen(ctx, can, "s", "/d")
+				return fmt.Sprint(s.ID, s.HasMode("plan"), s.HasMode(""), s.HasMode("code")), err
+			}, "strue false false", ""},
+		{"resume", `"method":"session/resume"`, `"result":null`,
+			func(p *peer) (any, error) { s, err := p.Reopen(ctx, resumes, "s", "/d"); return s.ID, err }, "s", ""},
+		{"a mode", `"method":"session/set_mode","params":{"modeId":"plan","sessionId":"s"}`, `"error":{"code":-32602,"message":"no","data":{"a":1}}`,
+			func(p *peer) (any, error) { return nil, p.SetMode(ctx, "s", "plan") }, nil, `no {"a":1} (-32602)`},
+		{"no data", `"method":"session/set_mode"`, `"error":{"code":1,"message":"no","data":null}`,
+			func(p *peer) (any, error) { return nil, p.SetMode(ctx, "s", "plan") }, nil, `no (1)`},
+		{"no error", `"method":"session/set_mode"`, `"error":null,"result":{}`,
+			func(p *peer) (any, error) { return nil, p.SetMode(ctx, "s", "plan") }, nil, ""},
+		{"no tokens", prompt, `"result":{"stopReason":"end_turn"}`, tokens, "end_turn0 false", ""},
+		{"a sum", prompt, `"result":{"stopReason":"end_turn","usage":{"inputTokens":3,"outputTokens":4}}`, tokens, "end_turn7 true", ""},
+		{"none used", prompt, `"result":{"stopReason":"end_turn","usage":{}}`, tokens, "end_turn0 true", ""},
+		{"gemini's", prompt, `"result":{"stopReason":"end_turn","_meta":{"quota":{"token_count":{"input_tokens":3,"output_tokens":4}}}}`, tokens, "end_turn7 true", ""},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			p := newPeer(t, &heard{})
+			done := make(chan struct{})
+			go func() {
+				defer close(done)
+				got, err := tt.call(p)
+				if got != tt.want || (err == nil) != (tt.refused == "") || err != nil && !strings.Contains(err.Error(), tt.refused) {
+					t.Errorf("%v, %v", got, err)
+				}
+			}()
+			line, err := p.in.ReadString('\n')
+			if err != nil || !strings.Contains(line, tt.sent) {
+				t.Errorf("it says %s, %v\nwant    %s", line, err, tt.sent)
+			}
+			p.say(`{"id":1,` + tt.answer + `}`)
+			<-done
+		})
+	}
+	if (Agent{}).Reopens() || !can.Reopens() || !resumes.Reopens() {
+		t.Error("who opens a session again")
+	}
+}
+
+// What an agent says that is no message is kept: the first of it, cut.
+func TestNoise(t *testing.T) {
+	c := New(io.Discard, &heard{})
+	c.Read(strings.NewReader("\n{\"id\":1}\n" + strings.Repeat("n", maxNoise+1) + "\nmore\n"))
+	if got := c.Noise(); got != strings.Repeat("n", maxNoise) {
+		t.Errorf("%d bytes: %.20q", len(got), got)
+	}
+}

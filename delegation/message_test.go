@@ -2,6 +2,7 @@ package delegation
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"strings"
 	"testing"
@@ -9,6 +10,7 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/correlation"
 	"github.com/Signet-AI/signet-acp-proxy/correlation/correlationtest"
 	"github.com/Signet-AI/signet-acp-proxy/memory"
+	"github.com/Signet-AI/signet-acp-proxy/memory/mcpserver"
 )
 
 // A message reaches the agent that it is for, by any of its names, in its project, and until a session was told.
@@ -151,4 +153,57 @@ func TestWaiting(t *testing.T) {
 		text)
 		VALUES (?, 'k', 'messages', 'b', 's', 1, 1, 1, 9e12, 'kept', ?, '')`, other.ID, `["`+m.Item().ID+`"]`)
 	look()
+}
+
+// An agent leaves messages under its name, for those that are known; a child has none.
+func TestMessageTools(t *testing.T) {
+	l := newLedger(t)
+	service := &Service{Ledger: l, Canonical: strings.ToLower,
+		Known: func(context.Context) ([]KnownAgent, error) { return []KnownAgent{{ID: "codex"}}, nil }}
+	tools := func(child bool, names ...string) (send, inbox mcpserver.Extra) {
+		all := MessageTools(func(context.Context) (*Service, error) { return service, nil },
+			func(memory.Session) []string { return names }, child)
+		return all[0], all[1]
+	}
+	call := func(x mcpserver.Extra, arguments string) string {
+		got, err := x.Answer(t.Context(), memory.Session{Key: "acp-1", Project: "/src"}, []byte(arguments))
+		if err != nil {
+			return err.Error()
+		}
+		text, err := json.Marshal(got)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(text)
+	}
+	send, inbox := tools(false, "codex", "codex-acp")
+	bySomebody, _ := tools(false)
+	ofChild, childs := tools(true, "codex")
+	if !send.Yields || ofChild.Yields || !inbox.Yields {
+		t.Error("who yields to a daemon's")
+	}
+	for _, tt := range []struct {
+		tool            mcpserver.Extra
+		arguments, want string
+	}{
+		{send, `{"to":"codex"}`, "takes to"},
+		{send, `{"message":"x"}`, "takes to"},
+		{send, `{"to":"codex","message":" "}`, "takes to"},
+		{send, `{"to":7,"message":"x"}`, "takes to"},
+		{send, `{"to":"Heron","message":"x"}`, `no agent is known as "heron"`},
+		{send, `{"to":"Codex","message":"By one."}`, "left for the next session of codex in this project"},
+		{bySomebody, `{"to":"codex","message":"By a person."}`, `"status":"left`},
+		{childs, `{}`, `{"messages":[]}`},
+		{inbox, `{}`, `"from":"codex","session":"acp-1","project":"/src"`},
+		{inbox, `{}`, `{"messages":[]}`},
+	} {
+		if got := call(tt.tool, tt.arguments); !strings.Contains(got, tt.want) {
+			t.Errorf("%s: %s, want %s", tt.arguments, got, tt.want)
+		}
+	}
+	for from, want := range map[string]string{"": "Message from a person: x", "codex": "Message from agent codex: x"} {
+		if got := (Message{From: from, Text: "x"}).Item().Text; got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
 }

@@ -22,9 +22,7 @@ func main() {
 	flag.BoolVar(&o.NoLoad, "no-load", false, "do not advertise session/load")
 	flag.BoolVar(&o.Resume, "resume", false, "advertise session/resume")
 	flag.BoolVar(&o.List, "list", false, "advertise session/list")
-	flag.BoolVar(&o.Fork, "fork", false, "advertise session/fork")
 	flag.BoolVar(&o.Close, "close", false, "advertise session/close")
-	flag.BoolVar(&o.Delete, "delete", false, "advertise session/delete")
 	flag.Parse()
 	if err := agent.Run(o); err != nil {
 		fmt.Fprintln(os.Stderr, "echoagent:", err)

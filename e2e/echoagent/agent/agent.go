@@ -19,8 +19,8 @@ import (
 
 // Options are what it is called and what it can do.
 type Options struct {
-	Name                                      string // of agentInfo
-	NoLoad, Resume, List, Fork, Close, Delete bool   // session/load and so on; NoLoad: it lacks that
+	Name                        string // of agentInfo
+	NoLoad, Resume, List, Close bool   // session/load and so on; NoLoad: it lacks that
 }
 
 type agent struct {
@@ -68,14 +68,8 @@ func (a *agent) Initialize(ctx context.Context, p acp.InitializeRequest) (acp.In
 	if a.can.List {
 		c.SessionCapabilities.List = &acp.SessionListCapabilities{}
 	}
-	if a.can.Fork {
-		c.SessionCapabilities.Fork = &acp.SessionForkCapabilities{}
-	}
 	if a.can.Close {
 		c.SessionCapabilities.Close = &acp.SessionCloseCapabilities{}
-	}
-	if a.can.Delete {
-		c.SessionCapabilities.Delete = &acp.SessionDeleteCapabilities{}
 	}
 	return r, err
 }
@@ -142,24 +136,6 @@ func (a *agent) find(id string) (session, error) {
 	return one, err
 }
 
-func (a *agent) UnstableForkSession(_ context.Context,
-	p acp.UnstableForkSessionRequest) (acp.UnstableForkSessionResponse, error) {
-	if !a.can.Fork {
-		return acp.UnstableForkSessionResponse{}, acp.NewMethodNotFound(acp.AgentMethodSessionFork)
-	}
-	parent, err := a.find(string(p.SessionId))
-	if err != nil {
-		return acp.UnstableForkSessionResponse{}, err
-	}
-	child, err := a.sessions.create(p.Cwd)
-	if err != nil {
-		return acp.UnstableForkSessionResponse{}, err
-	}
-	a.sessions.log("session/fork", child.ID)
-	child.Parent, child.Attempts, child.Turns = parent.ID, parent.Attempts, parent.Turns
-	return acp.UnstableForkSessionResponse{SessionId: acp.SessionId(child.ID)}, a.sessions.save(child)
-}
-
 func (a *agent) ListSessions(context.Context, acp.ListSessionsRequest) (acp.ListSessionsResponse, error) {
 	if !a.can.List {
 		return acp.ListSessionsResponse{}, acp.NewMethodNotFound(acp.AgentMethodSessionList)
@@ -185,14 +161,6 @@ func (a *agent) CloseSession(_ context.Context, p acp.CloseSessionRequest) (acp.
 	}
 	a.sessions.log("session/close", string(p.SessionId))
 	return acp.CloseSessionResponse{}, nil
-}
-
-func (a *agent) UnstableDeleteSession(_ context.Context,
-	p acp.UnstableDeleteSessionRequest) (acp.UnstableDeleteSessionResponse, error) {
-	if !a.can.Delete {
-		return acp.UnstableDeleteSessionResponse{}, acp.NewMethodNotFound(acp.AgentMethodSessionDelete)
-	}
-	return acp.UnstableDeleteSessionResponse{}, a.sessions.remove(string(p.SessionId))
 }
 
 func (a *agent) SetSessionMode(_ context.Context, p acp.SetSessionModeRequest) (acp.SetSessionModeResponse, error) {

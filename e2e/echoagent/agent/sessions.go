@@ -15,7 +15,6 @@ import (
 type session struct {
 	ID       string `json:"id"`
 	Cwd      string `json:"cwd"`
-	Parent   string `json:"parent,omitempty"`
 	Attempts int    `json:"attempts"` // prompts received, the failed ones too
 	Turns    []turn `json:"turns"`
 }
@@ -110,8 +109,6 @@ func (s *sessions) all() ([]session, error) {
 	}
 	return found, nil
 }
-
-func (s *sessions) remove(id string) error { return os.Remove(s.path(id)) }
 
 // Path keeps a foreign id inside the folder.
 func (s *sessions) path(id string) string { return filepath.Join(s.dir, filepath.Base(id)+".json") }
