@@ -286,16 +286,16 @@ func (l *Ledger) End(ctx context.Context, id, runner string, o Outcome) error {
 	})
 }
 
-// Cancel asks the runner to end a delegation; one that has not begun ends at once.
-func (l *Ledger) Cancel(ctx context.Context, id, why string) error {
+// cancel asks the runner to end a delegation; one that has not begun ends at once.
+func (l *Ledger) cancel(ctx context.Context, id, why string) error {
 	return l.change(ctx, "cancelling a delegation", id, `UPDATE delegations SET cancel = ?2,
 		reason = iif(state = 'queued', ?2, reason), ended = iif(state = 'queued', ?3, ended),
 		state = iif(state = 'queued', 'cancelled', state)
 		WHERE id = ?1 AND ended = 0 AND cancel = ''`, id, why, sqlite.Stamp(l.now()))
 }
 
-// Fail ends a delegation whose runner could not be started.
-func (l *Ledger) Fail(ctx context.Context, id, why string) error {
+// fail ends a delegation whose runner could not be started.
+func (l *Ledger) fail(ctx context.Context, id, why string) error {
 	return l.change(ctx, "ending a delegation", id, `UPDATE delegations SET state = ?, reason = ?, ended = ?
 		WHERE id = ? AND state = ?`, Failed, why, sqlite.Stamp(l.now()), id, Queued)
 }
@@ -314,8 +314,8 @@ func (l *Ledger) change(ctx context.Context, doing, id, query string, args ...an
 	})
 }
 
-// Judge stores what a caller thinks of a result, -1 to 1.
-func (l *Ledger) Judge(ctx context.Context, id string, verdict float64, note string) error {
+// judge stores what a caller thinks of a result, -1 to 1.
+func (l *Ledger) judge(ctx context.Context, id string, verdict float64, note string) error {
 	return sqlite.Write(ctx, l.db, "keeping a verdict", func(tx *sql.Tx) error {
 		return sqlite.MustHit(ctx, tx, ErrNotFound, `UPDATE delegations SET verdict = ?, note = ?
 			WHERE id = ?`, verdict, clean(note), id)

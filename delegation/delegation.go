@@ -4,7 +4,7 @@
 // Each delegation is first a row in the database. Ledger keeps the rows; Runner carries one out, in a process of its
 // own that outlives the caller, by starting this program before the other agent as any client does; Service is what
 // callers use, by tools and commands. Package scope decides what may be handed on, package worktree where a child
-// works, and package client speaks ACP with it.
+// works, package bounds keeps it there, and acpclient speaks ACP with it.
 package delegation
 
 import (

@@ -23,7 +23,7 @@ const (
 
 // followUp finds the delegation that a request continues, and puts in what is as it was there.
 func (s *Service) followUp(ctx context.Context, who *Caller, r *Request) error {
-	first, err := s.Find(ctx, *who, r.Continues)
+	first, err := s.find(ctx, *who, r.Continues)
 	if err != nil {
 		return err
 	}

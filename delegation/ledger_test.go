@@ -104,7 +104,7 @@ func TestMostDelegations(t *testing.T) {
 				t.Fatal(err)
 			}
 			for _, o := range open {
-				if err := l.Cancel(t.Context(), o.ID, "enough"); err != nil {
+				if err := l.cancel(t.Context(), o.ID, "enough"); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -270,7 +270,7 @@ func TestWatch(t *testing.T) {
 	}
 	change(`INSERT OR IGNORE INTO attachments SELECT id, '` + process.ID() + `' FROM sessions`)
 	why("its caller has ended")
-	if err := l.Cancel(t.Context(), d.ID, "asked"); err != nil {
+	if err := l.cancel(t.Context(), d.ID, "asked"); err != nil {
 		t.Fatal(err)
 	}
 	why("asked")

@@ -14,9 +14,9 @@ import (
 
 // Availability of an agent.
 const (
-	Available = "available"
-	Busy      = "busy"    // it has a live session; another one can be started
-	Missing   = "missing" // it cannot be started; Fix says what to do
+	available = "available"
+	busy      = "busy"    // it has a live session; another one can be started
+	missing   = "missing" // it cannot be started; Fix says what to do
 )
 
 // An Agent is an agent that can be asked, as tools and commands list it.
@@ -53,8 +53,8 @@ func (l *Ledger) noteAgent(ctx context.Context, agent string, a acpclient.Agent,
 	return sqlite.While("noting what an agent says of itself", err)
 }
 
-// Agents joins what is known of agents with how their work went, those that can be started first.
-func (l *Ledger) Agents(ctx context.Context, known []KnownAgent) ([]Agent, error) {
+// agents joins what is known of agents with how their work went, those that can be started first.
+func (l *Ledger) agents(ctx context.Context, known []KnownAgent) ([]Agent, error) {
 	past, err := l.List(ctx, "", 0)
 	if err != nil {
 		return nil, err
@@ -65,7 +65,7 @@ func (l *Ledger) Agents(ctx context.Context, known []KnownAgent) ([]Agent, error
 	}
 	agents := make([]Agent, 0, len(known))
 	for _, k := range known {
-		a := Agent{ID: k.ID, Title: k.Title, Capabilities: list(k.Capabilities), Status: Available,
+		a := Agent{ID: k.ID, Title: k.Title, Capabilities: list(k.Capabilities), Status: available,
 			Bounds: k.Bounds, Commands: seen[k.ID], Records: recordsOf(k.ID, past, l.now())}
 		for _, r := range a.Records {
 			if r.Done > 0 && r.Score > 0 && !slices.Contains(a.Capabilities, r.Kind) {
@@ -75,17 +75,20 @@ func (l *Ledger) Agents(ctx context.Context, known []KnownAgent) ([]Agent, error
 		running := slices.ContainsFunc(past, func(d Delegation) bool { return d.Agent == k.ID && d.State == Running })
 		switch {
 		case k.Fix != "":
-			a.Status, a.Fix = Missing, k.Fix
+			a.Status, a.Fix = missing, k.Fix
 		case k.Session != "" || running:
-			a.Status, a.Session = Busy, k.Session
+			a.Status, a.Session = busy, k.Session
 		}
 		agents = append(agents, a)
 	}
 	slices.SortStableFunc(agents, func(a, b Agent) int {
-		if missing := a.Status == Missing; missing != (b.Status == Missing) {
-			return map[bool]int{true: 1, false: -1}[missing]
+		switch {
+		case (a.Status == missing) == (b.Status == missing):
+			return strings.Compare(a.ID, b.ID)
+		case a.Status == missing:
+			return 1
 		}
-		return strings.Compare(a.ID, b.ID)
+		return -1
 	})
 	return agents, nil
 }
@@ -163,7 +166,7 @@ func best(agents []Agent, kind, caller string) (Agent, bool) {
 				n += r.Score
 			}
 		}
-		if a.Status == Busy {
+		if a.Status == busy {
 			n -= 0.1
 		}
 		if a.ID == caller {
@@ -174,7 +177,7 @@ func best(agents []Agent, kind, caller string) (Agent, bool) {
 	var chosen Agent
 	found := false
 	for _, a := range agents {
-		if a.Status != Missing && (!found || rank(a) > rank(chosen)) {
+		if a.Status != missing && (!found || rank(a) > rank(chosen)) {
 			chosen, found = a, true
 		}
 	}

@@ -25,10 +25,10 @@ func TestKindOf(t *testing.T) {
 // Who is asked where nobody is named: capability, then record, never who asks, never who is missing.
 func TestBest(t *testing.T) {
 	agents := []Agent{
-		{ID: "claude", Status: Busy, Capabilities: []string{"review"}},
-		{ID: "codex", Status: Available, Records: []Record{{Kind: "review", Score: 0.4}}},
-		{ID: "gemini", Status: Missing, Capabilities: []string{"review", "docs"}},
-		{ID: "opencode", Status: Available},
+		{ID: "claude", Status: busy, Capabilities: []string{"review"}},
+		{ID: "codex", Status: available, Records: []Record{{Kind: "review", Score: 0.4}}},
+		{ID: "gemini", Status: missing, Capabilities: []string{"review", "docs"}},
+		{ID: "opencode", Status: available},
 	}
 	for _, tt := range []struct{ kind, caller, want string }{
 		{"review", "opencode", "claude"}, {"review", "claude", "codex"}, {"docs", "codex", "opencode"},

@@ -228,7 +228,7 @@ func (s *stage) cancelInTurn(*Request) {
 	go func() {
 		for s.t.Context().Err() == nil {
 			if all, err := s.List(s.t.Context(), "", 1); err == nil && strings.Contains(s.asked(), "session/prompt") {
-				_ = s.Cancel(s.t.Context(), all[0].ID, "its caller cancelled it")
+				_ = s.cancel(s.t.Context(), all[0].ID, "its caller cancelled it")
 				return
 			}
 			time.Sleep(10 * time.Millisecond)

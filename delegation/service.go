@@ -32,7 +32,7 @@ func (s *Service) Agents(ctx context.Context) ([]Agent, error) {
 	if err != nil {
 		return nil, err
 	}
-	return s.Ledger.Agents(ctx, known)
+	return s.Ledger.agents(ctx, known)
 }
 
 // Delegate starts a delegation, or returns the one that the same request started before; fresh says which. Errors are
@@ -62,7 +62,7 @@ func (s *Service) Delegate(ctx context.Context, who Caller, r Request) (d Delega
 	}
 	if err := s.Start(d, Assignment{r.Task, r.Model, r.SessionMode}); err != nil {
 		err = fmt.Errorf("its runner could not be started: %w", err)
-		return d, true, errors.Join(err, s.Ledger.Fail(ctx, d.ID, err.Error()))
+		return d, true, errors.Join(err, s.Ledger.fail(ctx, d.ID, err.Error()))
 	}
 	return d, true, nil
 }
@@ -82,12 +82,12 @@ func (s *Service) choose(agents []Agent, r Request, kind, caller string) (string
 	case i < 0:
 		var names []string
 		for _, a := range agents {
-			if a.Status != Missing {
+			if a.Status != missing {
 				names = append(names, a.ID)
 			}
 		}
 		return "", fmt.Errorf("no agent is known as %q: name one of %s, or none", name, strings.Join(names, ", "))
-	case agents[i].Status == Missing:
+	case agents[i].Status == missing:
 		return "", fmt.Errorf("%s cannot be started: %s", name, agents[i].Fix)
 	}
 	return name, s.refuseUnbounded(agents[i], r.Mode)
@@ -123,9 +123,9 @@ func (s *Service) Wait(ctx context.Context, id string, limit time.Duration,
 	}
 }
 
-// Find returns a delegation that a caller may see: its own, one that was asked inside the delegation that it works for,
+// find returns a delegation that a caller may see: its own, one that was asked inside the delegation that it works for,
 // or as a person any.
-func (s *Service) Find(ctx context.Context, who Caller, id string) (Delegation, error) {
+func (s *Service) find(ctx context.Context, who Caller, id string) (Delegation, error) {
 	d, err := s.Ledger.Get(ctx, strings.TrimSpace(id))
 	if err == nil && who.Inside != "" && d.Parent != who.Inside {
 		err = ErrNotFound
@@ -144,11 +144,11 @@ func (s *Service) Find(ctx context.Context, who Caller, id string) (Delegation, 
 
 // Cancel ends a delegation and waits, at most 5 s, until it has ended.
 func (s *Service) Cancel(ctx context.Context, who Caller, id string) (Delegation, error) {
-	d, err := s.Find(ctx, who, id)
+	d, err := s.find(ctx, who, id)
 	if err != nil || d.State.Ended() {
 		return d, err
 	}
-	if err := s.Ledger.Cancel(ctx, d.ID, "its caller cancelled it"); err != nil {
+	if err := s.Ledger.cancel(ctx, d.ID, "its caller cancelled it"); err != nil {
 		return d, err
 	}
 	return s.Wait(ctx, d.ID, 5*time.Second, nil)
@@ -159,12 +159,12 @@ func (s *Service) Judge(ctx context.Context, who Caller, id string, verdict floa
 	if !(verdict >= -1 && verdict <= 1) {
 		return errors.New("verdict is a number from -1 (harmful) to 1 (helpful)")
 	}
-	d, err := s.Find(ctx, who, id)
+	d, err := s.find(ctx, who, id)
 	switch {
 	case err != nil:
 		return err
 	case !d.State.Ended():
 		return errors.New("it has not ended yet: wait for it first (delegation_wait)")
 	}
-	return s.Ledger.Judge(ctx, d.ID, verdict, note)
+	return s.Ledger.judge(ctx, d.ID, verdict, note)
 }

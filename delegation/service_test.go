@@ -67,15 +67,15 @@ func TestEnds(t *testing.T) {
 		do    func(l *Ledger, d Delegation) error
 		want  Delegation
 	}{
-		"cancelled in time": {false, func(l *Ledger, d Delegation) error { return l.Cancel(t.Context(), d.ID, "why") },
+		"cancelled in time": {false, func(l *Ledger, d Delegation) error { return l.cancel(t.Context(), d.ID, "why") },
 			Delegation{State: Cancelled, Reason: "why", Cancel: "why"}},
-		"cancelled": {true, func(l *Ledger, d Delegation) error { return l.Cancel(t.Context(), d.ID, "why") },
+		"cancelled": {true, func(l *Ledger, d Delegation) error { return l.cancel(t.Context(), d.ID, "why") },
 			Delegation{State: Running, Cancel: "why"}},
 		"cancelled twice": {true, func(l *Ledger, d Delegation) error {
-			return errors.Join(l.Cancel(t.Context(), d.ID, "why"), l.Cancel(t.Context(), d.ID, "again"))
+			return errors.Join(l.cancel(t.Context(), d.ID, "why"), l.cancel(t.Context(), d.ID, "again"))
 		}, Delegation{State: Running, Cancel: "why"}},
-		"not started":  {false, func(l *Ledger, d Delegation) error { return l.Fail(t.Context(), d.ID, "why") }, Delegation{State: Failed, Reason: "why"}},
-		"but it began": {true, func(l *Ledger, d Delegation) error { return l.Fail(t.Context(), d.ID, "why") }, Delegation{State: Running}},
+		"not started":  {false, func(l *Ledger, d Delegation) error { return l.fail(t.Context(), d.ID, "why") }, Delegation{State: Failed, Reason: "why"}},
+		"but it began": {true, func(l *Ledger, d Delegation) error { return l.fail(t.Context(), d.ID, "why") }, Delegation{State: Running}},
 		"ended": {true, func(l *Ledger, d Delegation) error {
 			return l.End(t.Context(), d.ID, d.Runner, Outcome{State: Done, Stop: "end_turn", Answer: "password=hunter2hunter2",
 				Paths: []string{"a"}, Refused: []string{"password=hunter2hunter2"}, Branch: "b", Folder: "f", Tree: "t"})
@@ -115,7 +115,7 @@ func TestEnds(t *testing.T) {
 		})
 	}
 	l := newLedger(t)
-	if err := l.Judge(t.Context(), "none", 1, ""); !errors.Is(err, ErrNotFound) {
+	if err := l.judge(t.Context(), "none", 1, ""); !errors.Is(err, ErrNotFound) {
 		t.Errorf("the verdict on none: %v", err)
 	}
 	if _, err := l.saveProgress(t.Context(), "none", "x", runProgress{}); !errors.Is(err, ErrNotFound) {
@@ -145,7 +145,7 @@ func TestFind(t *testing.T) {
 		{"a child in a new session", Caller{Key: "acp-other", Inside: outer.ID}, inner.ID, true},
 		{"a child, what it works for", Caller{Key: robin.Key, Inside: outer.ID}, outer.ID, false},
 	} {
-		if d, err := s.Find(t.Context(), tt.who, tt.id); (err == nil) != tt.sees || tt.sees && d.ID != strings.TrimSpace(tt.id) ||
+		if d, err := s.find(t.Context(), tt.who, tt.id); (err == nil) != tt.sees || tt.sees && d.ID != strings.TrimSpace(tt.id) ||
 			err != nil && !errors.Is(err, ErrNotFound) {
 			t.Errorf("%s: %v", tt.name, err)
 		}
@@ -181,7 +181,7 @@ func TestFind(t *testing.T) {
 // Who is asked where it is named, or not.
 func TestChoose(t *testing.T) {
 	s := &Service{Canonical: strings.ToLower, Unbounded: true}
-	agents := []Agent{{ID: "codex"}, {ID: "gemini", Status: Missing, Fix: "install it"}}
+	agents := []Agent{{ID: "codex"}, {ID: "gemini", Status: missing, Fix: "install it"}}
 	for name, want := range map[string]string{"": "codex", "Codex": "codex", "gemini": "gemini cannot be started: install it",
 		"heron": `no agent is known as "heron": name one of codex, or none`} {
 		got, err := s.choose(agents, Request{Agent: name}, "", "")
@@ -215,7 +215,7 @@ func TestAgents(t *testing.T) {
 		if err := l.End(t.Context(), d.ID, lock.ID(), Outcome{State: state}); err != nil {
 			t.Fatal(err)
 		}
-		if err := l.Judge(t.Context(), d.ID, 1, ""); err != nil {
+		if err := l.judge(t.Context(), d.ID, 1, ""); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -229,11 +229,11 @@ func TestAgents(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := []Agent{
-		{ID: "claude", Status: Busy, Capabilities: []string{}, Records: []Record{}},
-		{ID: "codex", Status: Available, Capabilities: []string{"docs", "review"}, Commands: []string{"plan"},
+		{ID: "claude", Status: busy, Capabilities: []string{}, Records: []Record{}},
+		{ID: "codex", Status: available, Capabilities: []string{"docs", "review"}, Commands: []string{"plan"},
 			Records: []Record{{Kind: "review", Count: 2, Done: 1, Score: 0.67}}},
-		{ID: "opencode", Status: Busy, Session: "s1", Capabilities: []string{}, Records: []Record{}},
-		{ID: "gemini", Status: Missing, Fix: "install it", Capabilities: []string{}, Records: []Record{}},
+		{ID: "opencode", Status: busy, Session: "s1", Capabilities: []string{}, Records: []Record{}},
+		{ID: "gemini", Status: missing, Fix: "install it", Capabilities: []string{}, Records: []Record{}},
 	}
 	if diff := cmp.Diff(want, all); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)

@@ -281,6 +281,6 @@ func (t toolbox) named(ctx context.Context, who memory.Session, raw json.RawMess
 	if err != nil {
 		return nil, a, Delegation{}, err
 	}
-	d, err := service.Find(ctx, t.caller(who), a.ID)
+	d, err := service.find(ctx, t.caller(who), a.ID)
 	return service, a, d, err
 }

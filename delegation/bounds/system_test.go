@@ -93,6 +93,27 @@ func TestFilesOf(t *testing.T) {
 	}
 }
 
+// A file's package is the folder that says so, not too far above, and holds nothing that is closed.
+func TestPackageOf(t *testing.T) {
+	dir := files(t, "pkg/package.json", "pkg/1/2/3/i.js", "pkg/1/2/3/4/i.js", "py/pyproject.toml", "py/a.py", "shut/package.json",
+		"shut/i.js", "shut/key", "node_modules/x/i.js", "node_modules/key", "shut/sub/package.json", "shut/sub/i.js")
+	closed := []string{filepath.Join(dir, "shut/key"), filepath.Join(dir, "node_modules/key")}
+	for file, want := range map[string]string{"pkg/1/2/3/i.js": "pkg", "pkg/1/2/3/4/i.js": "pkg/1/2/3/4/i.js", "py/a.py": "py",
+		"shut/i.js": "shut/i.js", "shut/sub/i.js": "shut/sub", "node_modules/x/i.js": "node_modules/x/i.js"} {
+		if got := packageOf(filepath.Join(dir, file), closed); got != filepath.Join(dir, want) {
+			t.Errorf("%s: %s, want %s", file, got, want)
+		}
+	}
+}
+
+// The last of several entries counts; of files only those that are named by a whole path.
+func TestNamed(t *testing.T) {
+	env := []string{"A=/1", "A=/2", "AB=/3", "C=rel", "D="}
+	if diff := cmp.Diff([]string{"/2"}, named(env, []string{"A", "C", "D", "E"})); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
 // A place gives a harness a state of its own, with a copy of its login and nothing else of the user's.
 func TestPrepare(t *testing.T) {
 	dir := files(t, "home/.codex/auth.json", "home/.codex/config.toml", "home/.claude/.credentials.json",

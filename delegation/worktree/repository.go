@@ -134,9 +134,9 @@ func (r repository) cloneInto(ctx context.Context, top string, user map[string]s
 	if err := own.borrow(objectFolders(r.Objects)); err != nil {
 		return err
 	}
-	for from, to := range map[string]string{"shallow": "shallow", "info/exclude": "info/exclude"} {
-		if text, err := os.ReadFile(filepath.Join(r.Common, from)); err == nil {
-			if err := os.WriteFile(filepath.Join(own.Dir, to), text, 0o600); err != nil {
+	for _, name := range []string{"shallow", "info/exclude"} {
+		if text, err := os.ReadFile(filepath.Join(r.Common, name)); err == nil {
+			if err := os.WriteFile(filepath.Join(own.Dir, name), text, 0o600); err != nil {
 				return err
 			}
 		}

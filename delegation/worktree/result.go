@@ -25,11 +25,6 @@ type Result struct {
 	seen         map[string]fs.FileInfo // files of the caller's that Apply has read
 }
 
-// A Conflict says why a result does not fit what stands in the caller's folder now, in git's words.
-type Conflict struct{ Words string }
-
-func (c Conflict) Error() string { return c.Words }
-
 // Open opens the result at root, which must lie directly below folders: the database may name any folder. What a runner
 // that was killed has left is taken as it stands. The error is ErrNothing where there is no result.
 func Open(ctx context.Context, folders, root string) (*Result, error) {
@@ -116,7 +111,7 @@ func (r *Result) Applied(ctx context.Context) bool {
 }
 
 // Apply merges the changes into what stands in the caller's folder now, committed or not, and returns the files that it
-// has written. Index, branch and HEAD there stay as they are. Where it does not fit the error is a Conflict, and
+// has written. Index, branch and HEAD there stay as they are. Where it does not fit the error has git's words, and
 // nothing is changed; what was applied already changes nothing.
 func (r *Result) Apply(ctx context.Context) ([]string, error) {
 	lock, err := r.takeLock(ctx)
@@ -168,7 +163,7 @@ func (r *Result) snapshotNow(ctx context.Context, target git) (string, error) {
 		switch info := look.at(name); {
 		case info != nil && info.IsDir():
 			if other := otherFile(r.Top, name, names); other != "" {
-				return "", Conflict{fmt.Sprintf("CONFLICT (file/directory): %s is a folder with %s", name, other)}
+				return "", fmt.Errorf("CONFLICT (file/directory): %s is a folder with %s", name, other)
 			}
 		case info != nil:
 			here, r.seen[name] = append(here, name), info
@@ -211,7 +206,7 @@ func merge(ctx context.Context, g git, ours, theirs string) (string, error) {
 	switch {
 	case errors.As(err, &failed) && failed.code == 1:
 		_, words, _ = strings.Cut(words, "\n\n") // behind the names
-		return "", Conflict{cmp.Or(strings.TrimSpace(words), "it does not fit what stands there now")}
+		return "", errors.New(cmp.Or(strings.TrimSpace(words), "it does not fit what stands there now"))
 	case errors.As(err, &failed) && strings.HasPrefix(failed.said, "usage:"):
 		return "", errors.New("this git is older than 2.38 and cannot merge it: apply what diff prints yourself " +
 			"(git apply --3way)")

@@ -201,18 +201,17 @@ func TooLarge(err error) bool {
 	return errors.As(err, &large)
 }
 
-// Written is what was written in a folder.
-type Written struct {
+// written says what was.
+type written struct {
 	Paths    []string // from the top
-	Branch   string   // in the repository Store that has them, "" for none
-	Store    string
+	Branch   string   // in our own repository, "" for none
 	NotTaken []string // what was not taken back, and why
 }
 
 // Finish returns what was written. Where it is to be taken back and there is something, it is kept until it is
 // discarded (Open); the files that the child saw are removed, unless Keep says otherwise. With an error all stays as it
 // is, until it is discarded.
-func (f *Folder) Finish(ctx context.Context, message string) (w Written, err error) {
+func (f *Folder) Finish(ctx context.Context, message string) (w written, err error) {
 	if w, err = f.take(ctx, message); err != nil {
 		return w, fmt.Errorf("looking for what was written: %w", errors.Join(err, f.lock.Close()))
 	}
@@ -226,7 +225,7 @@ func (f *Folder) Finish(ctx context.Context, message string) (w Written, err err
 }
 
 // take stores what was written, if it is to be taken back.
-func (f *Folder) take(ctx context.Context, message string) (w Written, err error) {
+func (f *Folder) take(ctx context.Context, message string) (w written, err error) {
 	tree, left, err := f.snapshotResult(ctx)
 	if err != nil {
 		return w, err
@@ -236,7 +235,7 @@ func (f *Folder) take(ctx context.Context, message string) (w Written, err error
 	if err != nil || !f.Edit || len(w.Paths) == 0 {
 		return w, err
 	}
-	w.Branch, w.Store = "signet/"+f.id(), f.store.Dir
+	w.Branch = "signet/" + f.id()
 	return w, f.keep(ctx, tree, message)
 }
 

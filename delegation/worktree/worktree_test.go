@@ -120,14 +120,14 @@ func TestGit(t *testing.T) {
 			t.Errorf("its folder: %v", err)
 		}
 		if edit {
-			if got := run(t, w.Store, "diff", "--stat", head, w.Branch); !strings.Contains(got, "3 files changed") {
+			if got := run(t, f.store.Dir, "diff", "--stat", head, w.Branch); !strings.Contains(got, "3 files changed") {
 				t.Errorf("the branch changes more than the child did:\n%s", got)
 			}
-			if got := run(t, w.Store, "show", w.Branch+":sub/heron.txt"); got != "black" {
+			if got := run(t, f.store.Dir, "show", w.Branch+":sub/heron.txt"); got != "black" {
 				t.Errorf("the branch has %q", got)
 			}
 			unchanged := run(t, dir, "hash-object", "new.txt")
-			if _, err := os.Stat(filepath.Join(w.Store, "objects", unchanged[:2], unchanged[2:])); err == nil {
+			if _, err := os.Stat(filepath.Join(f.store.Dir, "objects", unchanged[:2], unchanged[2:])); err == nil {
 				t.Error("the content of what is as it was is kept")
 			}
 			if err := Discard(t.Context(), filepath.Dir(f.root), f.root); err != nil {
@@ -137,66 +137,6 @@ func TestGit(t *testing.T) {
 		if diff := cmp.Diff(before, state(t, dir)); diff != "" {
 			t.Errorf("the caller's folder (-before +after):\n%s", diff)
 		}
-	}
-}
-
-// What the child does with its own git changes nothing of what comes back, nor of the caller's; and what the caller does
-// with his changes nothing of what the child has.
-func TestOwnGit(t *testing.T) {
-	for name, do := range map[string]func(t *testing.T, dir, own string){
-		"commits elsewhere": func(t *testing.T, _, own string) {
-			run(t, own, "checkout", "-q", "-b", "elsewhere")
-			run(t, own, "add", "-A")
-			run(t, own, "commit", "-qm", "mine")
-			run(t, own, "stash", "list")
-			run(t, own, "tag", "mine")
-		},
-		"removes it": func(t *testing.T, _, own string) { must(t, os.RemoveAll(filepath.Join(own, ".git"))) },
-		"breaks it":  func(t *testing.T, _, own string) { write(t, own, map[string]string{".git/HEAD": "no"}) },
-		"a file of it": func(t *testing.T, _, own string) {
-			must(t, os.Rename(own+"/.git", own+"/x.log"))
-			link(t, own, "x.log", ".git")
-		},
-		"the caller collects garbage": func(t *testing.T, dir, own string) {
-			run(t, dir, "add", "-A") // what is staged is borrowed, too
-			run(t, dir, "reset", "-q")
-			run(t, dir, "checkout", "-q", "--orphan", "other")
-			run(t, dir, "branch", "-qD", "main")
-			run(t, dir, "reflog", "expire", "--expire=now", "--all")
-			run(t, dir, "gc", "-q", "--prune=now")
-			run(t, own, "fsck")
-			run(t, own, "show", "main:gone.txt")
-		},
-		"the caller rebases": func(t *testing.T, dir, _ string) {
-			run(t, dir, "checkout", "-q", "-b", "next")
-			run(t, dir, "commit", "-qam", "two")
-			run(t, dir, "commit", "-q", "--amend", "-m", "three")
-		},
-	} {
-		t.Run(name, func(t *testing.T) {
-			dir := repo(t)
-			run(t, dir, "add", "-A")
-			f := make1(t, dir, Options{Edit: true})
-			run(t, dir, "reset", "-q")
-			write(t, f.Cwd, map[string]string{"new.txt": "newer\n"})
-			do(t, dir, f.Cwd)
-			write(t, f.Cwd, map[string]string{"last.txt": "l"})
-			w, err := f.Finish(t.Context(), "m")
-			must(t, err)
-			if diff := cmp.Diff([]string{"last.txt", "new.txt"}, w.Paths); diff != "" {
-				t.Errorf("(-want +got):\n%s", diff)
-			}
-			r, err := Open(t.Context(), filepath.Dir(f.root), f.root)
-			must(t, err)
-			var patch bytes.Buffer
-			if err := r.Diff(t.Context(), &patch); err != nil || strings.Count(patch.String(), "diff --git") != 2 ||
-				!strings.Contains(patch.String(), "-new\n+newer\n") {
-				t.Errorf("%v\n%s", err, &patch)
-			}
-			if _, err := r.Apply(t.Context()); err != nil || read(dir, "new.txt") != "newer\n" || !r.Applied(t.Context()) {
-				t.Errorf("applied: %v, %q", err, read(dir, "new.txt"))
-			}
-		})
 	}
 }
 
@@ -256,110 +196,6 @@ func TestWithoutGit(t *testing.T) {
 	}
 }
 
-// A result comes onto what stands in the caller's folder by then, or nothing of it does.
-func TestApply(t *testing.T) {
-	long := strings.Repeat("line\n", 20)
-	for name, tt := range map[string]struct {
-		child, caller func(t *testing.T, dir string)
-		want          map[string]string // the caller's files after it; "" for none
-		conflict      string
-	}{
-		"both ends of a file": {
-			child:  func(t *testing.T, dir string) { write(t, dir, map[string]string{"long.txt": long + "child\n"}) },
-			caller: func(t *testing.T, dir string) { write(t, dir, map[string]string{"long.txt": "caller\n" + long}) },
-			want:   map[string]string{"long.txt": "caller\n" + long + "child\n"},
-		},
-		"the same line": {
-			child: func(t *testing.T, dir string) {
-				write(t, dir, map[string]string{"a.txt": "child\n", "aa.txt": "child\n"})
-			},
-			caller:   func(t *testing.T, dir string) { write(t, dir, map[string]string{"a.txt": "caller\n"}) },
-			conflict: "CONFLICT (content): Merge conflict in a.txt",
-		},
-		"the same change": {
-			child:  func(t *testing.T, dir string) { write(t, dir, map[string]string{"a.txt": "same\n"}) },
-			caller: func(t *testing.T, dir string) { write(t, dir, map[string]string{"a.txt": "same\n"}) },
-			want:   map[string]string{"a.txt": "same\n"},
-		},
-		"a file that is ignored stands there": {
-			child:    func(t *testing.T, dir string) { write(t, dir, map[string]string{".gitignore": "", "x.log": "child\n"}) },
-			caller:   func(t *testing.T, dir string) { write(t, dir, map[string]string{"x.log": "caller\n"}) },
-			conflict: "x.log",
-		},
-		"a file that the caller has deleted": {
-			child:    func(t *testing.T, dir string) { write(t, dir, map[string]string{"a.txt": "child\n"}) },
-			caller:   func(t *testing.T, dir string) { must(t, os.Remove(filepath.Join(dir, "a.txt"))) },
-			conflict: "CONFLICT (modify/delete)",
-		},
-		"renamed, and changed": {
-			child: func(t *testing.T, dir string) {
-				must(t, os.Rename(filepath.Join(dir, "long.txt"), filepath.Join(dir, "moved.txt")))
-			},
-			caller: func(t *testing.T, dir string) { write(t, dir, map[string]string{"long.txt": "caller\n" + long}) },
-			want:   map[string]string{"long.txt": "", "moved.txt": "caller\n" + long},
-		},
-		"a folder becomes a file, a file a folder": {
-			child: func(t *testing.T, dir string) {
-				must(t, os.RemoveAll(filepath.Join(dir, "sub")))
-				must(t, os.Remove(filepath.Join(dir, "a.txt")))
-				write(t, dir, map[string]string{"sub": "file\n", "a.txt/in.txt": "in\n"})
-			},
-			want: map[string]string{"sub": "file\n", "a.txt/in.txt": "in\n"},
-		},
-		"a folder stands in its place": {
-			child:    func(t *testing.T, dir string) { write(t, dir, map[string]string{"there": "child\n"}) },
-			caller:   func(t *testing.T, dir string) { write(t, dir, map[string]string{"there/in.txt": "caller\n"}) },
-			conflict: "there is a folder with there/in.txt",
-		},
-		"a link stands in its way": {
-			child: func(t *testing.T, dir string) { write(t, dir, map[string]string{"way/in.txt": "child\n"}) },
-			caller: func(t *testing.T, dir string) {
-				link(t, dir, t.TempDir(), "way")
-			},
-			conflict: "way",
-		},
-	} {
-		t.Run(name, func(t *testing.T) {
-			dir := repo(t)
-			write(t, dir, map[string]string{"a.txt": "a\n", "aa.txt": "a\n", "long.txt": long})
-			f := make1(t, dir, Options{Edit: true})
-			tt.child(t, f.Cwd)
-			w, err := f.Finish(t.Context(), "m")
-			must(t, err)
-			if tt.caller != nil {
-				tt.caller(t, dir)
-			}
-			r, err := Open(t.Context(), filepath.Dir(f.root), f.root)
-			must(t, err)
-			if text, err := r.Stat(t.Context()); err != nil || !strings.Contains(text, " changed, ") {
-				t.Errorf("%v\n%s", err, text)
-			}
-			before := state(t, dir)
-			_, err = r.Apply(t.Context())
-			if tt.conflict != "" {
-				var c Conflict
-				if !errors.As(err, &c) || !strings.Contains(c.Words, tt.conflict) {
-					t.Errorf("%v, want %q", err, tt.conflict)
-				}
-				if diff := cmp.Diff(before, state(t, dir)); diff != "" {
-					t.Errorf("something is half done (-before +after):\n%s", diff)
-				}
-				return
-			}
-			must(t, err)
-			for name, want := range tt.want {
-				if got := read(dir, name); got != want {
-					t.Errorf("%s: %q, want %q", name, got, want)
-				}
-			}
-			after := state(t, dir)
-			if wrote, err := r.Apply(t.Context()); err != nil || len(wrote) > 0 || state(t, dir) != after {
-				t.Errorf("again: %v, %v; the first wrote %v", wrote, err, w.Paths)
-			}
-		})
-	}
-}
-
 // A file that cannot be moved to its place leaves all as it was.
 func TestApplyUndone(t *testing.T) {
 	dir := t.TempDir()
@@ -385,7 +221,7 @@ func TestForeignFolder(t *testing.T) {
 	dir, folders := repo(t), t.TempDir()
 	link(t, folders, dir, "link")
 	for _, root := range []string{dir, folders, filepath.Join(folders, ".."), folders + "/x/../../y", filepath.Join(folders,
-		"link"), filepath.Join(folders, "x", "y"), "/", ""} {
+		"link"), filepath.Join(folders, "x", "y"), ""} {
 		if _, err := Open(t.Context(), folders, root); err == nil || errors.Is(err, ErrNothing) {
 			t.Errorf("%q is opened: %v", root, err)
 		}
@@ -517,7 +353,7 @@ func TestInnerRepositories(t *testing.T) {
 	if diff := cmp.Diff([]string{"lib/new/a.txt", "lib/sub/heron.txt", "nested/gone.txt"}, w.Paths); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
-	if got := run(t, w.Store, "diff", "--name-only", w.Branch+"~", w.Branch); got != "" {
+	if got := run(t, f.store.Dir, "diff", "--name-only", w.Branch+"~", w.Branch); got != "" {
 		t.Errorf("on the branch of the outer one: %s", got)
 	}
 	r, err := Open(t.Context(), filepath.Dir(f.root), f.root)
@@ -537,56 +373,121 @@ func TestInnerRepositories(t *testing.T) {
 	}
 }
 
-// What a child, or the caller meanwhile, may do to the tree, and what comes of it.
-func TestBadTree(t *testing.T) {
+// What a child, and the caller meanwhile, may do, and what comes back of it: all, or nothing.
+func TestResults(t *testing.T) {
+	long := strings.Repeat("line\n", 20)
+	type files = map[string]string
+	both := func(child, caller files) func(*testing.T, string, string) {
+		return func(t *testing.T, dir, own string) { write(t, own, child); write(t, dir, caller) }
+	}
 	for name, tt := range map[string]struct {
 		do    func(t *testing.T, dir, own string)
 		paths []string
-		apply string // an error's words; "" for none
+		want  files  // the caller's files then; "" for none
+		fails string // words of the error of Apply; "gone": of Finish
 	}{
-		"a large file": {func(t *testing.T, _, own string) {
-			must(t, os.WriteFile(filepath.Join(own, "large"), bytes.Repeat([]byte("0123456789"), 1<<20), 0o600))
-		}, []string{"large"}, ""},
+		"both ends of a file": {both(files{"long.txt": long + "child\n"}, files{"long.txt": "caller\n" + long}),
+			[]string{"long.txt"}, files{"long.txt": "caller\n" + long + "child\n"}, ""},
+		"the same line": {both(files{"a.txt": "child\n", "aa.txt": "child\n"}, files{"a.txt": "caller\n"}),
+			[]string{"a.txt", "aa.txt"}, nil, "CONFLICT (content): Merge conflict in a.txt"},
+		"the same change": {both(files{"a.txt": "same\n"}, files{"a.txt": "same\n"}), []string{"a.txt"},
+			files{"a.txt": "same\n"}, ""},
+		"a file that is ignored stands there": {both(files{".gitignore": "", "x.log": "child\n"}, files{"x.log": "caller\n"}),
+			[]string{".gitignore", "x.log"}, nil, "x.log"},
+		"a folder stands in its place": {both(files{"there": "child\n"}, files{"there/in.txt": "caller\n"}), []string{"there"},
+			nil, "there is a folder with there/in.txt"},
+		"a file that the caller has deleted": {func(t *testing.T, dir, own string) {
+			write(t, own, files{"a.txt": "child\n"})
+			must(t, os.Remove(filepath.Join(dir, "a.txt")))
+		}, []string{"a.txt"}, nil, "CONFLICT (modify/delete)"},
+		"renamed, and changed": {func(t *testing.T, dir, own string) {
+			must(t, os.Rename(filepath.Join(own, "long.txt"), filepath.Join(own, "moved.txt")))
+			write(t, dir, files{"long.txt": "caller\n" + long})
+		}, []string{"long.txt", "moved.txt"}, files{"long.txt": "", "moved.txt": "caller\n" + long}, ""},
+		"a folder becomes a file, a file a folder": {func(t *testing.T, _, own string) {
+			must(t, os.RemoveAll(filepath.Join(own, "sub")))
+			must(t, os.Remove(filepath.Join(own, "a.txt")))
+			write(t, own, files{"sub": "file\n", "a.txt/in.txt": "in\n"})
+		}, []string{"a.txt", "a.txt/in.txt", "sub", "sub/heron.txt"}, files{"sub": "file\n", "a.txt/in.txt": "in\n"}, ""},
+		"a link stands in its way": {func(t *testing.T, dir, own string) {
+			write(t, own, files{"way/in.txt": "child\n"})
+			link(t, dir, t.TempDir(), "way")
+		}, []string{"way/in.txt"}, nil, "way"},
+
+		"it commits elsewhere": {func(t *testing.T, _, own string) {
+			run(t, own, "checkout", "-q", "-b", "elsewhere")
+			write(t, own, files{"new.txt": "newer\n"})
+			run(t, own, "add", "-A")
+			run(t, own, "commit", "-qm", "mine")
+			run(t, own, "tag", "mine")
+		}, []string{"new.txt"}, files{"new.txt": "newer\n"}, ""},
+		"it removes its git": {func(t *testing.T, _, own string) {
+			must(t, os.RemoveAll(filepath.Join(own, ".git")))
+			write(t, own, files{"new.txt": "newer\n"})
+		}, []string{"new.txt"}, files{"new.txt": "newer\n"}, ""},
+		"it breaks its git": {both(files{".git/HEAD": "no", "new.txt": "newer\n"}, nil), []string{"new.txt"},
+			files{"new.txt": "newer\n"}, ""},
+		"a file in place of its git": {func(t *testing.T, _, own string) {
+			must(t, os.Rename(own+"/.git", own+"/x.log"))
+			link(t, own, "x.log", ".git")
+			write(t, own, files{"new.txt": "newer\n"})
+		}, []string{"new.txt"}, files{"new.txt": "newer\n"}, ""},
+		"the caller collects garbage": {func(t *testing.T, dir, own string) {
+			run(t, dir, "checkout", "-q", "--orphan", "other")
+			run(t, dir, "reset", "-q") // what was staged is borrowed, too
+			run(t, dir, "branch", "-qD", "main")
+			run(t, dir, "reflog", "expire", "--expire=now", "--all")
+			run(t, dir, "gc", "-q", "--prune=now")
+			run(t, own, "fsck")
+			run(t, own, "show", "main:gone.txt")
+			write(t, own, files{"new.txt": "newer\n"})
+		}, []string{"new.txt"}, files{"new.txt": "newer\n"}, ""},
+		"the caller rebases": {func(t *testing.T, dir, own string) {
+			run(t, dir, "checkout", "-q", "-b", "next")
+			run(t, dir, "commit", "-qam", "two")
+			run(t, dir, "commit", "-q", "--amend", "-m", "three")
+			write(t, own, files{"new.txt": "newer\n"})
+		}, []string{"new.txt"}, files{"new.txt": "newer\n"}, ""},
+		"the caller's branch changes": {func(t *testing.T, dir, own string) {
+			write(t, own, files{"gone.txt": "x\ny\n"})
+			run(t, dir, "checkout", "-q", "--orphan", "empty")
+			run(t, dir, "rm", "-qrf", ".")
+		}, []string{"gone.txt"}, nil, "CONFLICT (modify/delete)"},
+
+		"a large file": {both(files{"large": strings.Repeat("0123456789", 1<<20)}, nil), []string{"large"}, nil, ""},
 		"many files that are ignored": {func(t *testing.T, _, own string) {
 			for i := range 1000 {
 				must(t, os.WriteFile(filepath.Join(own, strconv.Itoa(i)+".log"), nil, 0o600))
 			}
-		}, nil, ""},
+		}, nil, nil, ""},
 		"files that nobody may read": {func(t *testing.T, _, own string) {
 			must(t, os.Chmod(filepath.Join(own, "new.txt"), 0))
-			write(t, own, map[string]string{"ro/a.txt": "a"})
+			write(t, own, files{"ro/a.txt": "a"})
 			must(t, os.Chmod(filepath.Join(own, "ro"), 0o500))
-		}, []string{"ro/a.txt"}, ""},
+		}, []string{"ro/a.txt"}, files{"ro/a.txt": "a"}, ""},
 		"pipes and sockets": {func(t *testing.T, _, own string) {
 			must(t, os.Remove(filepath.Join(own, "new.txt")))
 			if out, err := exec.Command("mkfifo", own+"/new.txt", own+"/sub/pipe").CombinedOutput(); err != nil {
 				t.Skipf("%s", out)
 			}
-		}, []string{"new.txt"}, ""},
+		}, []string{"new.txt"}, files{"new.txt": ""}, ""},
 		"a folder becomes a link out": {func(t *testing.T, _, own string) {
 			must(t, os.RemoveAll(filepath.Join(own, "sub")))
 			link(t, own, "/etc", "sub")
-		}, []string{"sub", "sub/heron.txt"}, ""},
-		"names that speak to a terminal": {func(t *testing.T, _, own string) {
-			write(t, own, map[string]string{"\x1b[31mred\n.txt": "r"})
-		}, []string{"\x1b[31mred\n.txt"}, ""},
-		"all is gone": {func(t *testing.T, _, own string) { must(t, os.RemoveAll(own)) }, nil, "gone"},
-		"the caller's folder is gone": {func(t *testing.T, dir, own string) {
-			write(t, own, map[string]string{"a.txt": "a"})
-			must(t, os.RemoveAll(dir))
-		}, nil, "gone"},
-		"the caller's branch changes": {func(t *testing.T, dir, own string) {
-			write(t, own, map[string]string{"gone.txt": "x\ny\n"})
-			run(t, dir, "checkout", "-q", "--orphan", "empty")
-			run(t, dir, "rm", "-qrf", ".")
-		}, []string{"gone.txt"}, "CONFLICT (modify/delete)"},
+		}, []string{"sub", "sub/heron.txt"}, nil, ""},
+		"names that speak to a terminal": {both(files{"\x1b[31mred\n.txt": "r"}, nil), []string{"\x1b[31mred\n.txt"}, nil, ""},
+		"all is gone":                    {func(t *testing.T, _, own string) { must(t, os.RemoveAll(own)) }, nil, nil, "gone"},
+		"the caller's folder is gone":    {func(t *testing.T, dir, own string) { must(t, os.RemoveAll(dir)) }, nil, nil, "gone"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := repo(t)
+			write(t, dir, files{"a.txt": "a\n", "aa.txt": "a\n", "long.txt": long})
+			run(t, dir, "add", "-A")
 			f := make1(t, dir, Options{Edit: true})
+			run(t, dir, "reset", "-q")
 			tt.do(t, dir, f.Cwd)
 			w, err := f.Finish(t.Context(), "m")
-			if tt.apply == "gone" {
+			if tt.fails == "gone" {
 				if err == nil {
 					t.Errorf("%+v", w)
 				}
@@ -602,12 +503,34 @@ func TestBadTree(t *testing.T) {
 			}
 			r, err := Open(t.Context(), filepath.Dir(f.root), f.root)
 			must(t, err)
-			if text, err := r.Stat(t.Context()); err != nil || strings.Contains(text, "\x1b") {
+			if text, err := r.Stat(t.Context()); err != nil || !strings.Contains(text, " changed, ") ||
+				strings.Contains(text, "\x1b") {
 				t.Errorf("%v\n%s", err, text)
 			}
-			if _, err := r.Apply(t.Context()); (err == nil) != (tt.apply == "") || err != nil &&
-				!strings.Contains(err.Error(), tt.apply) {
-				t.Error(err)
+			var patch bytes.Buffer
+			if err := r.Diff(t.Context(), &patch); err != nil || !strings.HasPrefix(patch.String(), "diff --git") {
+				t.Errorf("%v\n%.300s", err, &patch)
+			}
+			before := state(t, dir)
+			_, err = r.Apply(t.Context())
+			if tt.fails != "" {
+				if err == nil || !strings.Contains(err.Error(), tt.fails) || r.Applied(t.Context()) {
+					t.Errorf("%v, want %q", err, tt.fails)
+				}
+				if diff := cmp.Diff(before, state(t, dir)); diff != "" {
+					t.Errorf("something is half done (-before +after):\n%s", diff)
+				}
+				return
+			}
+			must(t, err)
+			for name, want := range tt.want {
+				if got := read(dir, name); got != want {
+					t.Errorf("%s: %q, want %q", name, got, want)
+				}
+			}
+			after := state(t, dir)
+			if wrote, err := r.Apply(t.Context()); err != nil || len(wrote) > 0 || state(t, dir) != after || !r.Applied(t.Context()) {
+				t.Errorf("again: %v, %v; the first wrote %v", wrote, err, w.Paths)
 			}
 		})
 	}
