@@ -204,7 +204,10 @@ func TestMessages(t *testing.T) {
 	}{
 		{"initialize", `"method":"initialize","params":{"clientCapabilities":{"auth":{},"fs":{}},"clientInfo":{"name":"n","version":"v"},"protocolVersion":1}`,
 			`"result":{"protocolVersion":1,"agentInfo":{"name":"a","version":"2"}}`,
-			func(p *peer) (any, error) { a, err := p.Initialize(ctx, "n", "v"); return a.Info.Name + a.Info.Version, err }, "a2", ""},
+			func(p *peer) (any, error) {
+				a, err := p.Initialize(ctx, "n", "v")
+				return a.Info.Name + a.Info.Version, err
+			}, "a2", ""},
 		{"an answer of another shape", `"method":"initialize"`, `"result":{"protocolVersion":"one"}`,
 			func(p *peer) (any, error) { a, err := p.Initialize(ctx, "n", "v"); return a.ProtocolVersion, err }, 0, "reading the agent's answer to initialize"},
 		{"load", `"method":"session/load","params":{"cwd":"/d","mcpServers":[],"sessionId":"s"}`, `"result":{"modes":{"availableModes":[{"id":"plan"}]}}`,
@@ -243,6 +246,9 @@ func TestMessages(t *testing.T) {
 			<-done
 		})
 	}
+	p := newPeer(t, &heard{})
+	p.Cancel("s")
+	p.hear(`{"jsonrpc":"2.0","method":"session/cancel","params":{"sessionId":"s"}}`)
 	if (Agent{}).Reopens() || !can.Reopens() || !resumes.Reopens() {
 		t.Error("who opens a session again")
 	}
@@ -254,5 +260,11 @@ func TestNoise(t *testing.T) {
 	c.Read(strings.NewReader("\n{\"id\":1}\n" + strings.Repeat("n", maxNoise+1) + "\nmore\n"))
 	if got := c.Noise(); got != strings.Repeat("n", maxNoise) {
 		t.Errorf("%d bytes: %.20q", len(got), got)
+	}
+	for length, read := range map[int]bool{maxLine - 1: true, maxLine: false} { // and the line's end
+		c := New(io.Discard, &heard{})
+		if c.Read(strings.NewReader(strings.Repeat("n", length) + "\n")); (c.Noise() != "") != read {
+			t.Errorf("a line of %d bytes is read: %v", length+1, !read)
+		}
 	}
 }

@@ -24,3 +24,15 @@ func TestEnvironment(t *testing.T) {
 		t.Errorf("the caller's %s is left", env[i])
 	}
 }
+
+func TestAtDepthLimit(t *testing.T) {
+	for _, tt := range []struct {
+		id, depth string
+		want      bool
+	}{{"", "2", false}, {"01D", "1", false}, {"01D", "2", true}, {"01D", "3", true}, {"01D", "", false}} {
+		env := map[string]string{idVariable: tt.id, depthVariable: tt.depth}
+		if got := AtDepthLimit(func(name string) string { return env[name] }); got != tt.want {
+			t.Errorf("%q at %q: %v", tt.id, tt.depth, got)
+		}
+	}
+}

@@ -128,7 +128,6 @@ func scanOne(row sqlite.Row) (d Delegation, err error) {
 	if err != nil {
 		return d, err
 	}
-	d.Inside = d.Parent
 	d.Created, d.Started, d.Ended = sqlite.Unstamp(created), sqlite.Unstamp(started), sqlite.Unstamp(ended)
 	return d, errors.Join(json.Unmarshal([]byte(budget), &d.Budget), json.Unmarshal([]byte(paths), &d.Paths),
 		json.Unmarshal([]byte(refused), &d.Refused))

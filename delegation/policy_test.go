@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	acp "github.com/coder/acp-go-sdk"
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/Signet-AI/signet-acp-proxy/acpclient"
@@ -173,12 +174,7 @@ func TestBounds(t *testing.T) {
 			c.addInside(Usage{Tokens: &n})
 		}, "100 tokens"},
 		"cost": {Budget{Cost: 0.5}, func(c *child) {
-			var u acpclient.Update
-			text := `{"sessionUpdate":"usage_update","used":1,"cost":{"amount":0.6,"currency":"USD"}}`
-			if err := json.Unmarshal([]byte(text), &u); err != nil {
-				t.Fatal(err)
-			}
-			c.Update(u)
+			c.Update(update(t, `{"sessionUpdate":"usage_update","used":1,"cost":{"amount":0.6,"currency":"USD"}}`))
 		}, "0.5 USD"},
 		"none": {Budget{}, func(c *child) {
 			n := int64(1e9)
@@ -200,4 +196,81 @@ func (p *policy) allow(call acpclient.ToolCall) (allowed bool) {
 	c.Allow(call, func(yes bool) { allowed = yes })
 	*p = c.policy
 	return allowed
+}
+
+// What the policy refuses is asked of the caller's client, one question after the other, but for what is git's own.
+func TestAsked(t *testing.T) {
+	var asked []string
+	answer := true
+	c := &child{tools: map[string]bool{}, stop: func(State, string) {}, policy: policy{mode: Edit,
+		inside: func(string) bool { return false }},
+		ask: func(call acpclient.ToolCall) (bool, string) {
+			asked = append(asked, call.Title)
+			return answer, "the user said no"
+		}}
+	var got []bool
+	request := func(title, kind, path string) {
+		c.Allow(acpclient.ToolCall{Title: title, ToolKind: acp.ToolKind(kind), Input: json.RawMessage(`{"path":"` + path + `"}`)},
+			func(yes bool) { got = append(got, yes) })
+		c.asking.Wait()
+	}
+	request("read", "read", "")
+	request("allowed", "execute", "")
+	answer = false
+	request("refused", "edit", "/etc/x")
+	request("git", "edit", "/tree/.git/config")
+	c.Update(update(t, `{"sessionUpdate":"tool_call","toolCallId":"d","kind":"edit","title":"shown",`+
+		`"content":[{"type":"diff","path":"/etc/y"}]}`))
+	c.Allow(acpclient.ToolCall{ID: "d"}, func(yes bool) { got = append(got, yes) })
+	c.asking.Wait()
+	_, _, refused := c.outcome()
+	if diff := cmp.Diff([]any{[]string{"allowed", "refused", "shown"}, []bool{true, true, false, false, false},
+		[]string{"refused: /etc/x lies outside of its folder; the user said no", "git: /tree/.git/config is git's own", "shown: /etc/y lies outside of its folder; the user said no"}},
+		[]any{asked, got, refused}); diff != "" {
+		t.Errorf("asked, allowed, refused (-want +got):\n%s", diff)
+	}
+}
+
+// What is counted of a child and of those that it asked, and what is said of it meanwhile.
+func TestCounted(t *testing.T) {
+	c := &child{tools: map[string]bool{}, stop: func(State, string) {}, usage: Usage{Turns: 1}}
+	if got := c.progress(); got != "working" {
+		t.Errorf("at first: %q", got)
+	}
+	c.reopening() // and what it shows again does not count
+	for _, text := range []string{`{"sessionUpdate":"tool_call","toolCallId":"0","title":"Old"}`,
+		`{"sessionUpdate":"available_commands_update","availableCommands":[{"name":"plan"}]}`} {
+		c.Update(update(t, text))
+	}
+	c.taskSent()
+	for _, text := range []string{`{"sessionUpdate":"tool_call","toolCallId":"1","title":"Read  a"}`,
+		`{"sessionUpdate":"tool_call_update","toolCallId":"1","title":"Read b"}`,
+		`{"sessionUpdate":"tool_call","toolCallId":"2","name":"grep"}`, `{"sessionUpdate":"usage_update","used":20}`,
+		`{"sessionUpdate":"usage_update","used":10,"cost":{"amount":0.5,"currency":"USD"}}`} {
+		c.Update(update(t, text))
+	}
+	c.ended(acpclient.Turn{})
+	n, cost := int64(7), 0.25
+	c.addInside(Usage{Turns: 2, Tokens: &n, Cost: &cost})
+	_, u, _ := c.outcome()
+	if got := c.progress(); got != "2 tool calls, the last: grep" || u.Turns != 5 || *u.Tokens != 27 || *u.Cost != 0.75 || u.Currency != "USD" ||
+		len(c.commands) != 1 {
+		t.Errorf("%s, %+v, %d tokens, cost %v, %q", got, u, *u.Tokens, *u.Cost, c.commands)
+	}
+	c.ended(acpclient.Turn{Usage: &struct {
+		Input  int64 `json:"inputTokens"`
+		Output int64 `json:"outputTokens"`
+		Total  int64 `json:"totalTokens"`
+	}{Total: 100}})
+	if _, u, _ := c.outcome(); *u.Tokens != 107 {
+		t.Errorf("%d tokens", *u.Tokens)
+	}
+}
+
+func update(t *testing.T, text string) (u acpclient.Update) {
+	t.Helper()
+	if err := json.Unmarshal([]byte(text), &u); err != nil {
+		t.Fatal(err)
+	}
+	return u
 }

@@ -25,6 +25,9 @@ func TestTask(t *testing.T) {
 			t.Errorf("to %s: %s", mode, said)
 		}
 	}
+	if got := Task(wording + "."); got != "" {
+		t.Errorf("of nothing is kept %q", got)
+	}
 	if got := Task("What a person says."); got != "What a person says." {
 		t.Errorf("%q", got)
 	}

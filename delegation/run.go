@@ -89,7 +89,6 @@ func (r *run) watch(ctx context.Context) {
 			continue
 		case cancel != "":
 			r.stop(Cancelled, cancel)
-			return
 		}
 		r.child.addInside(inside)
 		if time.Since(noted) >= noteEvery {

@@ -113,3 +113,19 @@ func TestArguments(t *testing.T) {
 		t.Error("the state of none")
 	}
 }
+
+// Clients ask before a tool that writes, and not before one that only reads.
+func TestHints(t *testing.T) {
+	reads, destroys := "", ""
+	for _, x := range Tools(nil, nil) {
+		if x.Tool.Annotations.ReadOnlyHint {
+			reads += x.Tool.Name + " "
+		}
+		if *x.Tool.Annotations.DestructiveHint {
+			destroys += x.Tool.Name
+		}
+	}
+	if reads != "agents_list delegation_status delegation_wait delegation_diff " || destroys != "delegation_apply" {
+		t.Errorf("reads: %s, destroys: %s", reads, destroys)
+	}
+}

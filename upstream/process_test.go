@@ -9,6 +9,7 @@ import (
 	"io"
 	"math/rand/v2"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -282,6 +283,27 @@ func TestOutputAfterTheEnd(t *testing.T) {
 	}
 	if exit := within(t, "Wait", p.Wait); exit.Code != 4 {
 		t.Error(exit)
+	}
+}
+
+// And what something that it has left behind in its group still writes.
+func TestOutputOfOthers(t *testing.T) {
+	gate := filepath.Join(t.TempDir(), "gate")
+	if err := syscall.Mkfifo(gate, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	p := start(t, Options{Command: []string{"sh", "-c", "(read l <" + gate + "; echo late) & exit 4"}, linger: time.Hour})
+	<-p.exited
+	open, err := os.OpenFile(gate, os.O_RDWR, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer open.Close()
+	if _, err := open.WriteString("go on\n"); err != nil {
+		t.Fatal(err)
+	}
+	if all, err := io.ReadAll(p.Stdout); string(all) != "late\n" || err != nil {
+		t.Errorf("%q, %v", all, err)
 	}
 }
 

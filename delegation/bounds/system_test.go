@@ -74,7 +74,10 @@ func TestWithout(t *testing.T) {
 // The files that a command line names, with their packages; never a folder that holds what is closed.
 func TestFilesOf(t *testing.T) {
 	dir := files(t, "lib/node_modules/x/dist/i.js", "lib/node_modules/y/i.js", "venv/pyvenv.cfg", "venv/bin/agent",
-		"home/agent", "home/.ssh/id", "settings.json")
+		"home/agent", "home/.ssh/id", "settings.json", "a=b")
+	if got, want := filesOf([]string{dir + "/a=b"}, nil), []string{dir + "/a=b", dir + "/a=b"}; !slices.Equal(got, want) {
+		t.Errorf("a name with =: %q", got)
+	}
 	closed := []string{filepath.Join(dir, "home/.ssh"), filepath.Join(dir, "home")}
 	for word, want := range map[string]string{
 		"lib/node_modules/x/dist/i.js": "lib/node_modules", "venv/bin/agent": "venv", "home/agent": "home/agent",
@@ -137,8 +140,8 @@ func TestPrepare(t *testing.T) {
 		if diff := cmp.Diff(writes, r.Write); diff != "" {
 			t.Errorf("written (-want +got):\n%s", diff)
 		}
-		for _, path := range []string{"home/.nvm", "ca.pem", "mine.json"} {
-			if !slices.ContainsFunc(r.Read, func(folder string) bool { return holds(folder, filepath.Join(dir, path)) }) {
+		for _, path := range []string{"home/.nvm", "ca.pem", "mine.json", "root/tree/a"} {
+			if !slices.ContainsFunc(slices.Concat(r.Read, r.Write), func(folder string) bool { return holds(folder, filepath.Join(dir, path)) }) {
 				t.Errorf("%s cannot be read: %v", path, r.Read)
 			}
 		}
@@ -203,6 +206,9 @@ func TestToolchains(t *testing.T) {
 		if slices.Contains(got, filepath.Join(dir, name)) != want {
 			t.Errorf("%q, want %v: %q", name, want, got)
 		}
+	}
+	if got := len(keys()) > 0; got != (os.Geteuid() == 0) {
+		t.Errorf("keys are closed: %v", got)
 	}
 	for home, want := range map[string]bool{dir: true, "/": false, "relative": false} {
 		if slices.Contains(homes([]string{"HOME=" + home}), home) != want {

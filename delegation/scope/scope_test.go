@@ -98,6 +98,8 @@ var verdicts = []struct {
 	{"a glob's folder as a word", "proxy/*\nparser", "proxy", "parser", grows},
 	{"a file of a glob", "proxy/*.go\nparser", "proxy/scan.go", "parser", ok},
 	{"a file beside a glob", "proxy/*.go\nparser", "proxy/scan.md", "parser", grows},
+	{"a glob for a name", "proxy/scan\nparser", "proxy/scan*", "parser", grows},
+	{"a glob of letters for a glob", "proxy/[ab]*.go\nparser", "proxy/a*.go", "parser", grows},
 	{"a malformed glob", "proxy/[\nparser", "proxy/scan.go", "parser", grows},
 	{"as many items as fit", "", strings.Repeat("parser;", 100), "docs", ok},
 	{"too many items", "", strings.Repeat("parser;", 101), "docs", long},

@@ -477,7 +477,10 @@ func TestResults(t *testing.T) {
 		}, []string{"sub", "sub/heron.txt"}, nil, ""},
 		"names that speak to a terminal": {both(files{"\x1b[31mred\n.txt": "r"}, nil), []string{"\x1b[31mred\n.txt"}, nil, ""},
 		"all is gone":                    {func(t *testing.T, _, own string) { must(t, os.RemoveAll(own)) }, nil, nil, "gone"},
-		"the caller's folder is gone":    {func(t *testing.T, dir, own string) { must(t, os.RemoveAll(dir)) }, nil, nil, "gone"},
+		"the caller's folder is gone": {func(t *testing.T, dir, own string) {
+			write(t, own, files{"a.txt": "b"})
+			must(t, os.RemoveAll(dir))
+		}, nil, nil, "gone"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := repo(t)
