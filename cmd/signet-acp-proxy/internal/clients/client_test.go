@@ -3,6 +3,7 @@ package clients
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -298,5 +299,38 @@ func TestFull(t *testing.T) {
 		if err != nil || strings.Contains(text, path) != full || !strings.Contains(text, program) {
 			t.Errorf("%s: %s, %v", client, text, err)
 		}
+	}
+}
+
+func TestHarnessOf(t *testing.T) {
+	for line, want := range map[string]string{
+		"p": " []", "p --agent": " []", "p --agent a": "a []", "p --agent=a": "a []", "p --memory off --agent a -- b --agent c": "a [b --agent c]",
+		"p -- b": " [b]", "--agent a": " []",
+	} {
+		name, command := HarnessOf(strings.Fields(line))
+		if got := fmt.Sprint(name, " ", command); got != want {
+			t.Errorf("%s: %s, want %s", line, got, want)
+		}
+	}
+}
+
+// What npx would fetch is not ready, nor is what is not on PATH.
+func TestReady(t *testing.T) {
+	bin, home := t.TempDir(), t.TempDir()
+	t.Setenv("PATH", bin)
+	t.Setenv("HOME", home)
+	if name, command, there := Ready(&config.Config{}); there || name != "" || command != nil || len(Found()) > 0 {
+		t.Errorf("%s, %s is ready, %v are found", name, command, Found())
+	}
+	self, err := os.Executable()
+	for _, name := range []string{"npx", "gemini", "acpx"} {
+		err = errors.Join(err, os.Symlink(self, filepath.Join(bin, name)))
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	name, command, there := Ready(&config.Config{})
+	if !there || name != "gemini" || command[0] != "gemini" || strings.Join(Found(), " ") != "acpx" {
+		t.Errorf("%s, %s is ready: %v; %v are found", name, command, there, Found())
 	}
 }
