@@ -88,17 +88,15 @@ func TestAcpx(t *testing.T) {
 
 // acpx's file of a new session appears when the harness has named it: it is found at the end of the connection.
 func TestRecordOfNewSession(t *testing.T) {
-	p := &scenario{T: t, w: newWorld(t), model: newModel(), mem: newSource()}
+	p := newScenario(t)
 	home := t.TempDir()
 	dir := filepath.Join(home, ".acpx", "sessions")
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		t.Fatal(err)
 	}
 	p.change = func(o *Options) { o.Record = Acpx{Home: home}.Record }
-	p.process = p.model.process()
-	p.c, p.kill = p.w.startKillable(p.mem, p.process, p.change)
-	p.ask("initialize", `{"protocolVersion":1,"clientInfo":{"name":"acpx","version":"0.19.1"}}`)
-	steps["new"](p)
+	p.start(asItIs)
+	p.open("session/new")
 	if err := os.WriteFile(filepath.Join(dir, p.id+".json"),
 		fmt.Appendf(nil, `{"acpx_record_id":%q,"acp_session_id":%q}`, p.id, p.id), 0o600); err != nil {
 		t.Fatal(err)
@@ -109,14 +107,14 @@ func TestRecordOfNewSession(t *testing.T) {
 	}
 
 	// Another session of that record, in a process that has no owner above it.
-	p.start()
+	p.start(asItIs)
 	old := p.id
-	steps["fork"](p) // not acpx's: a fork is a conversation of its own
+	p.open("session/fork") // not acpx's: a fork is a conversation of its own
 	if got := p.w.session("model", p.id).Record; got != "" {
 		t.Errorf("the fork's record is %q", got)
 	}
 	p.id = old
-	steps["load"](p)
+	p.open("session/load")
 	p.c.close()
 	if got := p.w.session("model", old).Record; got != old {
 		t.Errorf("after a load the record is %q", got)

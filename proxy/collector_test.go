@@ -1,7 +1,6 @@
 package proxy
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -12,52 +11,6 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/memory/privacy"
 	"github.com/Signet-AI/signet-acp-proxy/proxy/frame"
 )
-
-// What is kept of a prompt is the same in whatever way it comes: held for its context, whole, in pieces.
-func TestOneLength(t *testing.T) {
-	private := func(n int) string { return "<private>" + strings.Repeat("CANARY ", n/7) + "</private>" }
-	fill := func(n int) string { return strings.Repeat("a \"word\" of é\n", n/16) }
-	for _, size := range []int{1 << 10, 20 << 10, 40 << 10, 60 << 10, 80 << 10, 160 << 10, 1 << 20} {
-		for _, tt := range []struct{ name, prompt string }{
-			{"one text", textBlock(fill(size) + "QUESTION")},
-			{"three texts", textBlock(fill(size/3)) + "," + textBlock(fill(size/3)) + "," + textBlock("QUESTION")},
-			{"private passages", textBlock(fill(size/4) + private(size/4) + fill(size/4) + private(size/4) + "QUESTION")},
-		} {
-			t.Run(fmt.Sprint(size>>10, " KB, ", tt.name), func(t *testing.T) {
-				w := newWorld(t)
-				c := w.start(newSource(), echo())
-				c.open()
-				c.call(1, "session/new", cwd)
-				c.call(2, "session/prompt", `{"sessionId":"s1","prompt":[`+tt.prompt+`]}`)
-				c.call(3, "session/prompt", `{"sessionId":"s1","prompt":[`+tt.prompt+`]}`)
-				line := fmt.Sprintf(`{"jsonrpc":"2.0","id":4,"method":"session/prompt","params":{"sessionId":"s1",`+
-					`"prompt":[%s]}}`,
-					tt.prompt)
-				for piece := range slices.Chunk([]byte(line+"\n"), max(100, len(line)/7)) {
-					if _, err := c.in.Write(piece); err != nil { // the pipe gives what it is given
-						t.Fatal(err)
-					}
-				}
-				c.until(`"id":4,`)
-				c.close()
-				turns, err := w.store.Turns(t.Context(), w.session("echo", "s1").ID)
-				if err != nil || len(turns) != 3 {
-					t.Fatalf("%d turns (%v)", len(turns), err)
-				}
-				first := turns[0].User
-				if !strings.HasPrefix(first, "a \"word\"") || !strings.HasSuffix(first, "QUESTION") ||
-					strings.Contains(first, "CANARY") || len(first) > 2*maxPrompt {
-					t.Errorf("%d bytes are stored: %.30q…%q", len(first), first, first[max(0, len(first)-30):])
-				}
-				for _, turn := range turns[1:] {
-					if turn.User != first || turn.Truncated != turns[0].Truncated {
-						t.Errorf("held, %d bytes are stored, else %d", len(first), len(turn.User))
-					}
-				}
-			})
-		}
-	}
-}
 
 // The words of a prompt are those of a whole parse, without what is private, whatever pieces they come in; of more than
 // there is room for they are the beginning and the end.
@@ -115,21 +68,6 @@ func TestWordsOfBlocks(t *testing.T) {
 			if !strings.HasSuffix(words, "QUESTION") {
 				t.Fatalf("%q, %d bytes shifted: the end is lost", fill, shift)
 			}
-		}
-	}
-}
-
-func BenchmarkCollector(b *testing.B) {
-	for _, size := range []int{4 << 10, 1 << 20} {
-		for name, text := range map[string]string{"code": "if x := f(y); a < 1 {\n", "chinese": "汉字是很多的，",
-			"tags": "<p>b</p> "} {
-			line := []byte(`{"params":{"prompt":[` + textBlock(strings.Repeat(text, size/len(text))) + `]}}`)
-			b.Run(fmt.Sprint(size>>10, " KB/", name), func(b *testing.B) {
-				b.SetBytes(int64(len(line)))
-				for b.Loop() {
-					collect(line)
-				}
-			})
 		}
 	}
 }

@@ -1,8 +1,9 @@
 package proxy
 
 import (
+	"cmp"
 	"encoding/json"
-	"strings"
+	"fmt"
 	"testing"
 )
 
@@ -12,103 +13,68 @@ var devin = Compat{
 	Answers:    []string{"_cognition.ai/request_diagnostics"},
 }
 
-const asAcpx = `"clientInfo":{"name":"acpx","version":"0.19.1"}`
-
-// acpx's initialize is worded as acpx words it for this harness; that of any other client is left alone.
-func TestGreeting(t *testing.T) {
-	tests := []struct{ name, in, want string }{
-		{"acpx", `{"protocolVersion":1, "clientCapabilities":{"terminal":true},` + asAcpx + `}`,
-			`{"protocolVersion":1, "clientCapabilities":{"terminal":true,"_meta":{"cognition.ai/requestDiagnostics":true}},"clientInfo":{"name":"windsurf","version":"1.110.1"}}`},
-		{"with _meta", `{"clientCapabilities":{"_meta":{"x":1.0}},` + asAcpx + `}`,
-			`{"clientCapabilities":{"_meta":{"x":1.0,"cognition.ai/requestDiagnostics":true}},"clientInfo":{"name":"windsurf","version":"1.110.1"}}`},
-		{"said already", `{"clientCapabilities":{"_meta":{"cognition.ai/requestDiagnostics":false}},` + asAcpx + `}`,
-			`{"clientCapabilities":{"_meta":{"cognition.ai/requestDiagnostics":false}},"clientInfo":{"name":"windsurf","version":"1.110.1"}}`},
-		{"another client", `{"clientInfo":{"name":"zed","version":"1"}}`, ``},
-		{"nobody", `{"protocolVersion":1}`, ``},
-	}
-	for _, tt := range tests {
+// acpx's initialize and session/new are worded as acpx words them for this harness; those of any other client, and
+// whatever else, are left alone.
+func TestCompat(t *testing.T) {
+	const (
+		as      = `,"clientInfo":{"name":"acpx","version":"0.19.1"}`
+		worded  = `,"clientInfo":{"name":"windsurf","version":"1.110.1"}`
+		meta    = `"cognition.ai/requestDiagnostics"`
+		sources = `"settingSources":["project","local"]`
+		old     = `{"cwd":"/x"` + `,"clientInfo":{"name":"acpx","version":"0.10.9"}}`
+		zed     = `{"cwd":"/x","clientInfo":{"name":"zed","version":"1.0"}}`
+	)
+	for _, tt := range []struct{ name, init, worded, opens, method, want string }{
+		{"acpx", `{"clientCapabilities":{"terminal":true}` + as + `}`,
+			`{"clientCapabilities":{"terminal":true,"_meta":{` + meta + `:true}}` + worded + `}`,
+			`{"cwd":"/x"}`, methodNew, `{"cwd":"/x","_meta":{"claudeCode":{"options":{` + sources + `}}}}`},
+		{"with _meta", `{"clientCapabilities":{"_meta":{"x":1.0}}` + as + `}`,
+			`{"clientCapabilities":{"_meta":{"x":1.0,` + meta + `:true}}` + worded + `}`,
+			`{"_meta":{"claudeCode":{"options":{"model":"m"}},"systemPrompt":"x"}}`, methodNew,
+			`{"_meta":{"claudeCode":{"options":{"model":"m",` + sources + `}},"systemPrompt":"x"}}`},
+		{"said already", `{"clientCapabilities":{"_meta":{` + meta + `:false}}` + as + `}`,
+			`{"clientCapabilities":{"_meta":{` + meta + `:false}}` + worded + `}`,
+			`{"_meta":{"claudeCode":{"options":{"settingSources":["user"]}}}}`, methodNew, ``},
+		{"a load", `{"clientCapabilities":{"_meta":{` + meta + `:0}}` + as + `}`,
+			`{"clientCapabilities":{"_meta":{` + meta + `:0}}` + worded + `}`, `{"cwd":"/x"}`, methodLoad, ``},
+		{"another client", zed, ``, `{"cwd":"/x"}`, methodNew, ``},
+		{"nobody", `{"protocolVersion":1}`, ``, `{"cwd":"/x"}`, methodNew, ``},
+		{"an older acpx", old, old[:len(`{"cwd":"/x"`)] + worded + `,"clientCapabilities":{"_meta":{` + meta + `:true}}}`,
+			`{"cwd":"/x"}`, methodNew, ``},
+	} {
 		t.Run(tt.name, func(t *testing.T) {
-			if tt.want == "" {
-				tt.want = tt.in
-			}
-			c := newWorld(t).start(newSource(), echo(), func(o *Options) { o.Compat = devin })
-			c.call(0, "initialize", tt.in)
-			if got := c.got("initialize"); !strings.Contains(got[0], `"params":`+tt.want+`}`) {
-				t.Errorf("got %s\nwant %s", got[0], tt.want)
-			}
-		})
-	}
-}
-
-// Claude gets the settings that acpx gives it, from acpx and where it gave none.
-func TestSettingSources(t *testing.T) {
-	const sources = `"settingSources":["project","local"]`
-	tests := []struct{ name, client, in, want string }{
-		{"none", asAcpx, `{"cwd":"/tmp/x"}`, `{"cwd":"/tmp/x","_meta":{"claudeCode":{"options":{` + sources + `}}}}`},
-		{"other options", asAcpx,
-			`{"cwd":"/tmp/x","_meta":{"claudeCode":{"options":{"model":"m"}},"systemPrompt":"x"}}`,
-			`{"cwd":"/tmp/x","_meta":{"claudeCode":{"options":{"model":"m",` + sources + `}},"systemPrompt":"x"}}`},
-		{"acpx's own", asAcpx, `{"cwd":"/tmp/x","_meta":{"claudeCode":{"options":{"settingSources":["user"]}}}}`, ``},
-		{"acpx before that", `"clientInfo":{"name":"acpx","version":"0.7.0"}`, `{"cwd":"/tmp/x"}`, ``},
-		{"another client", `"clientInfo":{"name":"zed","version":"1.0"}`, `{"cwd":"/tmp/x"}`, ``},
-	}
-	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			if tt.want == "" {
-				tt.want = tt.in
-			}
-			c := newWorld(t).start(newSource(), echo(), func(o *Options) {
-				o.Compat.SettingSources = []string{"project",
-					"local"}
+			q := newQuiet(t, func(o *Options) {
+				o.Compat = devin
+				o.Compat.SettingSources = []string{"project", "local"}
 			})
-			c.call(0, "initialize", `{"protocolVersion":1,`+tt.client+`}`)
-			c.call(1, "session/new", tt.in)
-			if got := c.got("session/new"); !strings.Contains(got[0], `"params":`+tt.want+`}`) {
-				t.Errorf("got %s\nwant %s", got[0], tt.want)
+			request := `{"jsonrpc":"2.0","id":7,"method":%q,"params":%s}`
+			got := q.sends(t, fmt.Sprintf(request, methodInitialize, tt.init))
+			if want := fmt.Sprintf(request, methodInitialize, cmp.Or(tt.worded, tt.init)); got != want {
+				t.Errorf("got %s\nwant %s", got, want)
 			}
-			c.call(2, "session/load", `{"cwd":"/tmp/x","sessionId":"s1"}`)
-			if got := c.got("session/load"); !strings.Contains(got[0], `"params":{"cwd":"/tmp/x","sessionId":"s1"}`) {
-				t.Errorf("acpx says nothing of it on a load, got %s", got[0])
+			got = q.sends(t, fmt.Sprintf(request, tt.method, tt.opens))
+			if want := fmt.Sprintf(request, tt.method, cmp.Or(tt.want, tt.opens)); got != want {
+				t.Errorf("got %s\nwant %s", got, want)
 			}
 		})
 	}
 }
 
-// acpx refuses a request that it answers where it knows the harness: the refusal becomes that answer. Whatever else is
-// said passes.
+// acpx refuses a request that it answers where it knows the harness: the refusal becomes that answer, once. Whatever
+// else is said passes.
 func TestRefusalAnsweredForAcpx(t *testing.T) {
-	tests := []struct{ name, client, method, reply, want string }{
-		{"refused", "acpx", devin.Answers[0], `{"jsonrpc":"2.0","id":"d\u0031","error":{"code":-32601,"message":"no"}}`, `{"jsonrpc":"2.0","result":{},"id":"d\u0031"}`},
+	const refused = `{"jsonrpc":"2.0","id":"d\u0031","error":{"code":-32601,"message":"no"}}`
+	for _, tt := range []struct{ name, client, method, reply, want string }{
+		{"refused", "acpx", devin.Answers[0], refused, `{"jsonrpc":"2.0","result":{},"id":"d\u0031"}`},
 		{"answered", "acpx", devin.Answers[0], `{"jsonrpc":"2.0","id":"d1","result":{"x":1.0}}`, ``},
-		{"another request", "acpx", "_other", `{"jsonrpc":"2.0","id":"d1","error":{"code":-32601,"message":"no"}}`, ``},
-		{"another client", "zed", devin.Answers[0], `{"jsonrpc":"2.0","id":"d1","error":{"code":-32601,"message":"no"}}`, ``},
-	}
-	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			plain := echo()
-			c := newWorld(t).start(newSource(), func(f map[string]json.RawMessage, line []byte,
-				say func(string, ...any)) {
-				if method(f) == "session/set_mode" {
-					say(`{"jsonrpc":"2.0","id":"d1","method":%q,"params":{}}`, tt.method)
-				}
-				plain(f, line, say)
-			}, func(o *Options) { o.Compat = devin })
-			c.call(0, "initialize", `{"protocolVersion":1,"clientInfo":{"name":"`+tt.client+`","version":"0.19.1"}}`)
-			c.call(1, "session/set_mode", `{}`)
-			for range 2 { // one answer for one question
-				c.send("%s", tt.reply)
-			}
-			c.call(2, "session/set_mode", `{}`)
-			if tt.want == "" {
-				tt.want = tt.reply
-			}
-			var got []string
-			for _, line := range c.got(`"id":"d`) {
-				got = append(got, strings.TrimSpace(line))
-			}
-			if len(got) != 2 || got[0] != tt.want || got[1] != tt.reply {
-				t.Errorf("got %q\nwant %q", got, []string{tt.want, tt.reply})
-			}
-		})
+		{"another request", "acpx", "_other", refused, ``},
+		{"another client", "zed", devin.Answers[0], refused, ``},
+	} {
+		q := newQuiet(t, func(o *Options) { o.Compat = devin })
+		q.sends(t, `{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"clientInfo":{"name":"`+tt.client+`"}}}`)
+		q.says(t, `{"jsonrpc":"2.0","id":"d1","method":"`+tt.method+`","params":{}}`)
+		if got := q.sends(t, tt.reply, tt.reply); got != cmp.Or(tt.want, tt.reply)+"\n"+tt.reply {
+			t.Errorf("%s: got %s", tt.name, got)
+		}
 	}
 }

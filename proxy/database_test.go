@@ -2,7 +2,6 @@ package proxy
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"io"
 	"os"
@@ -77,42 +76,6 @@ func TestMadeElsewhereJustNow(t *testing.T) {
 	c.synced()
 	if c.relay.talk.see(session.BlocksSought{ID: "s1"}).Row == 0 {
 		t.Error("the session is taken for a strange one")
-	}
-}
-
-// A session that is loaded once more on its connection stays what it is; also where the client loads it before it has
-// heard that it is closed: then it is open.
-func TestLoadedAgain(t *testing.T) {
-	for _, method := range []string{"_ping", "session/close"} {
-		w := newWorld(t)
-		agent, closing := echo(), []byte(nil)
-		c := w.start(newSource(), func(f map[string]json.RawMessage, line []byte, say func(string, ...any)) {
-			switch {
-			case string(f["id"]) == "2": // is answered when the load has come
-				closing = f["id"]
-			case closing != nil:
-				say(`{"jsonrpc":"2.0","id":%s,"result":{}}`, closing)
-				closing = nil
-				fallthrough
-			default:
-				agent(f, line, say)
-			}
-		})
-		c.open()
-		c.call(1, "session/new", cwd)
-		c.synced()
-		c.send(`{"jsonrpc":"2.0","id":2,"method":%q,"params":{"sessionId":"s1"}}`, method)
-		c.call(3, "session/load", `{"sessionId":"s1","cwd":"/tmp/y","mcpServers":[]}`)
-		c.synced()
-		all, err := w.store.Sessions(t.Context(), 0)
-		if err != nil || len(all) != 1 || !all[0].Live || !all[0].Replaced.IsZero() {
-			t.Errorf("beside %s: %+v, %v", method, all, err)
-		}
-		var opened int
-		err = w.db.QueryRow(`SELECT count(*) FROM events WHERE kind = 'session_opened'`).Scan(&opened)
-		if err != nil || opened != 2 {
-			t.Errorf("beside %s it was opened %d times, %v", method, opened, err)
-		}
 	}
 }
 

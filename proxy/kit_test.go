@@ -307,10 +307,6 @@ func (c *connection) know(f func(*session.Connection)) {
 	f(c.relay.talk.state)
 }
 
-// hurried lets a prompt wait for its memories no longer than a moment, but for the database as long as the machine
-// needs.
-func hurried(o *Options) { o.HoldLimit = o.ClaimLimit + 20*time.Millisecond }
-
 func (c *connection) runAgent(in io.Reader, out io.Writer, a agent) {
 	r := bufio.NewReader(in)
 	say := func(format string, args ...any) {
@@ -447,3 +443,36 @@ func (c *connection) blocks(n int) []string {
 }
 
 func clip(s string) string { return s[:min(len(s), 60)] }
+
+// await waits for a session to reach a state in the ledger.
+func (w *world) await(id string, state correlation.State) {
+	w.t.Helper()
+	var s correlation.Session
+	for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
+		if s, _ = w.store.Find(w.t.Context(), "echo", id); s.State == state {
+			return
+		}
+	}
+	w.t.Fatalf("state of %s is %q, want %q", id, s.State, state)
+}
+
+// awaitFetch waits until a session's fetch has ended.
+func (w *world) awaitFetch(c *connection, id string) {
+	w.t.Helper()
+	for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(time.Millisecond) {
+		done := false
+		c.know(func(all *session.Connection) {
+			s := all.Session(id)
+			done = s != nil && s.Fetched()
+		})
+		if done {
+			return
+		}
+	}
+	w.t.Fatal("the fetch did not end")
+}
+
+func textBlock(text string) string {
+	quoted, _ := json.Marshal(text)
+	return fmt.Sprintf(`{"type":"text","text":%s}`, quoted)
+}

@@ -86,34 +86,6 @@ func TestReplayBeforeTheLedgerAnswers(t *testing.T) {
 	}
 }
 
-// A title that comes behind a command, when the history is over and the ledger has not said yet what the session was
-// given, waits for that too.
-func TestTitleBeforeTheLedgerAnswers(t *testing.T) {
-	w, block := told(t)
-	long := strings.Repeat("x", 1<<20)
-	asked, answer := make(chan struct{}), make(chan struct{})
-	var once sync.Once
-	plain := echo()
-	c := w.start(newSource(), func(f map[string]json.RawMessage, line []byte, say func(string, ...any)) {
-		if method(f) == "session/prompt" {
-			say(`{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"s1","update":{`+
-				`"sessionUpdate":"session_info_update","title":%s,"_meta":{"x":%q}}}}`, escaped(block), long)
-			close(answer) // the frame was judged by now: no pipe holds it
-		}
-		plain(f, line, say)
-	}, longLimits, asking(func(l Ledger) Ledger {
-		return askedLedger{Ledger: l, find: func() { once.Do(func() { close(asked); <-answer }) }}
-	}))
-	c.open()
-	c.call(1, "session/load", `{"sessionId":"s1","cwd":"/tmp/x","mcpServers":[]}`)
-	<-asked
-	c.sendPrompt(2, "s1", "/status")
-	shown := strings.Join(c.until(`"id":2,`), "\n")
-	if strings.Contains(shown, "signet-memory") || !strings.Contains(shown, "what the user asked first") {
-		t.Errorf("the client was shown\n%s", strings.ReplaceAll(shown, long, "…"))
-	}
-}
-
 // A claim that the ledger takes after the prompt has left without its context is taken back: the next prompt gets it.
 func TestClaimThatComesTooLate(t *testing.T) {
 	w := newWorld(t)
@@ -144,21 +116,6 @@ func TestClaimThatComesTooLate(t *testing.T) {
 	}
 }
 
-// A tool that runs before any word is a tool of the turn, and the words behind it begin no paragraph.
-func TestToolBeforeAnyWord(t *testing.T) {
-	turn := turnOf(t, textBlock("go"), says(
-		`{"sessionUpdate":"tool_call","toolCallId":"1","title":"Read main.go","kind":"read","status":"pending","locations":[{"path":"/x/main.go"}]}`,
-		`{"sessionUpdate":"tool_call_update","toolCallId":"1","status":"completed"}`,
-		saying("There it is.")))
-	if turn.Assistant != "There it is." || len(turn.Tools) != 1 {
-		t.Fatalf("%+v", turn)
-	}
-	if tool := turn.Tools[0]; tool.Title != "Read main.go" || tool.Status != "completed" || len(tool.Locations) != 1 ||
-		tool.Locations[0] != "/x/main.go" {
-		t.Errorf("%+v", tool)
-	}
-}
-
 // A tool is written down while it runs, also where no word is said: whoever kills the agent then wants to know of it.
 func TestToolIsWrittenDownBeforeTheTurnEnds(t *testing.T) {
 	w := newWorld(t)
@@ -185,14 +142,6 @@ func TestToolIsWrittenDownBeforeTheTurnEnds(t *testing.T) {
 	await("the tool", func(turn correlation.Turn) bool { return len(turn.Tools) == 1 && turn.Ended.IsZero() })
 }
 
-// A prompt of images alone says in its turn that it was one.
-func TestPromptWithoutWords(t *testing.T) {
-	turn := turnOf(t, `{"type":"image","mimeType":"image/png","data":"AAAA"}`, says(saying("A cat.")))
-	if turn.User != "[image]" || turn.Assistant != "A cat." {
-		t.Errorf("%q: %q", turn.User, turn.Assistant)
-	}
-}
-
 // A prompt that still waits for its context when the harness has ended reaches nobody. It is kept all the same, whole.
 func TestHarnessEndsWhileHeld(t *testing.T) {
 	w := newWorld(t)
@@ -217,27 +166,6 @@ func TestHarnessEndsWhileHeld(t *testing.T) {
 	c.close()
 	turns, err := w.store.Turns(t.Context(), w.session("scripted", "s1").ID)
 	if err != nil || len(turns) != 1 || turns[0].User != "is anybody there?" || turns[0].Ended.IsZero() {
-		t.Errorf("%+v, %v", turns, err)
-	}
-}
-
-// What the user says in the middle of a turn is the user's words, too.
-func TestSteering(t *testing.T) {
-	w := newWorld(t)
-	c, h := w.scripted()
-	c.openFor(h)
-	c.write(promptOf(2, "look at it"))
-	h.await("look at it")
-	c.write(`{"jsonrpc":"2.0","id":3,"method":"_session/steering","params":{"sessionId":"s1",` +
-		`"prompt":[{"type":"text","text":"not that one"}]}}` + "\n")
-	h.await("not that one")
-	h.say(chunk("s1", "all right") + responseTo(2))
-	c.until(`"id":2`)
-	h.die()
-	c.close()
-	turns, err := w.store.Turns(t.Context(), w.session("scripted", "s1").ID)
-	if err != nil || len(turns) != 1 || turns[0].User != "look at it\n\nnot that one" ||
-		turns[0].Assistant != "all right" {
 		t.Errorf("%+v, %v", turns, err)
 	}
 }

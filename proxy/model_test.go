@@ -11,7 +11,6 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
-	"testing"
 
 	"github.com/Signet-AI/signet-acp-proxy/correlation"
 	"github.com/Signet-AI/signet-acp-proxy/correlation/eventlog"
@@ -284,34 +283,6 @@ func (m killable) AppendWait(ctx context.Context, e correlation.Event) error {
 	return m.Events.AppendWait(ctx, e)
 }
 
-// seeing shows a test what is written down.
-func seeing(see func(correlation.Event)) func(*Options) {
-	return func(o *Options) {
-		begin := o.Events
-		o.Events = func(folded func(bool, []int)) (Events, error) {
-			events, err := begin(folded)
-			return watched{events, see}, err
-		}
-	}
-}
-
-type watched struct {
-	Events
-	see func(correlation.Event)
-}
-
-func (w watched) Append(all ...correlation.Event) {
-	for _, e := range all {
-		w.see(e)
-	}
-	w.Events.Append(all...)
-}
-
-func (w watched) AppendWait(ctx context.Context, e correlation.Event) error {
-	w.see(e)
-	return w.Events.AppendWait(ctx, e)
-}
-
 // startKillable starts a relay whose process can be killed.
 func (w *world) startKillable(mem Memory, r *modelProcess, change ...func(*Options)) (c *connection, kill func()) {
 	w.t.Helper()
@@ -350,27 +321,5 @@ func (c *connection) synced() {
 	c.relay.recorder.flush()
 	if err := c.events.Folded(ctx); err != nil {
 		c.t.Fatalf("the database: %v", err)
-	}
-}
-
-func TestModel(t *testing.T) { // the model itself: what it shows is what it heard
-	h := newModel()
-	r := h.process()
-	var said []string
-	say := func(format string, args ...any) { said = append(said, fmt.Sprintf(format, args...)) }
-	ask := func(line string) {
-		var f map[string]json.RawMessage
-		if err := json.Unmarshal([]byte(line), &f); err != nil {
-			t.Fatal(err)
-		}
-		r.agent(f, []byte(line), say)
-	}
-	ask(`{"id":1,"method":"session/new","params":{}}`)
-	ask(`{"id":2,"method":"session/prompt","params":{"sessionId":"model-session-0001",` +
-		`"prompt":[{"type":"text","text":"hi"}]}}`)
-	said = nil
-	ask(`{"id":3,"method":"session/load","params":{"sessionId":"model-session-0001"}}`)
-	if len(said) != 2 || !strings.Contains(said[0], `"text":"hi"`) {
-		t.Errorf("said %q", said)
 	}
 }

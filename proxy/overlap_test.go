@@ -2,13 +2,16 @@ package proxy
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"testing"
+
+	"github.com/Signet-AI/signet-acp-proxy/correlation"
 )
 
 // What two prompts on one session's way to the harness, its words and its responses make of the transcript, in every
-// order that harnesses have been seen to use, and in some that they have not. The first prompt is held for its context
-// meanwhile, or is not.
+// order that harnesses have been seen to use, and in some that they have not.
 func TestOverlappingPrompts(t *testing.T) {
 	for _, tt := range []struct{ order, want string }{
 		{"P1 Wa R1 P2 Wb R2", "one: a (end_turn) | two: b (end_turn)"},
@@ -17,60 +20,43 @@ func TestOverlappingPrompts(t *testing.T) {
 		{"P1 Wa P2 Wb R2", "one: ab (unanswered) | two:  (end_turn)"},
 		{"P1 P2 Wa R2 Wb R1", "one: a (end_turn) | two: b (end_turn)"},
 		{"P1 R1 Wa P2 Wb R2", "one: a (end_turn) | two: b (end_turn)"},
-		{"P1 P2 Wa", "one: a () | two:  ()"},
 	} {
-		for _, held := range []bool{false, true} {
-			t.Run(fmt.Sprintf("%s, held %t", tt.order, held), func(t *testing.T) {
-				w := newWorld(t)
-				c, h := w.scripted()
-				c.openFor(h)
-				if !held { // the context goes in with a prompt of its own
-					c.write(promptOf(9, "zero"))
-					h.await("zero")
-					h.say(responseTo(9))
-					c.until(`"id":9`)
-				}
-				for _, step := range strings.Fields(tt.order) {
-					n := step[1:]
-					switch step[0] {
-					case 'P':
-						id, words := 11, "one"
-						if n == "2" {
-							id, words = 12, "two"
-						}
-						c.write(promptOf(id, words))
-						if tt.order[3] != 'P' || n == "2" { // a held one leaves with what comes behind it
-							h.await(`"text":"` + words + `"`)
-						}
-					case 'W':
-						h.say(update("s1", `{"sessionUpdate":"agent_message_chunk","content":{"type":"text","text":"`+n+
-							`"}}`) + "\n")
-						c.until(`"text":"` + n + `"`)
-					case 'R':
-						h.say(responseTo(10 + int(n[0]-'0')))
-						c.until(`"id":1` + n)
-					}
-				}
-				h.die()
-				c.close()
-				s := w.session("scripted", "s1")
-				turns, err := w.store.Turns(t.Context(), s.ID)
-				if err != nil {
-					t.Fatal(err)
-				}
-				var got []string
-				for _, turn := range turns {
-					if turn.User != "zero" {
-						got = append(got, fmt.Sprintf("%s: %s (%s)", turn.User, turn.Assistant, turn.Stop))
-					}
-				}
-				if strings.Join(got, " | ") != tt.want {
-					t.Errorf("the transcript is %q, want %q", strings.Join(got, " | "), tt.want)
-				}
-				if held && !strings.Contains(h.heard.String(), "You are Alto.") {
-					t.Error("the first prompt carried no context")
-				}
-			})
+		q := newQuiet(t).opened()
+		for step := range strings.FieldsSeq(tt.order) {
+			n := step[1:]
+			switch step[0] {
+			case 'P':
+				id := int(n[0] - '0')
+				q.sends(t, promptOf(id, []string{"one", "two"}[id-1]))
+			case 'W':
+				q.says(t, update("s1", saying(n)))
+			case 'R':
+				q.says(t, strings.Replace(downEnd, `"id":2`, `"id":`+n, 1))
+			}
+		}
+		q.recorder.record()
+		turns, order := map[int]*correlation.Turn{}, []string{}
+		of := func(n int) *correlation.Turn {
+			if turns[n] == nil {
+				turns[n] = &correlation.Turn{}
+			}
+			return turns[n]
+		}
+		for _, e := range q.events.take() {
+			switch e := e.(type) {
+			case correlation.UserSaid:
+				of(e.Turn).User = e.Text
+			case correlation.AssistantSaid:
+				of(e.Turn).Assistant += e.Text
+			case correlation.TurnEnded:
+				of(e.Turn).Stop = e.Stop
+			}
+		}
+		for _, n := range slices.Sorted(maps.Keys(turns)) {
+			order = append(order, fmt.Sprintf("%s: %s (%s)", turns[n].User, turns[n].Assistant, turns[n].Stop))
+		}
+		if got := strings.Join(order, " | "); got != tt.want {
+			t.Errorf("%s: the transcript is %q, want %q", tt.order, got, tt.want)
 		}
 	}
 }
@@ -78,8 +64,4 @@ func TestOverlappingPrompts(t *testing.T) {
 func promptOf(id int, words string) string {
 	return fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"session/prompt","params":{"sessionId":"s1",`+
 		`"prompt":[{"type":"text","text":%q}]}}`, id, words) + "\n"
-}
-
-func responseTo(id int) string {
-	return fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"result":{"stopReason":"end_turn"}}`, id) + "\n"
 }

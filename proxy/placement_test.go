@@ -88,127 +88,53 @@ func TestSystemPrompt(t *testing.T) {
 	}
 }
 
+// takesSystem is a quiet relay in front of a harness that takes a system prompt.
+func takesSystem(t *testing.T, at Placement) *quiet {
+	q := newQuiet(t, remembering(newSource()), func(o *Options) { o.Placement = func(string) Placement { return at } })
+	q.agent.Store(&agentHello{version: version1, systemPrompt: true})
+	return q
+}
+
 // Where identity cannot go into the system prompt, it goes with the first prompt, and the request is the client's.
 func TestSystemPromptNotTaken(t *testing.T) {
-	tests := []struct {
+	for _, tt := range []struct {
 		name  string
-		agent agent
+		takes bool
 		at    Placement
 		extra string
 	}{
-		{"not configured", systemAgent(), Placement{}, ``},
-		{"not advertised", echo(), Placement{System: true}, ``},
-		{"a form that nobody knows", systemAgent(), Placement{System: true, Meta: true}, `,"systemPrompt":"be brief"`},
-		{"a form that the harness may drop ours for", systemAgent(), Placement{System: true}, `,"_meta":{"systemPrompt":{"append":"be brief"}}`},
-		{"not wanted", systemAgent(), Placement{System: true}, `,"_meta":{"signet.ai":{"inject":false}}`},
-	}
-	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			c := newWorld(t).start(newSource(), tt.agent,
-				func(o *Options) { o.Placement = func(string) Placement { return tt.at } })
-			c.openSettled()
-			params := strings.TrimSuffix(cwd, "}") + tt.extra + "}"
-			c.call(1, "session/new", params)
-			if got := c.got(`"session/new"`); !strings.Contains(got[0], `"params":`+params) {
-				t.Errorf("got %s", got)
-			}
-			c.prompt(2, "s1", "hello")
-			if b := c.blocks(0); (len(b) == 2 &&
-				strings.Contains(b[0], "Alto")) == strings.Contains(tt.extra, "false") {
-				t.Errorf("first prompt: %q", b)
-			}
-		})
-	}
-}
-
-// The session is opened in one process and prompted in another; what its system prompt says is not said again.
-func TestSystemPromptInAnotherProcess(t *testing.T) {
-	w := newWorld(t)
-	mem := newSource()
-	c := w.start(mem, systemAgent(), bySystem)
-	c.openSettled()
-	c.call(1, "session/new", cwd)
-	w.awaitFetch(c, "s1")
-	c.close()
-
-	c = w.start(mem, systemAgent(), bySystem)
-	c.openSettled()
-	c.call(1, "session/load", loadParams("s1"))
-	c.prompt(2, "s1", "hello")
-	if b := c.blocks(0); len(b) != 2 || strings.Contains(b[0], "Alto") || !strings.Contains(b[0], "tabs") {
-		t.Errorf("first prompt: %q", b)
-	}
-	if loads := c.got(`"session/load"`); strings.Contains(loads[0], "systemPrompt") {
-		t.Errorf("got %s", loads)
-	}
-	if n := mem.started(); n != 1 {
-		t.Errorf("%d session-starts", n)
-	}
-}
-
-// The load of a session fails and another one takes its place: it has a system prompt of its own, and the context that
-// was not used.
-func TestSystemPromptOfSuccessor(t *testing.T) {
-	w := newWorld(t)
-	mem := newSource()
-	c := w.start(mem, systemAgent(), bySystem)
-	c.openSettled()
-	c.call(1, "session/new", cwd)
-	w.awaitFetch(c, "s1")
-	c.close()
-
-	plain := systemAgent()
-	c = w.start(mem, func(f map[string]json.RawMessage, line []byte, say func(string, ...any)) {
-		switch method(f) {
-		case "session/load":
-			say(`{"jsonrpc":"2.0","id":%s,"error":{"code":-32002,"message":"gone"}}`, f["id"])
-		case "session/new":
-			say(`{"jsonrpc":"2.0","id":%s,"result":{"sessionId":"s2"}}`, f["id"])
-		default:
-			plain(f, line, say)
+		{"not configured", true, Placement{}, ``},
+		{"not advertised", false, Placement{System: true}, ``},
+		{"a form that nobody knows", true, Placement{System: true, Meta: true}, `,"systemPrompt":"be brief"`},
+		{"a form that the harness may drop ours for", true, Placement{System: true}, `,"_meta":{"systemPrompt":{"append":"be brief"}}`},
+		{"not wanted", true, Placement{System: true}, `,"_meta":{"signet.ai":{"inject":false}}`},
+	} {
+		q := takesSystem(t, tt.at)
+		q.agent.Store(&agentHello{version: version1, systemPrompt: tt.takes})
+		line := strings.Replace(strings.TrimSpace(upNew), `[]}`, `[]`+tt.extra+`}`, 1)
+		if got := q.sends(t, line); got != line {
+			t.Errorf("%s: got %s", tt.name, got)
 		}
-	}, bySystem)
-	c.call(0, "initialize", `{"protocolVersion":1,"clientInfo":{"name":"acpx","version":"0.19.1"}}`)
-	<-c.relay.database.opened
-	c.call(1, "session/load", loadParams("s1"))
-	c.call(2, "session/new", cwd)
-	c.prompt(3, "s2", "hello")
-	if got := c.got(`"session/new"`); !strings.Contains(got[0], "says the file") {
-		t.Errorf("got %s", got)
-	}
-	if b := c.blocks(0); len(b) != 2 || strings.Contains(b[0], "Alto") || !strings.Contains(b[0], "tabs") {
-		t.Errorf("first prompt: %q", b)
-	}
-	c.close()
-	if n := mem.started(); n != 1 {
-		t.Errorf("%d session-starts", n)
-	}
-	if s := w.session("echo", "s2"); s.State != correlation.Done || s.ContinueOf == 0 {
-		t.Errorf("the session: %+v", s)
+		q.says(t, strings.Replace(downNew, "s1", "s2", 1))
+		prompt := q.sends(t, strings.Replace(upHello, "s1", "s2", 1))
+		if strings.Contains(prompt, "You are Alto") == (tt.name == "not wanted") {
+			t.Errorf("%s: first prompt: %s", tt.name, prompt)
+		}
 	}
 }
 
 // A fork's harness may start without its parent's system prompt: it gets the same again. Of a session made the prompt
 // way it gets none.
 func TestSystemPromptOfFork(t *testing.T) {
-	for _, system := range []bool{true, false} {
-		w := newWorld(t)
-		c := w.start(newSource(), systemAgent(),
-			func(o *Options) { o.Placement = func(string) Placement { return Placement{System: system} } })
-		c.openSettled()
-		c.call(1, "session/new", cwd)
-		c.prompt(2, "s1", "hello")
-		w.await("s1", correlation.Done)
-		c.relay.o.Placement = func(string) Placement { return Placement{System: true} }
-		c.call(3, "session/fork", loadParams("s1"))
-		c.prompt(4, "forked", "hello")
-		if got := c.got(`"session/fork"`); strings.Contains(got[0], "says the file") != system {
-			t.Errorf("system %v: got %s", system, got)
+	for kind, want := range map[string]bool{session.KindSystem: true, session.KindContext: false} {
+		q := takesSystem(t, Placement{System: true})
+		q.talk.see(session.Placed{Session: q.one, Injection: &session.Injection{
+			Injection: correlation.Injection{Kind: kind, Text: "You are Bass."},
+		}})
+		got := q.sends(t, `{"jsonrpc":"2.0","id":3,"method":"session/fork","params":`+loadParams("s1")+`}`)
+		if strings.Contains(got, "You are Bass.") != want {
+			t.Errorf("%s: got %s", kind, got)
 		}
-		if b := c.blocks(1); len(b) != 1 {
-			t.Errorf("system %v: the fork's prompt: %q", system, b)
-		}
-		c.close()
 	}
 }
 
@@ -248,35 +174,17 @@ func TestAppendSystem(t *testing.T) {
 	}
 }
 
-// A session knows whose child it is; one that the ledger knows stays whose it was.
+// A new session knows whose child it is. What the ledger knows of others package session keeps.
 func TestParentOfSession(t *testing.T) {
-	w := newWorld(t)
-	mem := newSource()
-	for _, parent := range []string{"acp-outer", "acp-another"} {
-		c := w.start(mem, echo(), func(o *Options) {
-			open := o.Open
-			o.Open = func(ctx context.Context) (*Backend, error) {
-				b, err := open(ctx)
-				if b != nil {
-					b.Parent = func(_ context.Context, cwd string) string { return parent + cwd }
-				}
-				return b, err
-			}
-		})
-		c.open()
-		if parent == "acp-outer" {
-			c.call(1, "session/new", cwd)
-		} else {
-			c.call(1, "session/load", loadParams("s1"))
+	q := armed(t, nil, func(o *Options) {
+		o.Open = func(context.Context) (*Backend, error) {
+			return &Backend{Ledger: &shelf{}, Memory: newSource(), Parent: func(_ context.Context, cwd string) string { return "acp-outer" + cwd }}, nil
 		}
-		c.prompt(2, "s1", "hello")
-		c.close()
-		if s := w.session("echo", "s1"); s.ParentKey != "acp-outer/tmp/x" {
-			t.Errorf("the parent is %q", s.ParentKey)
-		}
-	}
-	if mem.starts[0].ParentKey != "acp-outer/tmp/x" {
-		t.Errorf("the source was told %+v", mem.starts[0])
+	})
+	q.settle(t, "s2")
+	who := q.talk.see(session.SessionSought{Session: q.talk.state.Session("s2")}).Who
+	if who.ParentKey != "acp-outer/tmp/x" {
+		t.Errorf("the parent is %q", who.ParentKey)
 	}
 }
 

@@ -1,26 +1,20 @@
 package proxy
 
 import (
-	"bytes"
-	"context"
 	"fmt"
 	"io"
 	"math/rand/v2"
 	"os"
-	"path/filepath"
 	"strconv"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
-	"github.com/Signet-AI/signet-acp-proxy/correlation"
-	"github.com/Signet-AI/signet-acp-proxy/correlation/eventlog"
-	"github.com/Signet-AI/signet-acp-proxy/memory"
+	"github.com/Signet-AI/signet-acp-proxy/proxy/wire"
 )
 
-// Frames made at random, in the order and the pieces that chance has, with a memory that has nothing to say: every byte
-// comes out as it went in. What is watched is among them, whole and broken.
+// Frames made at random, in the order and the pieces that chance has, both ways at once: every byte comes out as it went
+// in, but for our blocks in prompts. What is watched is among them, whole and broken.
 func TestRandomFrames(t *testing.T) {
 	const each = 500 // frames a connection and direction
 	n := 20_000
@@ -35,18 +29,12 @@ func TestRandomFrames(t *testing.T) {
 		first = seed
 	}
 	w := newWorld(t)
-	began := time.Now()
-	for done := 0; done < n; done += 2 * each {
+	for done := 0; done < n && !t.Failed(); done += 2 * each {
 		seed := first + uint64(done/(2*each))
-		if !relaysAlike(t, w, seed, each) {
-			t.Fatalf("seed %d", seed)
-		}
-		if done > 0 && done%100_000 == 0 {
-			t.Logf("%d frames, up to seed %d, after %s", done, seed, time.Since(began).Round(time.Second))
-		}
+		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {
+			relaysAlike(t, &world{t: t, db: w.db, store: w.store, path: w.path}, seed, each)
+		})
 	}
-	t.Logf("%d frames, seeds %d to %d, in %s", n, first, first+uint64((n-1)/(2*each)),
-		time.Since(began).Round(time.Second))
 }
 
 func FuzzRandomFrames(f *testing.F) {
@@ -54,140 +42,42 @@ func FuzzRandomFrames(f *testing.F) {
 	f.Fuzz(func(t *testing.T, seed uint64) { relaysAlike(t, newWorld(t), seed, 60) })
 }
 
-// relaysAlike runs one connection of n frames each way and reports whether both ends got what the other sent.
-func relaysAlike(t *testing.T, w *world, seed uint64, n int) bool {
+// relaysAlike runs one connection of n frames each way, and checks that both ends get what the other has sent.
+func relaysAlike(t *testing.T, w *world, seed uint64, n int) {
 	t.Helper()
-	rnd := rand.New(rand.NewPCG(seed, 0))
-	up, down := frames{Rand: rand.New(rand.NewPCG(seed, 1))}, frames{Rand: rand.New(rand.NewPCG(seed, 2)), down: true}
+	chance := func(stream uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, stream)) }
+	up, down := frames{Rand: chance(1)}, frames{Rand: chance(2), down: true}
 	said, answered := up.some(n), down.some(n)
-	if rnd.IntN(4) == 0 { // the last line without its end
+	if chance(0).IntN(4) == 0 { // the last line without its end
 		said = strings.TrimRight(said, "\r\n")
 	}
-	harness, client := newOutlet(), newOutlet()
-	opened, gone := make(chan struct{}), make(chan struct{})
-	var hangup sync.Once
-	var events *eventlog.Log
-	o := Options{
-		Name: "random",
-		Client: Client{Out: client, Stderr: io.Discard, In: &pieces{Rand: rand.New(rand.NewPCG(seed, 3)),
-			parts: []part{{text: upInit + upNew}, {after: opened, text: said}}}},
-		Harness: Harness{In: harness, Hangup: func() { hangup.Do(func() { close(gone) }) },
-			Out: &pieces{Rand: rand.New(rand.NewPCG(seed, 4)), parts: []part{{after: harness.has(upNew),
-				text: downInit + downNew}, {after: opened, text: answered}, {after: gone}}}},
-		HoldLimit: patience, ClaimLimit: patience, LookLimit: patience,
-		Compat: Compat{Answers: devin.Answers},
-		Events: func(folded func(bool, []int)) (Events, error) {
-			var err error
-			events, err = eventlog.Open(eventlog.Options{
-				Dir:     filepath.Join(filepath.Dir(w.path), "live"),
-				Process: correlation.ProcessInfo{Kind: correlation.Relay},
-				Folded:  folded,
-			})
-			return events, err
-		},
-		Open: func(context.Context) (*Backend, error) {
-			events.Attach(w.store)
-			return &Backend{Ledger: w.store, Memory: emptyMemory{}}, nil
-		},
-	}
+	c, h := w.scripted(func(o *Options) {
+		o.Compat = Compat{Answers: devin.Answers}
+		o.HoldLimit, o.ClaimLimit = 60*time.Millisecond, 30*time.Millisecond // some wait for what never comes
+	})
+	c.openFor(h)
+	got, answering := c.collect(), make(chan struct{})
 	go func() {
-		<-client.has(downNew)
-		close(opened)
+		defer close(answering)
+		inPieces(answered, chance(3), h.say)
 	}()
-	if err := New(o).Run(); err != nil {
-		t.Errorf("the relay ended with %v", err)
+	inPieces(said, chance(4), c.write)
+	<-answering
+	c.in.Close()
+	heard, _ := withoutBlocks(h.heard.all(t))
+	same(t, "the harness got", heard, upInit+upNew+said)
+	h.die()
+	same(t, "the client got", got.all(t), answered)
+}
+
+// inPieces says text in pieces of up to a length that is the same for all.
+func inPieces(text string, chance *rand.Rand, say func(string)) {
+	most := []int{5, 80, 700, 20_000, 300_000}[chance.IntN(5)]
+	for len(text) > 0 {
+		n := min(len(text), 1+chance.IntN(most))
+		say(text[:n])
+		text = text[n:]
 	}
-	same(t, "the harness got", harness.String(), upInit+upNew+said)
-	same(t, "the client got", client.String(), downInit+downNew+answered)
-	return !t.Failed()
-}
-
-// emptyMemory is a source without any context.
-type emptyMemory struct{}
-
-func (emptyMemory) Start(context.Context, memory.Session) (memory.Context, error) {
-	return memory.Context{}, nil
-}
-func (emptyMemory) Recall(context.Context, memory.Session, string, []string) (memory.Context, error) {
-	return memory.Context{}, nil
-}
-func (emptyMemory) Identity(memory.Session) memory.Context { return memory.Context{} }
-
-// A part is text that is said after something has happened.
-type part struct {
-	after <-chan struct{}
-	text  string
-}
-
-// pieces is a reader that gives its parts in pieces of random length.
-type pieces struct {
-	*rand.Rand
-	parts []part
-	most  int // bytes of a piece
-}
-
-func (p *pieces) Read(b []byte) (int, error) {
-	for len(p.parts) > 0 {
-		now := &p.parts[0]
-		if now.after != nil {
-			<-now.after
-			now.after = nil
-		}
-		if now.text == "" {
-			p.parts = p.parts[1:]
-			continue
-		}
-		if p.most == 0 {
-			p.most = []int{5, 80, 700, 20_000, 300_000}[p.IntN(5)]
-		}
-		n := copy(b[:min(len(b), 1+p.IntN(p.most))], now.text)
-		now.text = now.text[n:]
-		return n, nil
-	}
-	return 0, io.EOF
-}
-
-// keptOutput keeps what is written to it.
-type keptOutput struct {
-	mu    sync.Mutex
-	b     bytes.Buffer
-	waits map[string]chan struct{}
-}
-
-func newOutlet() *keptOutput { return &keptOutput{waits: map[string]chan struct{}{}} }
-
-func (o *keptOutput) Write(b []byte) (int, error) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	o.b.Write(b)
-	for text, c := range o.waits {
-		if bytes.Contains(o.b.Bytes(), []byte(text)) {
-			close(c)
-			delete(o.waits, text)
-		}
-	}
-	return len(b), nil
-}
-
-func (o *keptOutput) Close() error { return nil }
-
-func (o *keptOutput) String() string {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	return o.b.String()
-}
-
-// has is closed once text was written.
-func (o *keptOutput) has(text string) <-chan struct{} {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	c := make(chan struct{})
-	if bytes.Contains(o.b.Bytes(), []byte(text)) {
-		close(c)
-	} else {
-		o.waits[text] = c
-	}
-	return c
 }
 
 // frames makes lines that resemble those of the protocol.
@@ -304,7 +194,7 @@ func (f frames) session() string {
 
 func (f frames) text() string {
 	return `"` + f.of("hello", "/clear", "/home/x is broken", "", "日本語", `a\nb`, `\ud83d\ude00`, `\ud83d`,
-		"<signet-memory source=", `<signet-memory source=\"acp-proxy\" id=\"1\">`,
+		"<signet-memory src=", `<signet-memory source=\"acp-proxy\" id=\"1\">`,
 		"<private>x</private>", strings.Repeat("long ", f.IntN(3000)), strings.Repeat("é", f.IntN(100))) + `"`
 }
 
@@ -358,15 +248,15 @@ func TestMethodTakenBack(t *testing.T) {
 	for _, method := range []string{"session/delete", "session/close", "session/list", "session/load", "session/prompt",
 		"initialize"} {
 		for _, later := range []string{"null", `"_other"`, `"session/prompt"`, `""`} {
-			c, h := newWorld(t).scripted()
-			c.begin(h)
+			q := newQuiet(t, func(o *Options) { o.PerPrompt = true }).opened()
 			line := `{"jsonrpc":"2.0","id":7,"method":"` + method +
 				`","params":{"sessionId":"s1","cwd":"/tmp","prompt":[{"type":"text","text":"x"}]}`
-			c.write(line)
-			// let it be judged: where it is not, the test proves less and fails for nothing
-			time.Sleep(5 * time.Millisecond)
-			c.write(`,"method":` + later + "}\n" + `{"jsonrpc":"2.0","method":"_last"}` + "\n")
-			h.await(line + `,"method":` + later + "}\n" + `{"jsonrpc":"2.0","method":"_last"}` + "\n")
+			more := `,"method":` + later + "}\n" + `{"jsonrpc":"2.0","method":"_last"}` + "\n"
+			err := wire.Pump(io.MultiReader(strings.NewReader(line), strings.NewReader(more)), q.up)
+			q.up.queue.Join()
+			if got := q.harness.String(); err != nil || got != line+more {
+				t.Errorf("the harness got %s (%v)", got, err)
+			}
 		}
 	}
 }

@@ -4,25 +4,20 @@ import (
 	"context"
 	"slices"
 	"strings"
-	"sync"
+	"sync/atomic"
 	"testing"
 
 	"github.com/Signet-AI/signet-acp-proxy/memory"
-	"github.com/Signet-AI/signet-acp-proxy/proxy/session"
 )
 
 // Later prompts get what they bring to mind: not short ones, not commands, and no memory twice, unless the prompt that
-// had it was refused.
+// had it was refused. What is searched for is the task alone, in a delegation.
 func TestPerPrompt(t *testing.T) {
-	p := &scenario{T: t, w: newWorld(t), model: newModel(), mem: newSource()}
-	p.change = func(o *Options) { o.PerPrompt = true }
-	p.start()
-	steps["new"](p)
-	recalls := func(id, text string) {
-		p.mem.mu.Lock()
-		defer p.mem.mu.Unlock()
-		p.mem.recalled = memory.Context{Source: "test", Items: []memory.Item{{ID: id, Text: text}}}
-	}
+	mem := newSource()
+	q := armed(t, mem, func(o *Options) {
+		o.PerPrompt = true
+		o.Task = func(prompt string) string { return strings.TrimSuffix(prompt, " WORDING") }
+	})
 	for _, step := range []struct {
 		prompt, id, text string
 		outcome          outcome
@@ -39,23 +34,22 @@ func TestPerPrompt(t *testing.T) {
 		{"and what does Robin wear, if anything", "m8", "Robin wears green.", succeed, ""},
 		{"and what is the name of the dog, again", "", "The dog is called Wren.", fail, "The dog is called Wren."},
 		{"and what is the name of the dog, again", "", "The dog is called Wren.", succeed, ""},
-		{"twenty characters 日本", "m9", "A cat, too.", succeed, "A cat, too."},
+		{"twenty characters 日本 WORDING", "m9", "A cat, too.", succeed, "A cat, too."},
 	} {
-		recalls(step.id, step.text)
-		p.prompt(step.prompt, step.outcome)
-		prompts := p.c.got(`"session/prompt"`)
-		blocks := p.c.blocks(len(prompts) - 1)
-		switch {
-		case step.want == "" && len(blocks) != 1:
-			t.Errorf("%q carries %q", step.prompt, blocks[0])
-		case step.want != "" && (len(blocks) != 2 || !strings.Contains(blocks[0], step.want)):
-			t.Errorf("%q: %q", step.prompt, blocks)
+		mem.mu.Lock()
+		mem.recalled = memory.Context{Source: "test", Items: []memory.Item{{ID: step.id, Text: step.text}}}
+		mem.mu.Unlock()
+		line := promptTo("s2", "["+textBlock(step.prompt)+"]")
+		got := q.sends(t, line)
+		q.says(t, `{"jsonrpc":"2.0","id":2,`+string(step.outcome)+`}`)
+		if step.want == "" && got != line || !strings.Contains(got, step.want) {
+			t.Errorf("%q: %s", step.prompt, got)
 		}
 	}
-	p.mem.mu.Lock()
-	defer p.mem.mu.Unlock()
-	for _, asked := range p.mem.recalls {
-		if asked == "nineteen characters" || strings.HasPrefix(asked, "/") {
+	mem.mu.Lock()
+	defer mem.mu.Unlock()
+	for _, asked := range mem.recalls {
+		if asked == "nineteen characters" || strings.HasPrefix(asked, "/") || strings.Contains(asked, "WORDING") {
 			t.Errorf("%q was looked up", asked)
 		}
 	}
@@ -65,53 +59,36 @@ func TestPerPrompt(t *testing.T) {
 // not; nobody waits for it. What came for a compaction goes with the block that follows it.
 func TestMessages(t *testing.T) {
 	for _, perPrompt := range []bool{false, true} {
-		p := &scenario{T: t, w: newWorld(t), model: newModel(), mem: newSource()}
-		var mu sync.Mutex
-		sent := map[string][]memory.Item{}
-		p.change = func(o *Options) {
+		var sent atomic.Value // []memory.Item
+		sent.Store([]memory.Item(nil))
+		q := armed(t, newSource(), func(o *Options) {
 			o.PerPrompt = perPrompt
-			open := o.Open
-			o.Open = func(ctx context.Context) (*Backend, error) {
-				b, err := open(ctx)
-				if err == nil {
-					b.Messages = func(key string) []memory.Item {
-						mu.Lock()
-						defer mu.Unlock()
-						return slices.Clone(sent[key])
-					}
-				}
-				return b, err
+			o.Open = func(context.Context) (*Backend, error) {
+				return &Backend{Ledger: &shelf{}, Memory: newSource(), Messages: func(string) []memory.Item {
+					return slices.Clone(sent.Load().([]memory.Item))
+				}}, nil
 			}
-		}
-		p.start()
-		steps["new"](p)
-		p.prompt("hello", succeed)
-		key := p.w.session("model", p.id).Key
-		mu.Lock()
-		sent[key] = []memory.Item{{ID: "message:1", Text: "Message from agent beta: look at the heron",
-			Origin: "agent beta"}}
-		mu.Unlock()
-		for _, step := range []struct{ prompt, want string }{
-			{"/review", ""}, {"on", "look at the heron"}, {"on", ""},
+		})
+		q.says(t, update("s2", `{"sessionUpdate":"available_commands_update","availableCommands":[{"name":"compact"}]}`))
+		heron := []memory.Item{{ID: "message:1", Text: "look at the heron", Origin: "agent beta"}}
+		for _, step := range []struct {
+			prompt string
+			sent   []memory.Item
+			want   string
+		}{
+			{"hello", nil, "You are Alto."},
+			{"/review", heron, ""}, {"on", heron, "look at the heron"}, {"on", heron, ""},
+			// the other one was acknowledged
+			{"/compact", []memory.Item{{ID: "guidance:1", Text: "keep the bittern"}}, ""},
+			{"on", []memory.Item{{ID: "guidance:1", Text: "keep the bittern"}}, "keep the bittern"},
 		} {
-			p.prompt(step.prompt, succeed)
-			blocks := p.c.blocks(len(p.c.got(`"session/prompt"`)) - 1)
-			if given := len(blocks) == 2 && strings.Contains(blocks[0], step.want); given != (step.want != "") {
-				t.Errorf("%q: %q", step.prompt, blocks)
+			sent.Store(step.sent)
+			line := promptTo("s2", "["+textBlock(step.prompt)+"]")
+			got := q.sends(t, line)
+			q.says(t, downEnd)
+			if step.want == "" && got != line || strings.Count(got, step.want) != 1 && step.want != "" {
+				t.Errorf("%q: %s", step.prompt, got)
 			}
-		}
-		mu.Lock()
-		sent[key] = []memory.Item{{ID: "guidance:1", Text: "keep the bittern"}} // the other one was acknowledged
-		mu.Unlock()
-		p.prompt("/compact", succeed)
-		p.prompt("on", succeed)
-		blocks := p.c.blocks(len(p.c.got(`"session/prompt"`)) - 1)
-		if len(blocks) != 2 || strings.Count(blocks[0], "bittern") != 1 || strings.Contains(blocks[0], "heron") {
-			t.Errorf("after a compaction: %q", blocks)
-		}
-		inserted, err := p.w.store.Injections(t.Context(), p.w.session("model", p.id).ID)
-		if err != nil || len(inserted) != 3 || inserted[1].Kind != session.KindMessages {
-			t.Errorf("%+v, %v", inserted, err)
 		}
 	}
 }

@@ -99,16 +99,6 @@ func (b *collected) from(r io.Reader) {
 	}()
 }
 
-// await waits until n bytes are there.
-func (b *collected) await(t *testing.T, n int) {
-	t.Helper()
-	for deadline := time.Now().Add(patience); len(b.String()) < n; time.Sleep(time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatalf("%d bytes came, want %d", len(b.String()), n)
-		}
-	}
-}
-
 // all returns everything, once the reader has ended.
 func (b *collected) all(t *testing.T) string {
 	t.Helper()

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/Signet-AI/signet-acp-proxy/memory"
+	"github.com/Signet-AI/signet-acp-proxy/proxy/session"
 )
 
 // Every shape of mcpServers (docs/facts/acp.md, "mcpServers") gets our server in its place, or is left alone; every
@@ -32,39 +33,33 @@ func TestMCPServer(t *testing.T) {
 		{"a number", `"mcpServers":0`, ``},
 		{"not wanted", `"mcpServers":[],"_meta":{"signet.ai":{"inject":false}}`, ``},
 	} {
-		t.Run(tc.name, func(t *testing.T) {
-			t.Parallel()
-			if tc.want == "" {
-				tc.want = tc.in
-			}
-			var agents []string
-			c := newWorld(t).start(newSource(), echo(), func(o *Options) {
-				o.MCPServer = func(agent string, who func() memory.Session) ([]byte, func()) {
-					if who().Cwd != "/tmp/x" {
-						t.Errorf("asked by %+v", who())
-					}
-					agents = append(agents, agent)
-					return []byte(ours), nil
+		if tc.want == "" {
+			tc.want = tc.in
+		}
+		var agents []string
+		q := newQuiet(t, func(o *Options) {
+			o.MCPServer = func(agent string, who func() memory.Session) ([]byte, func()) {
+				if who().Cwd != "/tmp/x" {
+					t.Errorf("%s: asked by %+v", tc.name, who())
 				}
-			})
-			c.open()
-			for i, method := range []string{"session/new", "session/load", "session/resume", "session/fork"} {
-				params := `{"cwd":"/tmp/x","sessionId":"s1", ` + tc.in + `,"é":"\/"}`
-				want := strings.Replace(params, tc.in, tc.want, 1)
-				if tc.want == atTheEnd {
-					want = strings.TrimSuffix(params, "}") + `,"mcpServers":[` + ours + `]}`
-				}
-				c.call(i+1, method, params)
-				got := c.got(`"` + method + `"`)
-				if len(got) != 1 || !strings.Contains(got[0], `"params":`+want+`}`) {
-					t.Errorf("%s\n got %s\nwant %s", method, got, want)
-				}
-			}
-			c.close()
-			if tc.want != tc.in && (len(agents) != 4 || agents[0] != "echo") {
-				t.Errorf("asked for %q", agents)
+				agents = append(agents, agent)
+				return []byte(ours), nil
 			}
 		})
+		q.talk.see(session.AgentGreeted{Agent: session.Program{Name: "echo"}})
+		for _, method := range []string{methodNew, methodLoad, methodResume, methodFork} {
+			line := `{"jsonrpc":"2.0","id":1,"method":"` + method + `","params":{"cwd":"/tmp/x","sessionId":"s2", ` + tc.in + `,"é":"\/"}}`
+			want := strings.Replace(line, tc.in, tc.want, 1)
+			if tc.want == atTheEnd {
+				want = strings.TrimSuffix(line, "}}") + `,"mcpServers":[` + ours + `]}}`
+			}
+			if got := q.sends(t, line); got != want {
+				t.Errorf("%s\n got %s\nwant %s", tc.name, got, want)
+			}
+		}
+		if tc.want != tc.in && (len(agents) != 4 || agents[0] != "echo") {
+			t.Errorf("%s: asked for %q", tc.name, agents)
+		}
 	}
 }
 
@@ -90,14 +85,25 @@ func TestMCPServerOfSwitchedOffSession(t *testing.T) {
 	}
 }
 
-// A harness that is to get no server gets its requests as they came.
-func TestNoMCPServer(t *testing.T) {
-	c := newWorld(t).start(newSource(), echo(), func(o *Options) {
-		o.MCPServer = func(string, func() memory.Session) ([]byte, func()) { return nil, nil }
-	})
-	c.open()
-	c.call(1, "session/new", cwd)
-	if got := c.got(`"session/new"`); len(got) != 1 || !strings.Contains(got[0], `"params":`+cwd) {
-		t.Errorf("got %s", got)
+// A harness of version 2 refuses a session with a server of a kind that it does not take; one may be to get none.
+func TestServersTaken(t *testing.T) {
+	for capabilities, want := range map[string]bool{
+		`{"session":{"mcp":{"stdio":{}}}}`:               true,
+		`{"session":{"mcp":{"http":{}}}}`:                false,
+		`{"session":{"mcp":{"stdio":null,"http":{}}}}`:   false,
+		`{"session":{"mcp":null}}`:                       false,
+		`{"session":{}}`:                                 false,
+		`{"session":{"mcp":{"acp":{},"stdio":{"x":1}}}}`: true,
+	} {
+		for _, server := range [][]byte{[]byte(`{"name":"signet","command":"/bin/x"}`), nil} {
+			q := newQuiet(t, func(o *Options) {
+				o.MCPServer = func(string, func() memory.Session) ([]byte, func()) { return server, nil }
+			})
+			q.sends(t, `{"jsonrpc":"2.0","id":0,"method":"initialize","params":`+openVersion2+`}`)
+			q.says(t, `{"jsonrpc":"2.0","id":0,"result":{"protocolVersion":2,"capabilities":`+capabilities+"}}")
+			if got := q.sends(t, upNew); strings.Contains(got, `"type":"stdio"`) != (want && server != nil) {
+				t.Errorf("%s: %s", capabilities, got)
+			}
+		}
 	}
 }

@@ -2,22 +2,15 @@ package proxy
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/Signet-AI/signet-acp-proxy/correlation"
 	"github.com/Signet-AI/signet-acp-proxy/proxy/frame"
 	"github.com/Signet-AI/signet-acp-proxy/proxy/session"
 	"github.com/Signet-AI/signet-acp-proxy/proxy/wire"
 )
-
-const sampleBlock = "<signet-memory source=\"acp-proxy\" id=\"3f9c0a71d2be\">\nAdded by signet-acp-proxy from the " +
-	"user's own memory; not part of the user's message.\n" +
-	"## Identity\nYou are Alto.\n## Memories\n- (2026-10-03) Robin likes <b>tabs</b> & \"quotes\"; 日本語 " +
-	"🙂\n</signet-memory>\n\n"
 
 // What is cut is the block, white space folded, and no more than one separator; nothing is ever cut from the middle.
 func FuzzLeadingBlock(f *testing.F) {
@@ -59,17 +52,6 @@ func FuzzLeadingBlock(f *testing.F) {
 	})
 }
 
-// nowhere is a file of events that there is not.
-type nowhere struct{ Events }
-
-func (nowhere) Append(...correlation.Event) {}
-
-func (nowhere) Flush(context.Context) error { return nil }
-
-func (nowhere) Folded(context.Context) error { return nil }
-
-func (nowhere) Row(context.Context, int) (int64, error) { return 0, correlation.ErrNotFound }
-
 // The whole way of a chunk: what arrives is the frame as it was, or the frame without our block, or nothing where there
 // was nothing else.
 func FuzzChunk(f *testing.F) {
@@ -88,30 +70,13 @@ func FuzzChunk(f *testing.F) {
 		if bytes.IndexByte(line, '\n') >= 0 || len(line) > 1<<16 {
 			return
 		}
-		r := New(Options{Client: Client{Stderr: &bytes.Buffer{}}})
-		defer r.cancel()
-		close(r.down.stripper.database.opened)
-		close(r.recorder.stopped) // it never ran
-		r.talk.events = nowhere{}
-		block := correlation.Injection{Session: 1, Kind: session.KindContext, Text: sampleBlock}
-		lookup := r.talk.state.On(time.Now(), session.OpeningAsked{
-			Opening: session.Opening{Kind: session.OpensKnown, Target: "s1"},
-		}).Lookups[0]
-		r.talk.state.On(time.Now(), session.Found{
-			Lookup: lookup, Known: &correlation.Session{ID: 1, State: correlation.Done}, Blocks: []correlation.Injection{block},
-		})
-		r.talk.state.On(time.Now(), session.LookedUp{Lookup: lookup})
-		r.talk.state.On(time.Now(), session.PromptJudged{ID: []byte("s1"), Key: "0"}) // ends the replay
-		given := r.talk.state.On(time.Now(), session.BlocksSought{ID: "s1"}).Blocks
-		r.agent.Store(&agentHello{version: version1})
-		var out bytes.Buffer
-		d := r.down
-		d.out = &out
+		q := newQuiet(t).opened()
+		given := q.talk.see(session.BlocksSought{ID: "s1"}).Blocks
 		in := append(bytes.Clone(line), '\n')
-		if err := wire.Pump(bytes.NewReader(in), d); err != nil {
+		if err := wire.Pump(bytes.NewReader(in), q.down); err != nil {
 			t.Fatal(err)
 		}
-		got := out.Bytes()
+		got := q.client.Bytes()
 		if bytes.Equal(got, in) {
 			return
 		}

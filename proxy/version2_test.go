@@ -1,6 +1,7 @@
 package proxy
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -8,7 +9,6 @@ import (
 
 	"github.com/Signet-AI/signet-acp-proxy/correlation"
 	"github.com/Signet-AI/signet-acp-proxy/memory"
-	"github.com/Signet-AI/signet-acp-proxy/proxy/session"
 )
 
 const openVersion2 = `{"protocolVersion":2,"info":{"name":"tester","version":"1"},"capabilities":{}}`
@@ -96,174 +96,103 @@ func TestVersion2(t *testing.T) {
 }
 
 // A client and a harness of different versions get through us what they get without us: the harness goes down to the
-// client's version, and that is like any other conversation; one that does not is left alone, and so is a client that
-// wants a proxy of a chain.
-func TestVersionPairs(t *testing.T) {
-	const (
-		opened  = `{"jsonrpc":"2.0","id":1,"method":"session/new","params":{"cwd":"/tmp/x","mcpServers":[]}}` + "\n"
-		prompt  = `{"jsonrpc":"2.0","id":2,"method":"session/prompt","params":{"sessionId":"s1","prompt":[{"type":"text","text":"hello"}]}}` + "\n"
-		session = `{"jsonrpc":"2.0","id":1,"result":{"sessionId":"s1"}}` + "\n"
-		turn    = `{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"s1","update":{"sessionUpdate":"user_message","messageId":"u1","content":[{"type":"text","text":"hello"}]}}}` + "\n" +
-			`{"jsonrpc":"2.0","id":2,"result":{"stopReason":"end_turn"}}` + "\n"
-	)
-	asks := func(version string) string {
-		return `{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":` + version + `}}` + "\n"
-	}
-	speaks := func(version string) string {
-		return `{"jsonrpc":"2.0","id":0,"result":{"protocolVersion":` + version + `,"agentCapabilities":{}}}` + "\n"
-	}
+// client's version, and that is like any other conversation. With one that does not, with a version that we do not know,
+// and for a client that wants a proxy of a chain, everything passes as it is, and that is said once.
+func TestVersions(t *testing.T) {
+	const asks, speaks, chain = "speaks protocol version ", "put its whole command into the agent's place", `"_meta":{"proxy":true},`
 	for name, tt := range map[string]struct {
-		asks, speaks string
-		told         bool   // the harness is given the context
-		says         string // on stderr
+		asks, meta, speaks string
+		told               string
 	}{
-		"client 2, harness 1": {asks("2"), speaks("1"), true, ""},
-		"client 1, harness 2": {asks("1"), speaks("2"), false, "speaks protocol version 2"},
-		"client 2, harness 3": {asks("2"), speaks("3"), false, "speaks protocol version 3"},
-		"a chain": {strings.Replace(asks("1"), `{"p`, `{"_meta":{"proxy":true},"p`, 1), speaks("1"), false,
-			"put its whole command into the agent's place"},
-		"a chain's own method": {strings.Replace(asks("1"), "initialize", "proxy/initialize", 1), speaks("1"), false,
-			"put its whole command into the agent's place"},
-		"an old chain's": {strings.Replace(asks("1"), "initialize", "_proxy/initialize", 1), speaks("1"), false,
-			"put its whole command into the agent's place"},
+		"the same":            {"1", "", "1", ""},
+		"client 2, harness 1": {"2", "", "1", ""},
+		"client 2, harness 2": {"2", "", "2", ""},
+		"client 1, harness 2": {"1", "", "2", asks + "2"},
+		"client 2, harness 3": {"2", "", "3", asks + "3"},
+		"a text":              {"1", "", `"1"`, asks + `"1"`},
+		"another":             {"1", "", "1.5", asks + "1.5"},
+		"null":                {"1", "", "null", asks + "null"},
+		"a chain":             {"1", chain, "1", speaks},
 	} {
-		t.Run(name, func(t *testing.T) {
-			w := newWorld(t)
-			c, h := w.scripted(longLimits, func(o *Options) {
-				o.MCPServer = func(string, func() memory.Session) ([]byte, func()) { return nil, nil }
-			})
-			shown := c.collect()
-			want := ""
-			for _, one := range [][2]string{{tt.asks, tt.speaks}, {opened, session}, {prompt, turn}} {
-				c.write(one[0])
-				h.answer(`"id":`+fmt.Sprint(strings.Count(want, `"id":`)), one[1])
-				want += one[1]
-				shown.await(t, len(want))
-			}
-			sent := h.heard.String()
-			if told := strings.Contains(sent, "<signet-memory "); told != tt.told {
-				t.Errorf("told is %t", told)
-			} else if told {
-				sent = withoutBlock(t, sent)
-			}
-			if sent != tt.asks+opened+prompt {
-				t.Errorf("the harness was sent\n%s", sent)
-			}
-			if got := shown.String(); got != want {
-				t.Errorf("the client was sent\n%s", got)
-			}
-			if said := c.talk.String(); strings.Count(said, "\n") > 1 || !strings.Contains(said, tt.says) ||
-				tt.says == "" && said != "" {
-				t.Errorf("people were told %s", said)
-			}
+		q := newQuiet(t, func(o *Options) {
+			o.MCPServer = func(string, func() memory.Session) ([]byte, func()) { return []byte(`{"name":"signet"}`), nil }
 		})
+		q.agent.Store(nil)
+		q.sends(t, `{"jsonrpc":"2.0","id":0,"method":"initialize","params":{`+tt.meta+`"protocolVersion":`+tt.asks+`}}`)
+		answer := `{"jsonrpc":"2.0","id":0,"result":{"protocolVersion":` + tt.speaks + `,"capabilities":{"session":{"mcp":{"stdio":{}}}}}}`
+		if got := q.says(t, answer); got != answer {
+			t.Errorf("%s: the client was sent %s", name, got)
+		}
+		if said := q.told.String(); strings.Count(said, "\n") > 1 || !strings.Contains(said, tt.told) || tt.told == "" && said != "" {
+			t.Errorf("%s: people were told %s", name, said)
+		}
+		if got := q.sends(t, upNew); strings.Contains(got, "signet") != (tt.told == "") {
+			t.Errorf("%s: the harness was sent %s", name, got)
+		}
+		q.says(t, strings.Replace(downNew, "s1", "s2", 1))
+		if known := q.talk.state.Session("s2") != nil; known != (tt.told == "") {
+			t.Errorf("%s: the session is known: %t", name, known)
+		}
+	}
+	for _, method := range []string{methodChain, methodChainOld} {
+		q := newQuiet(t)
+		q.agent.Store(nil)
+		if line := `{"jsonrpc":"2.0","id":0,"method":"` + method + `","params":{}}`; q.sends(t, line) != line ||
+			!strings.Contains(q.told.String(), speaks) {
+			t.Errorf("people were told %s", q.told.String())
+		}
 	}
 }
 
-// What ends a turn in version 2 says how. An error after the prompt was taken in leaves no doubt, but a cancel does.
+// What ends a turn in version 2 says how; package session says what becomes of the block.
 func TestIdleOfVersion2(t *testing.T) {
-	for idle, want := range map[string]struct {
-		stop  string
-		code  int
-		state correlation.State
-	}{
-		`"stopReason":"cancelled"`:                                    {"cancelled", 0, correlation.Doubt},
-		`"stopReason":"error","error":{"code":-32603,"message":"no"}`: {"error", -32603, correlation.Done},
-		`"stopReason":"error","error":{"code":-32602,"message":"no"}`: {"error", -32602, correlation.Done},
-		`"background":[]`: {"end_turn", 0, correlation.Done},
+	for idle, want := range map[string]string{
+		`,"stopReason":"cancelled"`:                                    "cancelled 0 0",
+		`,"stopReason":"error","error":{"code":-32603,"message":"no"}`: "error -32603 0",
+		`,"background":[],"usage":{"inputTokens":10}`:                  "end_turn 0 1",
 	} {
-		w := newWorld(t)
-		c := w.start(newSource(), second(idle))
-		c.call(0, "initialize", openVersion2)
-		c.call(1, "session/new", cwd)
-		c.sendPrompt(2, "two-session-00001", "hello")
-		c.until(`"state":"idle"`)
-		c.close()
-		s := w.session("two", "two-session-00001")
-		turns, err := w.store.Turns(t.Context(), s.ID)
-		if err != nil || len(turns) != 1 || turns[0].Stop != want.stop || turns[0].Code != want.code ||
-			s.State != want.state {
-			t.Errorf("%s: %+v, %v; %s", idle, turns, err, s.State)
+		q := newQuiet(t).opened()
+		q.agent.Store(&agentHello{version: version2})
+		q.sends(t, promptOf(2, "hello"))
+		q.says(t, `{"jsonrpc":"2.0","id":2,"result":{}}`)
+		running := update("s1", `{"sessionUpdate":"state_update","state":"running"}`)
+		last := update("s1", `{"sessionUpdate":"state_update","state":"idle"`+idle+`}`)
+		if got := q.says(t, running, last); got != running+"\n"+last {
+			t.Errorf("%s: the client was sent %s", idle, got)
+		}
+		usages, got := 0, ""
+		for _, e := range q.events.take() {
+			switch e := e.(type) {
+			case correlation.UsageReported:
+				usages++
+			case correlation.TurnEnded:
+				got += fmt.Sprint(e.Stop, " ", e.Code, " ", usages)
+			}
+		}
+		if got != want {
+			t.Errorf("%s: the turn ended %q", idle, got)
 		}
 	}
 }
 
 // A message of the user's is shown without our block wherever it stands, and nothing else changes.
 func TestUserMessageOfVersion2(t *testing.T) {
-	block := "<signet-memory source=\"acp-proxy\" id=\"1\">\nYou are Alto.\n</signet-memory>\n\n"
-	quoted, _ := json.Marshal(block)
-	glued, _ := json.Marshal(block + "hello")
-	text := func(raw []byte) string { return `{"type":"text","text":` + string(raw) + `}` }
-	for name, tt := range map[string][2]string{
-		"first":       {`[` + text(quoted) + ` , ` + text([]byte(`"hello"`)) + `]`, `[ ` + text([]byte(`"hello"`)) + `]`},
-		"last":        {`[` + text([]byte(`"hello"`)) + ` , ` + text(quoted) + ` ]`, `[` + text([]byte(`"hello"`)) + ` ]`},
-		"alone":       {`[` + text(quoted) + `]`, `[]`},
-		"glued":       {`[` + text(glued) + `]`, `[` + text([]byte(`"hello"`)) + `]`},
-		"not ours":    {`[` + text([]byte(`"<signet-memory source=\"x\">"`)) + `]`, ``},
-		"no text":     {`[{"type":"image","data":"signet-memory"}]`, ``},
-		"no content":  {`null`, ``},
-		"only theirs": {`[` + text([]byte(`"hello"`)) + `]`, ``},
+	ours, hello := textBlock(sampleBlock), textBlock("hello")
+	for name, tt := range map[string]struct{ kind, in, want string }{
+		"first":       {updateUserMessage, `[` + ours + ` , ` + hello + `]`, `[ ` + hello + `]`},
+		"last":        {updateSessionMessage, `[` + hello + ` , ` + ours + ` ]`, `[` + hello + ` ]`},
+		"alone":       {updateUserMessage, `[` + ours + `]`, `[]`},
+		"glued":       {updateSessionMessage, `[` + textBlock(sampleBlock+"hello") + `]`, `[` + hello + `]`},
+		"not ours":    {updateUserMessage, `[` + textBlock("<signet-memory source=\"x\">") + `]`, ``},
+		"no text":     {updateUserMessage, `[{"type":"image","data":"signet-memory"}]`, ``},
+		"no content":  {updateUserMessage, `null`, ``},
+		"only theirs": {updateUserMessage, `[` + hello + `]`, ``},
 	} {
-		w := newWorld(t)
-		c, h := w.scripted(longLimits)
-		c.send(`{"jsonrpc":"2.0","id":0,"method":"initialize","params":` + openVersion2 + `}`)
-		h.answer(`"initialize"`, `{"jsonrpc":"2.0","id":0,`+
-			`"result":{"protocolVersion":2,"info":{"name":"two","version":"1"}}}`+"\n")
-		c.until(`"id":0,`)
-		c.send(`{"jsonrpc":"2.0","id":1,"method":"session/new","params":` + cwd + `}`)
-		h.answer(`"session/new"`, `{"jsonrpc":"2.0","id":1,"result":{"sessionId":"s1"}}`+"\n")
-		c.until(`"id":1,`)
-		w.awaitFetch(c, "s1")
-		var s *session.Session
-		c.know(func(all *session.Connection) { s = all.Session("s1") })
-		c.relay.talk.see(session.Placed{Session: s, Injection: &session.Injection{
-			Injection: correlation.Injection{Kind: session.KindSystem, Text: block},
-		}})
-		message := func(kind, content string) string {
-			return `{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"s1","update":` +
-				`{"sessionUpdate":"` + kind + `","messageId":"u","content":` + content + `}}}`
+		q := newQuiet(t)
+		q.agent.Store(&agentHello{version: version2})
+		message := `{"sessionUpdate":"` + tt.kind + `","messageId":"u","content":`
+		if got := q.says(t, update("s1", message+tt.in+`}`)); got != update("s1", message+cmp.Or(tt.want, tt.in)+`}`) {
+			t.Errorf("%s: got %s", name, got)
 		}
-		if tt[1] == "" {
-			tt[1] = tt[0]
-		}
-		kind := "user_message"
-		if name == "last" || name == "glued" {
-			kind = "session_message"
-		}
-		h.say(message(kind, tt[0]) + "\n")
-		if got := c.until(`"` + kind + `"`); got[len(got)-1] != message(kind, tt[1]) {
-			t.Errorf("%s: got %s", name, got[len(got)-1])
-		}
-	}
-}
-
-// A harness of version 2 refuses a session with a server of a kind that it does not take.
-func TestServersOfVersion2(t *testing.T) {
-	for capabilities, want := range map[string]bool{
-		`{"session":{"mcp":{"stdio":{}}}}`:               true,
-		`{"session":{"mcp":{"http":{}}}}`:                false,
-		`{"session":{"mcp":{"stdio":null,"http":{}}}}`:   false,
-		`{"session":{"mcp":null}}`:                       false,
-		`{"session":{}}`:                                 false,
-		`{}`:                                             false,
-		`{"session":{"mcp":{"acp":{},"stdio":{"x":1}}}}`: true,
-	} {
-		w := newWorld(t)
-		c, h := w.scripted(longLimits, func(o *Options) {
-			o.MCPServer = func(string, func() memory.Session) ([]byte, func()) {
-				return []byte(`{"name":"signet","command":"/bin/x"}`), nil
-			}
-		})
-		c.send(`{"jsonrpc":"2.0","id":0,"method":"initialize","params":` + openVersion2 + `}`)
-		h.answer(`"initialize"`, `{"jsonrpc":"2.0","id":0,`+
-			`"result":{"protocolVersion":2,"info":{"name":"two","version":"1"},"capabilities":`+capabilities+"}}\n")
-		c.until(`"id":0,`)
-		c.send(`{"jsonrpc":"2.0","id":1,"method":"session/new","params":{"cwd":"/tmp/x"}}`)
-		h.await(`"session/new"`)
-		if got := h.heard.String(); strings.Contains(got, `"type":"stdio"`) != want {
-			t.Errorf("%s: %s", capabilities, got)
-		}
-		h.say(`{"jsonrpc":"2.0","id":1,"result":{"sessionId":"s1"}}` + "\n")
-		c.until(`"id":1,`)
 	}
 }
