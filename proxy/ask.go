@@ -62,7 +62,7 @@ func (a *asker) run(ctx context.Context) {
 func (a *asker) look(ctx context.Context) {
 	of := map[string]string{} // sessions with a turn, by key
 	for _, s := range a.talk.see(session.TurnsSought{}).Sessions {
-		of[a.talk.see(session.SessionSought{Session: s}).Who.Key] = s.ID()
+		of[a.talk.about(s).Who.Key] = s.ID()
 	}
 	a.mu.Lock()
 	idle := len(of) == 0 && len(a.open) == 0

@@ -80,6 +80,18 @@ func (v *conversation) await(ctx context.Context, seen func(waiting, late bool) 
 	return do
 }
 
+// about returns what is known of a session.
+func (v *conversation) about(s *session.Session) session.Do {
+	return v.see(session.SessionSought{Session: s})
+}
+
+// settled is about, once the ledger has said what it knows of the session, or ctx has ended.
+func (v *conversation) settled(ctx context.Context, s *session.Session) session.Do {
+	return v.await(ctx, func(_, late bool) session.Seen {
+		return session.SessionSought{Session: s, Wait: true, Late: late}
+	})
+}
+
 // verdict says to a pump what becomes of the frame that was seen.
 func verdict(do session.Do) wire.Verdict {
 	switch do.Frame {

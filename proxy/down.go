@@ -101,17 +101,21 @@ func (d *down) Tapped(piece []byte, first, last bool) {
 		}
 		piece, d.long = d.long.Bytes(), nil
 	}
+	do := d.talk.see(d.read(l, piece))
+	if l.kind == updateTool && do.Turn != nil {
+		do.Turn.Answer.ToolCalled()
+	}
+}
+
+// read returns what an update says that was forwarded; nil: nothing.
+func (d *down) read(l tappedUpdate, line []byte) session.Seen {
 	switch l.kind {
 	case updateMessage:
-		d.talk.see(d.stream.readChunk(l, piece))
+		return d.stream.readChunk(l, line)
 	case updateAgent:
-		d.talk.see(d.stream.readMessage(l, piece))
-	default:
-		do := d.talk.see(readUpdate(l, piece))
-		if l.kind == updateTool && do.Turn != nil {
-			do.Turn.Answer.ToolCalled()
-		}
+		return d.stream.readMessage(l, line)
 	}
+	return readUpdate(l, line)
 }
 
 // TooLong has a frame pass that is too long to be held.

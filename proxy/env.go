@@ -63,7 +63,7 @@ func (e *env) logEdit(kind string, s *session.Session, before, after []byte) {
 		return
 	}
 	if s != nil {
-		log = log.Str("session", s.Label()).Str("key", e.talk.see(session.SessionSought{Session: s}).Who.Key)
+		log = log.Str("session", s.Label()).Str("key", e.talk.about(s).Who.Key)
 	}
 	log.Str("kind", kind).Int("bytes", len(after)-len(before)).Msg("edited")
 }

@@ -311,9 +311,7 @@ func (c *connection) synced() {
 	var all []*session.Session
 	c.know(func(known *session.Connection) { all = known.Sessions() })
 	for _, s := range all {
-		c.relay.talk.await(ctx, func(_, late bool) session.Seen {
-			return session.SessionSought{Session: s, Wait: true, Late: late}
-		})
+		c.relay.talk.settled(ctx, s)
 	}
 	if c.relay.database.ready(ctx) == nil {
 		c.t.Fatal("the database did not open")

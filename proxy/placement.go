@@ -41,7 +41,7 @@ func (p *placer) place(line []byte, opening session.Opening, s *session.Session)
 	if !where.System {
 		return line
 	}
-	of := p.talk.see(session.SessionSought{Session: s})
+	of := p.talk.about(s)
 	if of.Off {
 		return line
 	}

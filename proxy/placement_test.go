@@ -182,7 +182,7 @@ func TestParentOfSession(t *testing.T) {
 		}
 	})
 	q.settle(t, "s2")
-	who := q.talk.see(session.SessionSought{Session: q.talk.state.Session("s2")}).Who
+	who := q.talk.about(q.talk.state.Session("s2")).Who
 	if who.ParentKey != "acp-outer/tmp/x" {
 		t.Errorf("the parent is %q", who.ParentKey)
 	}

@@ -57,7 +57,7 @@ func TestPromptSpellings(t *testing.T) {
 		"duplicate method": `{"jsonrpc":"2.0","id":2,"method":"session/set_mode","method":"session/prompt","params":{"sessionId":"s2","prompt":` + text + `}}`,
 		"duplicate prompt": `{"jsonrpc":"2.0","id":2,"method":"session/prompt","params":{"sessionId":"s2","prompt":[{"type":"text","text":"/no"}],"prompt":` + text + `}}`,
 		"white space":      " \t{ \"jsonrpc\" : \"2.0\" , \"id\" : 2 , \"method\" : \"session/prompt\" , \"params\" : { \"sessionId\" : \"s2\" , \"prompt\" : " + text + " } } \r",
-		"decoys":           `{"jsonrpc":"2.0","id":2,"method":"session/prompt","params":{"_meta":{"prompt":[1],"method":"x"},"sessionId":"s2","prompt":` + text + `}}`,
+		"decoys":           `{"jsonrpc":"2.0","id":2,"method":"session/prompt","params":{"_meta":{"prompt":[1],"method":"x","signet.ai":{"inject":true}},"sessionId":"s2","prompt":` + text + `}}`,
 	} {
 		got := armed(t, newSource()).sends(t, line)
 		if rest, n := withoutBlocks(got); n != 1 || rest != line {

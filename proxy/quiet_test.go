@@ -172,9 +172,7 @@ func (q *quiet) settle(t testing.TB, id string) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
-	q.talk.await(ctx, func(_, late bool) session.Seen {
-		return session.SessionSought{Session: q.talk.state.Session(id), Wait: true, Late: late}
-	})
+	q.talk.settled(ctx, q.talk.state.Session(id))
 }
 
 // sends has the client send frames, and returns what of them reaches the harness.

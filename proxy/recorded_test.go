@@ -135,6 +135,9 @@ func TestLongAnswer(t *testing.T) {
 		size += len(text)
 	}
 	q.says(t, all...)
+	if !q.down.stream.shape.Begins([]byte(all[0])) {
+		t.Error("each chunk is parsed")
+	}
 	q.says(t, strings.Replace(downEnd, `"id":2`, `"id":1`, 1))
 	q.recorder.record()
 	got, skipped := "", 0

@@ -104,9 +104,7 @@ func (r *responses) announce(s *session.Session, line []byte) []byte {
 	}
 	ctx, cancel := context.WithTimeout(r.ctx, r.o.LookLimit)
 	defer cancel()
-	of := r.talk.await(ctx, func(_, late bool) session.Seen {
-		return session.SessionSought{Session: s, Wait: true, Late: late}
-	})
+	of := r.talk.settled(ctx, s)
 	if of.Off || of.Who.Key == "" {
 		return line
 	}

@@ -78,9 +78,9 @@ var watchedMethods = map[string]watchedMethod{
 	methodDelete:        asks,
 	methodPrompt:        {needs: frame.NeedID | frame.NeedSession, answered: true, seen: (*up).prompt},
 	methodSteering:      {needs: frame.NeedSession, seen: (*up).steering},
-	methodCancel:        {needs: frame.NeedSession, early: true, seen: (*up).cancel},
-	methodCancelRequest: {early: true, hold: (*up).cancelRequest},
-	methodSetTitle:      {needs: frame.NeedSession, early: true, seen: (*up).setTitle},
+	methodCancel:        {needs: frame.NeedSession, seen: (*up).cancel},
+	methodCancelRequest: {hold: (*up).cancelRequest},
+	methodSetTitle:      {needs: frame.NeedSession, seen: (*up).setTitle},
 	methodChain:         chain,
 	methodChainOld:      chain,
 }
@@ -128,13 +128,14 @@ func (u *up) judge() wire.Verdict {
 	case w.hold != nil:
 		return wire.Hold
 	case w.seen != nil:
-		return u.tap(u.talk.see(w.seen(u)))
+		return u.tap(w.seen(u))
 	}
 	return wire.Pass
 }
 
-// tap notes a frame that is read after it was forwarded, if it is.
-func (u *up) tap(do session.Do) wire.Verdict {
+// tap has a frame looked at as it begins, and notes it if it is to be read after it was forwarded.
+func (u *up) tap(seen session.Seen) wire.Verdict {
+	do := u.talk.see(seen)
 	if do.Frame == session.Look {
 		u.tapped = append(u.tapped, tappedInput{session: do.Session, turn: do.Turn})
 	}
@@ -148,7 +149,7 @@ func (u *up) TooLong(b []byte) wire.Verdict {
 		return wire.Pass
 	}
 	u.tasks.run("giving memory back", giveBack)
-	return u.tap(u.talk.see(session.PromptJudged{ID: u.head.Session, Key: idKey(u.head.ID), TooLong: true}))
+	return u.tap(session.PromptJudged{ID: u.head.Session, Key: idKey(u.head.ID), TooLong: true})
 }
 
 // A tappedInput is a frame with text of the user that is read after it was forwarded: a prompt, or without a turn a
@@ -194,11 +195,11 @@ func (u *up) Tapped(piece []byte, first, last bool) {
 		looked.Said.Prompt = words
 		u.texts = frame.Texts{}
 	}
+	seen := session.Seen(looked)
 	if t.turn == nil {
-		u.talk.see(session.Steered{Session: t.session, Prompt: looked.Said.Prompt, Bytes: t.bytes})
-	} else {
-		u.talk.see(looked)
+		seen = session.Steered{Session: t.session, Prompt: looked.Said.Prompt, Bytes: t.bytes}
 	}
+	u.talk.see(seen)
 }
 
 // Held handles a frame that was held, and forwards it.
@@ -333,17 +334,16 @@ func (u *up) addServer(line []byte, opening session.Opening, s *session.Session)
 			}
 		}
 	}
-	ctx, cancel := context.WithTimeout(u.ctx, placeLimit)
-	defer cancel()
-	of := u.talk.await(ctx, func(_, late bool) session.Seen { // one that was switched off gets none
-		return session.SessionSought{Session: s, Wait: opening.Kind == session.OpensKnown, Late: late}
-	})
+	of := u.talk.about(s)
+	if opening.Kind == session.OpensKnown { // the ledger may know that it was switched off
+		ctx, cancel := context.WithTimeout(u.ctx, placeLimit)
+		defer cancel()
+		of = u.talk.settled(ctx, s)
+	}
 	if of.Off {
 		return line
 	}
-	server, release := u.o.MCPServer(of.Who.Harness, func() memory.Session {
-		return u.talk.see(session.SessionSought{Session: s}).Who
-	})
+	server, release := u.o.MCPServer(of.Who.Harness, func() memory.Session { return u.talk.about(s).Who })
 	if release != nil {
 		u.mu.Lock()
 		u.servers[s] = append(u.servers[s], release)

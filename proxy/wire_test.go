@@ -7,7 +7,6 @@ import (
 
 	"github.com/Signet-AI/signet-acp-proxy/correlation"
 	"github.com/Signet-AI/signet-acp-proxy/memory"
-	"github.com/Signet-AI/signet-acp-proxy/proxy/wire"
 )
 
 // The least of a conversation, line by line.
@@ -113,7 +112,7 @@ func TestStrays(t *testing.T) {
 	for name, line := range map[string]string{
 		"a number": "1", "text": `"hello"`, "null": "null", "a word": "Loading…", "behind spaces": "  \t7",
 		"a byte order mark": "\ufeff{}", "invalid UTF-8": "\xff\xfe\xfd", "NUL": "\x00",
-		"long": strings.Repeat("noise ", wire.BufferSize/4),
+		"long": strings.Repeat("noise ", 64<<10),
 	} {
 		q := newQuiet(t)
 		if got := q.says(t, downNew+line+"\r", downEnd+line); got != downNew+strings.TrimSpace(downEnd) {

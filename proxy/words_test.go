@@ -5,8 +5,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-
-	"github.com/Signet-AI/signet-acp-proxy/proxy/wire"
 )
 
 // What is kept of a prompt is the same in whatever way it comes: held, whole, in pieces. However long what is pasted or
@@ -37,7 +35,7 @@ func TestWordsOfPrompts(t *testing.T) {
 		{"private across the cut", textBlock(before + private + " QUESTION"), "a word", false},
 		{"behind private ones across the cut", textBlock(before + private + paste + private + " QUESTION"), "a word", true},
 		{"private to the end", textBlock(paste+"<private>"+paste) + "," + textBlock("CANARY"), "line of a log\n", true},
-		{"longer than is held", textBlock(paste+strings.Repeat("x ", wire.MaxHeld/2)) + question, "line of a log\n", true},
+		{"longer than is held", textBlock(paste+strings.Repeat("x ", 32<<20)) + question, "line of a log\n", true},
 	}
 	fill := func(n int) string { return strings.Repeat("a \"word\" of é\n", n/16) }
 	secret := func(n int) string { return "<private>" + strings.Repeat("CANARY ", n/7) + "</private>" }

@@ -2,32 +2,20 @@ package frame
 
 import "bytes"
 
-// A Kind says what a line starts with.
-type Kind uint8
+// A kind says what a line starts with.
+type kind uint8
 
 const (
-	Blank  Kind = iota // white space only
+	blank  kind = iota // white space only
 	Object             // {
-	Batch              // [
+	batch              // [
 	Noise              // anything else: no JSON-RPC
-)
-
-// Need is a set: what Peek has to find out besides the method.
-type Need uint8
-
-const (
-	NeedID Need = 1 << iota
-	NeedSession
-	NeedUpdate
-	needEnd // known only at the frame's end
-
-	All = NeedID | NeedSession | NeedUpdate | needEnd
 )
 
 // A Head is what routing needs to know of a frame. Its slices point into the frame, or are decoded copies where the
 // frame has escapes: they are valid until the frame's buffer is used again.
 type Head struct {
-	Kind          Kind   // only an Object has anything below
+	Kind          kind   // only an Object has anything below
 	Method        []byte // decoded; nil: there is none, or it is no string
 	ID            []byte // the token as it came, quotes included; nil: there is none
 	Session       []byte // params.sessionId, decoded; nil as with Method
@@ -58,7 +46,7 @@ func Peek(b []byte, whole bool, need func(method []byte) Need, h *Head) (known b
 	case '{':
 		h.Kind = Object
 	case '[':
-		h.Kind = Batch
+		h.Kind = batch
 		return true
 	default:
 		h.Kind = Noise

@@ -31,7 +31,7 @@ func oracle(t failer, line []byte) (h Head) {
 	case len(trimmed) == 0:
 		return h
 	case trimmed[0] == '[':
-		h.Kind = Batch
+		h.Kind = batch
 		return h
 	case trimmed[0] != '{':
 		h.Kind = Noise
@@ -124,7 +124,7 @@ var heads = []struct {
 	{"empty texts", `{"method":"","params":{"sessionId":""}}`, Head{Kind: Object, Method: []byte{}, Session: []byte{}}},
 	{"no UTF-8", "{\"method\":\"m\xff\",\"\xfe\":1}", Head{Kind: Object, Method: []byte("m\xff")}},
 	{"empty object", `{}`, Head{Kind: Object}},
-	{"batch", ` [{"method":"m"}]`, Head{Kind: Batch}},
+	{"batch", ` [{"method":"m"}]`, Head{Kind: batch}},
 	{"primitive", "1\n", Head{Kind: Noise}},
 	{"log line", "Loading model...\n", Head{Kind: Noise}},
 	{"byte order mark", "\ufeff{}", Head{Kind: Noise}},

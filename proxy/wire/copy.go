@@ -11,7 +11,7 @@ var ErrNoReader = errors.New("nobody reads any more")
 // Copy is the byte pump: no frames, no decisions. It returns nil at the end of src, ErrNoReader after a failed write,
 // and otherwise the error of reading.
 func Copy(dst io.Writer, src io.Reader) error {
-	buf := make([]byte, BufferSize)
+	buf := make([]byte, bufferSize)
 	for {
 		n, err := src.Read(buf)
 		if n > 0 {

@@ -12,9 +12,9 @@ import (
 )
 
 const (
-	BufferSize = 256 << 10 // bytes of a direction's read buffer: larger gains nothing, smaller costs system calls
+	bufferSize = 256 << 10 // bytes of a direction's read buffer: larger gains nothing, smaller costs system calls
 	keepSize   = 64 << 10  // bytes up to which a frame that is not judged yet stays in the read buffer
-	MaxHeld    = 64 << 20  // bytes; a longer frame passes as it is, whatever it might have been
+	maxHeld    = 64 << 20  // bytes; a longer frame passes as it is, whatever it might have been
 )
 
 // A Verdict says what becomes of a frame.
@@ -34,7 +34,7 @@ type Direction interface {
 	// Judge says what becomes of a frame, of which b is the beginning, or all if whole is true. After More, which it
 	// must not say of a whole frame, it is called again with more bytes.
 	Judge(b []byte, whole bool) Verdict
-	// TooLong says what becomes of a frame that was to be held, and of which b, more than MaxHeld, is the beginning:
+	// TooLong says what becomes of a frame that was to be held, and of which b, more than maxHeld, is the beginning:
 	// Pass or Tap.
 	TooLong(b []byte) Verdict
 	// Write forwards bytes, which it must not keep.
@@ -57,7 +57,7 @@ type Direction interface {
 // pieces in which it comes, so memory does not grow with it: peers that hold whole frames need twenty times the memory
 // and twice the time.
 func Pump(src io.Reader, d Direction) error {
-	p := pumping{d: guarded{d}, buf: make([]byte, BufferSize)}
+	p := pumping{d: guarded{d}, buf: make([]byte, bufferSize)}
 	for {
 		n, err := src.Read(p.buf[p.end:])
 		p.end += n
@@ -213,7 +213,7 @@ func (p *pumping) hold(piece []byte, whole bool) error {
 		p.next = 2 * len(p.long)
 		p.mode = p.d.Judge(p.long, whole)
 	}
-	mode, tooLong := p.mode, len(p.long)+p.rest.size > MaxHeld
+	mode, tooLong := p.mode, len(p.long)+p.rest.size > maxHeld
 	switch {
 	case tooLong || mode == Pass || mode == Tap:
 		return p.release(mode, whole)

@@ -115,7 +115,7 @@ func checkPump(t *testing.T, input []byte, src io.Reader) {
 func clip(s string) string { return s[:min(len(s), 60)] }
 
 func TestPump(t *testing.T) {
-	long := strings.Repeat("x", 3*BufferSize+17)
+	long := strings.Repeat("x", 3*bufferSize+17)
 	tests := []struct{ name, input string }{
 		{"nothing", ""},
 		{"one line", "pass\n"},
@@ -153,12 +153,12 @@ func TestPump(t *testing.T) {
 
 // What cannot be written ends the pump, wherever in a frame that is.
 func TestPumpBroken(t *testing.T) {
-	long := strings.Repeat("x", BufferSize)
+	long := strings.Repeat("x", bufferSize)
 	for _, input := range []string{
 		"pass\nhold\n", "pass", "tap", "hold\n", "hold", "p" + long + "\n", "h" + long + "\n", "m" + long + "\n", "m" + long,
 	} {
 		d := &recorder{err: io.ErrClosedPipe}
-		if err := Pump(strings.NewReader(input), d); err != io.ErrClosedPipe || d.out.Len() > BufferSize+2 {
+		if err := Pump(strings.NewReader(input), d); err != io.ErrClosedPipe || d.out.Len() > bufferSize+2 {
 			t.Errorf("%.6q: %v, behind %d bytes", input, err, d.out.Len())
 		}
 	}

@@ -10,7 +10,7 @@ import (
 
 const (
 	maxQueued       = 8 << 20 // bytes in a queue, held frames included; past this Write and Hold block
-	MaxQueuedFrames = 256     // frames; past this too
+	maxQueuedFrames = 256     // frames; past this too
 )
 
 // A HeldFrame is a frame that waits in a Queue until its owner knows what is to be sent in its place.
@@ -82,7 +82,7 @@ func (q *Queue) Write(b []byte) error {
 
 // waitForSpaceLocked blocks while the queue is full.
 func (q *Queue) waitForSpaceLocked(n int) {
-	for q.held && q.bytes > 0 && (q.bytes+n > maxQueued || q.frames >= MaxQueuedFrames) {
+	for q.held && q.bytes > 0 && (q.bytes+n > maxQueued || q.frames >= maxQueuedFrames) {
 		q.space.Wait()
 	}
 }
@@ -139,7 +139,7 @@ func (q *Queue) writeParts(parts [][]byte) error {
 	for _, p := range parts {
 		size += len(p)
 	}
-	if len(parts) > 1 && size <= BufferSize {
+	if len(parts) > 1 && size <= bufferSize {
 		parts = [][]byte{bytes.Join(parts, nil)}
 	}
 	for _, p := range parts {
