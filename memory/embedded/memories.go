@@ -50,7 +50,7 @@ func (m *Memory) prepare(now time.Time) error {
 	}
 	m.ImportanceSet = false
 	if !(m.Importance >= 0 && m.Importance <= 1) {
-		return ErrImportance
+		return errImportance
 	}
 	if m.Created.IsZero() {
 		m.Created = now
@@ -63,7 +63,7 @@ func (m *Memory) prepare(now time.Time) error {
 
 // Add stores a memory: Content, and of the other fields those that are not zero (Importance also where ImportanceSet).
 // If the project has the same text already, that memory is updated instead. It returns the memory as stored, and
-// whether it is new. Errors: ErrEmpty, ErrTooLong, ErrImportance, package sqlite's.
+// whether it is new. Errors: ErrEmpty, ErrTooLong, one of importance, package sqlite's.
 func (s *Store) Add(ctx context.Context, m Memory) (stored Memory, added bool, err error) {
 	given := m
 	m.ID = ""
@@ -185,7 +185,7 @@ type Change struct {
 const Pinned = "memory pin"
 
 // Modify changes a memory. What a turn taught is not learned again as it was; a passage of a conversation becomes a
-// memory. Errors: ErrNotFound, ErrAmbiguous, ErrEmpty, ErrTooLong, ErrImportance, package sqlite's.
+// memory. Errors: ErrNotFound, ErrAmbiguous, ErrEmpty, ErrTooLong, one of importance, package sqlite's.
 func (s *Store) Modify(ctx context.Context, id string, c Change) (Memory, error) {
 	var m Memory
 	err := sqlite.Write(ctx, s.db, "changing a memory", func(tx *sql.Tx) error {

@@ -74,7 +74,7 @@ func TestImportance(t *testing.T) {
 		want    float64
 		err     error
 	}{{0, false, 0.5, nil}, {0, true, 0, nil}, {0, false, 0, nil}, {0.7, false, 0.7, nil}, {1, true, 1, nil}, {1.1,
-		false, 0, ErrImportance}, {-0.1, true, 0, ErrImportance}, {math.NaN(), true, 0, ErrImportance}} {
+		false, 0, errImportance}, {-0.1, true, 0, errImportance}, {math.NaN(), true, 0, errImportance}} {
 		m, _, err := w.Add(t.Context(), Memory{Content: "Something that matters",
 			Importance: c.given, ImportanceSet: c.weighed})
 		if !errors.Is(err, c.err) || err == nil && m.Importance != c.want {
@@ -96,7 +96,7 @@ func TestImportance(t *testing.T) {
 		t.Errorf("%v, imported\n%s", err, other.export())
 	}
 	if _, err := other.Import(t.Context(),
-		strings.NewReader(`{"content":"x","importance":2}`)); !errors.Is(err, ErrImportance) {
+		strings.NewReader(`{"content":"x","importance":2}`)); !errors.Is(err, errImportance) {
 		t.Errorf("an importance of 2: %v", err)
 	}
 }

@@ -30,7 +30,7 @@ var (
 	ErrAmbiguous  = errors.New("more than one memory has an id that begins so")
 	ErrEmpty      = errors.New("there is nothing to keep")
 	ErrTooLong    = errors.New("the text is too long: keep the part that matters")
-	ErrImportance = errors.New("importance is a number from 0 to 1")
+	errImportance = errors.New("importance is a number from 0 to 1")
 )
 
 // A Memory is one thing that is known. Its JSON is what commands print and what export writes; the names are a promise.

@@ -6,16 +6,16 @@ import (
 	"sync"
 )
 
-// Phrases are ways to say one thing, in several languages. Words are compared folded.
-type Phrases struct {
+// phrases are ways to say one thing, in several languages. Words are compared folded.
+type phrases struct {
 	parse func() map[string][][]string // words by the first of them
 	runs  []string                     // of scripts that set no spaces
 }
 
-// NewPhrases makes Phrases of list, separated by |, and of runs of scripts without spaces, separated by spaces. They
+// NewPhrases makes phrases of list, separated by |, and of runs of scripts without spaces, separated by spaces. They
 // are parsed when they are first used.
-func NewPhrases(list, runs string) Phrases {
-	return Phrases{sync.OnceValue(func() map[string][][]string {
+func NewPhrases(list, runs string) phrases {
+	return phrases{sync.OnceValue(func() map[string][][]string {
 		m := map[string][][]string{}
 		for p := range strings.SplitSeq(list, "|") {
 			if words := PlainOf(p).folded; len(words) > 0 {
@@ -27,13 +27,13 @@ func NewPhrases(list, runs string) Phrases {
 }
 
 // In reports whether one of them stands in a text.
-func (p Phrases) In(t Plain) bool { return p.find(t, false) }
+func (p phrases) In(t Plain) bool { return p.find(t, false) }
 
 // Begins reports whether a text begins with one of them, or with up to three stop words before it: "and please also …".
-func (p Phrases) Begins(t Plain) bool { return p.find(t, true) }
+func (p phrases) Begins(t Plain) bool { return p.find(t, true) }
 
 // After returns the terms of the words that follow one of them in a text, of at most most words.
-func (p Phrases) After(text string, most int) []string {
+func (p phrases) After(text string, most int) []string {
 	t := PlainOf(text)
 	var terms []string
 	for i, w := range t.folded {
@@ -57,7 +57,7 @@ func (p Phrases) After(text string, most int) []string {
 
 const maxLeading = 3 // words before a beginning: "and please also …"
 
-func (p Phrases) find(t Plain, beginning bool) bool {
+func (p phrases) find(t Plain, beginning bool) bool {
 	for _, run := range p.runs {
 		if at := strings.Index(t.Text, run); at >= 0 && (!beginning || at < 12) {
 			return true

@@ -9,8 +9,8 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/memory/pattern"
 )
 
-// A Sentence is one of a text in prose.
-type Sentence struct {
+// A sentence is one of a text in prose.
+type sentence struct {
 	Text    string // white space folded, without Markdown's bullet and emphasis
 	Heading string // the heading that it stands under
 	First   bool   // it is the first of its paragraph
@@ -30,16 +30,16 @@ const maxProse = 64 << 10 // bytes of a text that are read; a longer one is past
 
 // Sentences cuts Markdown into its sentences. Code blocks, quoted logs and horizontal rules are left out; a code block
 // that is a single command counts as a sentence.
-func Sentences(text string) []Sentence {
+func Sentences(text string) []sentence {
 	if len(text) > maxProse {
 		text = chars.Cut(text, maxProse)
 	}
-	var list []Sentence
+	var list []sentence
 	var para strings.Builder
 	heading, item := "", false
 	flush := func() {
 		for i, s := range SplitSentences(clean(para.String())) {
-			list = append(list, Sentence{Text: s, Heading: heading, First: i == 0, Item: item})
+			list = append(list, sentence{Text: s, Heading: heading, First: i == 0, Item: item})
 		}
 		para.Reset()
 		item = false
@@ -55,7 +55,7 @@ func Sentences(text string) []Sentence {
 			flush()
 		case closes:
 			if len(code) == 1 && isCommand(code[0]) {
-				list = append(list, Sentence{Text: "`" + strings.TrimPrefix(code[0], "$ ") + "`", Heading: heading})
+				list = append(list, sentence{Text: "`" + strings.TrimPrefix(code[0], "$ ") + "`", Heading: heading})
 			}
 			code = nil
 		case fence != "":

@@ -103,7 +103,7 @@ type features struct {
 	answers  float64 // the same in the question before it, where it answers one
 	question float64 // it is a question
 	date     float64 // it was said at the time that the question names
-	pairs    float64 // terms that follow each other in it as in the question
+	pairs    float64 // terms of the question that follow each other in it
 	place    float64 // against it: it is narration, or a plan, said before a tool was called
 	// Who speaks in a turn, to whom and when, is known; of what was imported only the words tell it.
 	speaker   float64 // it begins with a name that the question has
