@@ -15,6 +15,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/hashicorp/go-retryablehttp"
+
 	"github.com/Signet-AI/signet-acp-proxy/chars"
 	"github.com/Signet-AI/signet-acp-proxy/memory"
 )
@@ -127,11 +129,15 @@ func (c *Client) roundTrip(ctx context.Context, method, path string, payload []b
 	ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
 		WroteHeaders: func() { sent.Store(true) },
 	})
-	var body io.Reader // nil without a payload: an empty one would be sent
-	if payload != nil {
-		body = bytes.NewReader(payload)
+	by := c.hooks
+	if method == http.MethodGet {
+		by = c.reads
 	}
-	req, err := http.NewRequestWithContext(ctx, method, c.base.String()+path, body)
+	var body any // nil without a payload: an empty one would be sent
+	if payload != nil {
+		body = payload
+	}
+	req, err := retryablehttp.NewRequestWithContext(ctx, method, c.base.String()+path, body)
 	if err != nil {
 		return 0, nil, fmt.Errorf("making request: %w", withoutURL(err))
 	}
@@ -140,7 +146,7 @@ func (c *Client) roundTrip(ctx context.Context, method, path string, payload []b
 		req.Header.Set("Content-Type", "application/json")
 	}
 	req.Header.Set("Accept", "application/json")
-	res, err := c.do(req)
+	res, err := by.Do(req)
 	if err != nil {
 		return 0, nil, withoutURL(err)
 	}

@@ -19,6 +19,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/hashicorp/go-retryablehttp"
 	"github.com/rs/zerolog"
 
 	"github.com/Signet-AI/signet-acp-proxy/guard"
@@ -80,7 +81,8 @@ type Client struct {
 	owner func(*url.URL) owner // ownerOf; tests have others
 
 	transport *http.Transport
-	http      *http.Client
+	hooks     *retryablehttp.Client // never repeats a request
+	reads     *retryablehttp.Client // repeats one once
 
 	// of recalls that failed, or missed the caller's deadline, while the daemon's starts may be fine
 	recalls breaker
@@ -121,7 +123,8 @@ func New(o Options) (*Client, error) {
 	c.recalls.now = o.Now
 	c.shared = sharedBreaker{file: o.BreakerFile, url: base.String(), now: o.Now}
 	c.life, c.end = context.WithCancel(context.Background())
-	c.http = &http.Client{Transport: c.transport, CheckRedirect: noRedirect}
+	plain := &http.Client{Transport: c.transport, CheckRedirect: noRedirect}
+	c.hooks, c.reads = newRetrying(plain, 0), newRetrying(plain, 1)
 	if o.Token != "" && !c.tokenAllowed() {
 		o.Log.Warn().Str("url", base.String()).
 			Msg("daemon token not sent: the connection is neither loopback nor https")

@@ -217,7 +217,7 @@ func TestWorthAnother(t *testing.T) {
 		{t.Context(), 500, nil, true}, {t.Context(), 499, nil, false}, {t.Context(), 0, syscall.ECONNRESET, true},
 		{t.Context(), 0, syscall.ECONNREFUSED, false}, {gone, 0, syscall.ECONNRESET, false},
 	} {
-		if got := worthAnother(c.ctx, &http.Response{StatusCode: c.code}, c.err); got != c.want {
+		if got, _ := worthAnother(c.ctx, &http.Response{StatusCode: c.code}, c.err); got != c.want {
 			t.Errorf("%d, %v: %v", c.code, c.err, got)
 		}
 	}

@@ -7,6 +7,8 @@ import (
 	"net/http"
 	"syscall"
 	"time"
+
+	"github.com/hashicorp/go-retryablehttp"
 )
 
 // newTransport opens a connection for each request. A connection kept from before may have been closed by the daemon,
@@ -26,29 +28,28 @@ func newTransport() *http.Transport {
 // noRedirect follows none: a redirect would take prompts and the token elsewhere.
 func noRedirect(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 
-// do makes a request; a read that is worth another attempt it makes twice. A hook is never repeated.
-func (c *Client) do(req *http.Request) (*http.Response, error) {
-	res, err := c.http.Do(req)
-	if req.Method != http.MethodGet || !worthAnother(req.Context(), res, err) {
-		return res, err
+// newRetrying is go-retryablehttp without what does not suit us: by default it logs to stderr, waits for seconds, obeys
+// Retry-After, retries refused connections and hides the last answer.
+func newRetrying(hc *http.Client, retries int) *retryablehttp.Client {
+	return &retryablehttp.Client{
+		HTTPClient:   hc,
+		RetryMax:     retries,
+		RetryWaitMin: 25 * time.Millisecond,
+		RetryWaitMax: 100 * time.Millisecond,
+		CheckRetry:   worthAnother,
+		Backoff:      func(least, _ time.Duration, _ int, _ *http.Response) time.Duration { return least },
+		ErrorHandler: retryablehttp.PassthroughErrorHandler,
 	}
-	if err == nil {
-		res.Body.Close()
-	}
-	select {
-	case <-time.After(retryPause):
-	case <-req.Context().Done():
-	}
-	return c.http.Do(req)
 }
-
-const retryPause = 25 * time.Millisecond
 
 // worthAnother reports whether a request is worth another attempt: after a broken connection or a 5xx, not after a
 // refused connection.
-func worthAnother(ctx context.Context, res *http.Response, err error) bool {
-	if err != nil {
-		return ctx.Err() == nil && !errors.Is(err, syscall.ECONNREFUSED)
+func worthAnother(ctx context.Context, res *http.Response, err error) (bool, error) {
+	switch {
+	case ctx.Err() != nil:
+		return false, nil
+	case err != nil:
+		return !errors.Is(err, syscall.ECONNREFUSED), nil
 	}
-	return res.StatusCode >= 500
+	return res.StatusCode >= 500, nil
 }
