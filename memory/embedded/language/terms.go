@@ -7,10 +7,7 @@
 // spaces. Stop words are neither kept nor looked for.
 package language
 
-import (
-	"strings"
-	"sync"
-)
+import "strings"
 
 // Terms returns the terms of a text: what the index holds of it, in their order.
 func Terms(text string) []string {
@@ -24,23 +21,6 @@ func Terms(text string) []string {
 		}
 	}
 	return terms
-}
-
-// A Set is terms without an order.
-type Set map[string]bool
-
-// SetOf makes a set of terms.
-func SetOf(terms []string) Set {
-	set := make(Set, len(terms))
-	for _, t := range terms {
-		set[t] = true
-	}
-	return set
-}
-
-// WordSet makes the set of the words in lists, folded, when it is first used.
-func WordSet(lists ...string) func() Set {
-	return sync.OnceValue(func() Set { return SetOf(strings.Fields(Fold(strings.Join(lists, " ")))) })
 }
 
 // terms appends the terms of one word: itself and, of an identifier, its parts. In a text that is not English the

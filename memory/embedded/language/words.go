@@ -184,3 +184,20 @@ func ascii(s string) bool {
 	}
 	return true
 }
+
+// A Set is terms without an order.
+type Set map[string]bool
+
+// SetOf makes a set of terms.
+func SetOf(terms []string) Set {
+	set := make(Set, len(terms))
+	for _, t := range terms {
+		set[t] = true
+	}
+	return set
+}
+
+// WordSet makes the set of the words in lists, folded, when it is first used.
+func WordSet(lists ...string) func() Set {
+	return sync.OnceValue(func() Set { return SetOf(strings.Fields(Fold(strings.Join(lists, " ")))) })
+}
