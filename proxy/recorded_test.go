@@ -111,6 +111,19 @@ func TestRecorded(t *testing.T) {
 	}
 }
 
+// A harness that reports what each turn took, and now took a third of it, has compacted.
+func TestCompactedAsTurnsTell(t *testing.T) {
+	quota := func(tokens string) string {
+		return `,"_meta":{"quota":{"token_count":{"input_tokens":` + tokens + `,"output_tokens":5}}}`
+	}
+	q := newQuiet(t).opened()
+	before := q.turn(t, textBlock("a long one"), quota("60000"))
+	after := q.turn(t, textBlock("and now?"), quota("20000"))
+	if slices.Contains(before, "compacted") || !slices.Contains(after, "compacted") {
+		t.Errorf("recorded %q, then %q", before, after)
+	}
+}
+
 // What one process heard marked private another does not store either, in an answer or in a tool's title, though its
 // agent repeats it bare.
 func TestPrivateInOtherProcesses(t *testing.T) {

@@ -48,10 +48,16 @@ func TestErase(t *testing.T) {
 		gone := must(b.store.Forget(t.Context(), v.ID, nil))(t)
 		check(t, eraser.Erase(t.Context(), gone.Sessions))
 	}
+	kept := false
 	for _, path := range append(must(filepath.Glob(filepath.Join(b.dir, "*.events")))(t), b.path) {
-		if strings.Contains(string(must(os.ReadFile(path))(t)), canary) {
+		text := string(must(os.ReadFile(path))(t))
+		if strings.Contains(text, canary) {
 			t.Errorf("%s still has it", filepath.Base(path))
 		}
+		kept = kept || path != b.path && strings.Contains(text, `"kept"`)
+	}
+	if !kept {
+		t.Error("what is not forgotten has gone from the files")
 	}
 	check(t, attached.Folded(t.Context()))
 	b.found("kept")
