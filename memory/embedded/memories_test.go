@@ -333,6 +333,23 @@ func TestImportAllOrNothing(t *testing.T) {
 	}
 }
 
+// Ids come in in lower case, and a memory without the time of a change was changed last when it was made.
+func TestImportedFields(t *testing.T) {
+	w := newWorld(t)
+	id, made, changed := newID(), "2024-05-06T07:08:09Z", "2025-01-02T03:04:05Z"
+	lines := `{"id":"` + strings.ToUpper(id) + `","content":"one","created":"` + made + `"}` + "\n" +
+		`{"content":"two","created":"` + made + `","updated":"` + changed + `"}` + "\n"
+	if _, err := w.Import(t.Context(), strings.NewReader(lines)); err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range w.all() {
+		want := map[string]string{"one": made, "two": changed}[m.Content]
+		if got := m.Updated.Format(time.RFC3339); got != want || m.Content == "one" && m.ID != id {
+			t.Errorf("%s: changed at %s, want %s; id %s", m.Content, got, want, m.ID)
+		}
+	}
+}
+
 // However many turns there are, a passage is read by seeking.
 func TestPassagesAreSought(t *testing.T) {
 	w := newWorld(t)

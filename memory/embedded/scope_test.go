@@ -46,6 +46,28 @@ func TestScope(t *testing.T) {
 	}
 }
 
+// Which memories a session of /p may ask for by their ids.
+func TestSees(t *testing.T) {
+	w := newWorld(t)
+	for _, tt := range []struct {
+		options Options
+		memory  Memory
+		want    bool
+	}{
+		{Options{}, Memory{Project: "/p"}, true},
+		{Options{}, Memory{}, true},
+		{Options{}, Memory{Project: "/q"}, false},
+		{Options{}, Memory{Project: "/q", Personal: true}, true},
+		{Options{NotPersonal: true}, Memory{Project: "/q", Personal: true}, false},
+		{Options{OtherProjects: true}, Memory{Project: "/q"}, true},
+	} {
+		w.opts.OtherProjects, w.opts.NotPersonal = tt.options.OtherProjects, tt.options.NotPersonal
+		if got := w.Sees("/p", tt.memory); got != tt.want {
+			t.Errorf("%+v, %+v: %v", tt.options, tt.memory, got)
+		}
+	}
+}
+
 func TestSeenIsNotRecalledAgain(t *testing.T) {
 	w := newWorld(t)
 	m := w.add(Memory{Content: "The fire drill is on the second Thursday."})
@@ -53,6 +75,19 @@ func TestSeenIsNotRecalledAgain(t *testing.T) {
 		c, err := w.Recall(t.Context(), memory.Session{}, "When is the fire drill?", seen)
 		if err != nil || len(c.Items) != 0 {
 			t.Errorf("seen %q: %+v, %v", seen, c.Items, err)
+		}
+	}
+	w.said("/p", "a", "Never edit the vendor folder.", "Right.")
+	rules, err := w.Rules(t.Context(), Filter{})
+	if err != nil || len(rules) != 1 {
+		t.Fatalf("%+v, %v", rules, err)
+	}
+	for _, seen := range []string{rules[0].ID, rules[0].Content} {
+		c, err := w.Recall(t.Context(), memory.Session{Key: "new", Project: "/p"}, "update the vendor folder", []string{seen})
+		for _, it := range c.Items {
+			if err != nil || strings.HasPrefix(it.About, "said by the user on ") {
+				t.Errorf("the rule was seen as %q: %+v, %v", seen, it, err)
+			}
 		}
 	}
 }

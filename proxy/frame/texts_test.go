@@ -61,6 +61,8 @@ func TestTexts(t *testing.T) {
 		"resource": {`{"type":"resource","resource":{"uri":"file:///a","text":"no"}},{"type":"text","text":"yes"},` +
 			`{"resource":{"text":"no"},"type":"resource"},{"type":"text","text":"yes, too"}`,
 			[]string{"yes", "yes, too"}, false},
+		"a text in a resource": {`{"type":"resource","resource":{"type":"text","text":"no"}},{"type":"text","text":"yes"}`,
+			[]string{"yes"}, false},
 		"link": {`{"type":"resource_link","uri":"text:","name":"text"},{"type":"text","text":"yes"}`,
 			[]string{"yes"}, false},
 		"no text": {`{"type":"text","text":12},{"type":"video","text":"no"}`, nil, false},

@@ -15,7 +15,7 @@ var texts = []string{
 	`true`, `false`, `null`, `tru`, `nulll`, `True`, `[true,false,null]`,
 	`""`, `"`, `"a`, `"a"b`, `"\"`, `"\\"`, `"\\\"`, `"\u00e9"`, `"\u00g9"`, `"\u00e"`, `"\u`, `"\x"`, `"\`, `"\ud800"`,
 	`"\"\\\/\b\f\n\r\t"`,
-	"\"\t\"", "\"a long text and then\x1f\"", "\"\x7f\xff\xfe\x80\"", "\"12345678\"", `"12345678`, "\"1234567\n\"", "\"\x00\"",
+	"\"\t\"", "\"a long text and then\x1f\"", "\"\x7f\xff\xfe\x80\"", "\"12345678\"", `"12345678`, `"1 3"`, "\"1234567\n\"", "\"\x00\"",
 	"\ufeff{}", "{}\x00", "{\"a\":\"b\"}\r\n", "{}\n{}", "\v{}",
 	strings.Repeat("[", 9999) + strings.Repeat("]", 9999),
 	strings.Repeat("[", 10000) + strings.Repeat("]", 10000),
