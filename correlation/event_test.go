@@ -67,6 +67,10 @@ func TestKinds(t *testing.T) {
 			t.Errorf("%s became %+v, %v: %s", data, again, err, cmp.Diff(e, again))
 		}
 	}
+	if e, err := ParseEvent("dreamt", []byte(`{"session":3,"turn":4}`)); err != nil ||
+		e.(unknown).Session != 3 || e.(unknown).Turn != 4 {
+		t.Errorf("a newer version's event is %+v, %v", e, err)
+	}
 	for kind, data := range map[string]string{"": "{}", "dreamt": "{", "turn_ended": "[]"} {
 		if e, err := ParseEvent(kind, []byte(data)); err == nil {
 			t.Errorf("%s %q is %+v", data, kind, e)

@@ -88,7 +88,10 @@ func TestPolicyRemembers(t *testing.T) {
 	p.remember(acpclient.ToolCall{ID: "1", ToolKind: "read", Title: "Read"})
 	p.remember(acpclient.ToolCall{ID: "2", ToolKind: "edit", Title: "Write\nhere",
 		Input: json.RawMessage(`{"path":"/etc/x"}`)})
-	if !p.allow(acpclient.ToolCall{ID: "1"}) || p.allow(acpclient.ToolCall{ID: "2"}) {
+	ours := acpclient.ToolCall{ID: "4", ToolKind: "other", Title: "Search"}
+	ours.Meta.Claude.Tool = "mcp__signet__memory_search"
+	p.remember(ours)
+	if !p.allow(acpclient.ToolCall{ID: "1"}) || p.allow(acpclient.ToolCall{ID: "2"}) || !p.allow(acpclient.ToolCall{ID: "4"}) {
 		t.Error("what was told before is forgotten")
 	}
 	if diff := cmp.Diff([]string{"Write here: /etc/x lies outside of its folder"}, p.refused); diff != "" {
