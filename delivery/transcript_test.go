@@ -1,6 +1,7 @@
 package delivery
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -36,6 +37,7 @@ func TestTranscript(t *testing.T) {
 // Whatever the turns, no part is too long, none is much shorter than the others, every turn ends in exactly one, and
 // nothing but white space is lost.
 func TestInParts(t *testing.T) {
+	lastWord := func(turn int) string { return fmt.Sprintf(" end%d.", turn) }
 	size := func(n int) correlation.Turn {
 		return correlation.Turn{User: strings.Repeat("wört ", n/10), Assistant: strings.Repeat("😀 word ", n/16)}
 	}
@@ -55,6 +57,9 @@ func TestInParts(t *testing.T) {
 			turns := tt.turns
 			for i := range turns {
 				turns[i].ID = int64(i + 1)
+				if turns[i].Assistant != "" {
+					turns[i].Assistant += lastWord(i + 1)
+				}
 			}
 			parts := cutIntoParts(correlation.Selection{Turns: turns})
 			if len(parts) != tt.parts {
@@ -68,6 +73,9 @@ func TestInParts(t *testing.T) {
 				for _, turn := range p.post.Turns {
 					if turn.ID != next {
 						t.Errorf("turn %d in place of %d", turn.ID, next)
+					}
+					if turn.Assistant != "" && !strings.Contains(p.text, lastWord(int(turn.ID))) {
+						t.Errorf("turn %d does not end in part %d", turn.ID, i)
 					}
 					next++
 				}

@@ -139,6 +139,21 @@ func TestIdentityNotTwice(t *testing.T) {
 	if a, s := has("codex-acp"); a || s {
 		t.Errorf("codex reads ~/.codex/AGENTS.md: AGENTS %v, SOUL %v", a, s)
 	}
+	moved := t.TempDir()
+	write(t, filepath.Join(moved, "opencode", "AGENTS.md"), soul)
+	if _, s := has("opencode"); s {
+		t.Error("opencode reads ~/.claude/CLAUDE.md")
+	}
+	if err := os.Remove(filepath.Join(home, ".claude", "CLAUDE.md")); err != nil {
+		t.Fatal(err)
+	}
+	if _, s := has("opencode"); !s {
+		t.Error("nobody gives SOUL to opencode any more")
+	}
+	t.Setenv("XDG_CONFIG_HOME", moved)
+	if _, s := has("opencode"); s {
+		t.Error("opencode reads opencode/AGENTS.md in XDG_CONFIG_HOME")
+	}
 }
 
 // The templates of init tell an agent nothing until something stands outside of the comment.
