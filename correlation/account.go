@@ -2,7 +2,6 @@ package correlation
 
 import (
 	"context"
-	"strings"
 	"time"
 
 	"github.com/Signet-AI/signet-acp-proxy/sqlite"
@@ -83,16 +82,6 @@ func (s *Store) InsertedBytes(ctx context.Context, in Scope, do func(session int
 	return sqlite.While("reading what was inserted", err)
 }
 
-// InjectionsSince returns what was inserted since a time, oldest first. Without withText the texts are left out.
-func (s *Store) InjectionsSince(ctx context.Context, since time.Time, withText bool) ([]Injection, error) {
-	text := `''`
-	if withText {
-		text = `text`
-	}
-	return collect(ctx, s, "reading what was inserted", scanInjection, `SELECT `+injectionColumns+`, `+text+`
-		FROM injections WHERE at >= ? ORDER BY id`, sqlite.Stamp(since))
-}
-
 // A UsageReport is one report of usage, with the harness that made it.
 type UsageReport struct {
 	Session, Turn     int64 // rows; Turn is 0 for a report of the session
@@ -123,28 +112,4 @@ func (s *Store) UsageReports(ctx context.Context, in Scope, processOf []string, 
 		FROM usage u JOIN sessions s ON s.id = u.session WHERE `+in.where("u.session")+`
 		ORDER BY u.session, u.id`, in.sessions(), sqlite.List(processOf))
 	return sqlite.While("reading usage", err)
-}
-
-// An EndedTurn is a turn with what is told of its session beside it.
-type EndedTurn struct {
-	Turn
-	Harness, AgentVersion, ACPID, Project, ParentKey string
-}
-
-// EndedTurns returns at most so many turns that have ended and began since a time, from after the one with an id on.
-// Without withText their texts are left out.
-func (s *Store) EndedTurns(
-	ctx context.Context, after int64, since time.Time, withText bool, limit int,
-) ([]EndedTurn, error) {
-	columns := turnColumns
-	if !withText {
-		columns = strings.Replace(columns, "t.user, t.assistant", "'', ''", 1)
-	}
-	return collect(ctx, s, "reading turns", func(row sqlite.Row) (t EndedTurn, err error) {
-		more := []any{&t.Harness, &t.AgentVersion, &t.ACPID, &t.Project, &t.ParentKey}
-		t.Turn, err = scanTurn(extraColumns{row, more})
-		return t, err
-	}, `SELECT `+columns+`, s.harness, s.agent_version, s.acp_id, s.project, s.parent_key
-		FROM turns t JOIN sessions s ON s.id = t.session
-		WHERE t.id > ? AND t.ended > 0 AND t.started >= ? ORDER BY t.id LIMIT ?`, after, sqlite.Stamp(since), limit)
 }

@@ -64,16 +64,6 @@ func TestQuestions(t *testing.T) {
 		}
 		return func() (any, error) { return b.List(ctx, l) }
 	}
-	turns := func(after, since int64, text bool, limit int) func() (any, error) {
-		return func() (any, error) {
-			s := ""
-			all, err := b.EndedTurns(ctx, after, at(since), text, limit)
-			for _, e := range all {
-				s += fmt.Sprint(e.ID, e.Harness, e.ACPID, e.Project, e.User, e.Assistant, " ")
-			}
-			return s, err
-		}
-	}
 	each := func(f func(do func(...any)) error) func() (any, error) {
 		return func() (any, error) {
 			s := ""
@@ -125,21 +115,12 @@ func TestQuestions(t *testing.T) {
 		{each(func(do func(...any)) error {
 			return b.InsertedBytes(ctx, Scope{Since: at(300)}, func(n int64, _ time.Time, size int64) { do(n, size) })
 		}), "2 30; 1 2; "},
-		{func() (any, error) { return ids(b.InjectionsSince(ctx, at(300), true)) }, "2three 3four 4five "},
-		{func() (any, error) { return ids(b.InjectionsSince(ctx, at(301), false)) }, "4 "},
 		{each(func(do func(...any)) error {
 			return b.UsageReports(ctx, some, []string{"claude"}, func(r UsageReport) { do(r.Session, r.Turn, r.Harness, r.Process) })
 		}), "1 1claudep; 1 0claudep; 1 2claudep; "},
 		{each(func(do func(...any)) error {
 			return b.UsageReports(ctx, Scope{}, nil, func(r UsageReport) { do(r.Session, r.Turn, r.Process) })
 		}), "1 1; 1 0; 1 2; 2 3; "},
-		{turns(0, 100, true, 9), "1claudea/phelloHi there 3codexb/qfirst of twothere 4codexb/qyz "},
-		{turns(1, 300, false, 1), "3codexb/q "},
-		{func() (any, error) {
-			e, err := b.TurnEvents(ctx, at(310), "turn_ended", "daemon_warned")
-			return len(e), err
-		}, "1"},
-		{func() (any, error) { e, err := b.TurnEvents(ctx, at(110), "turn_ended"); return len(e), err }, "2"},
 		{func() (any, error) { return b.FirstWords(ctx, Scope{}) }, "map[1:hello 2:hello]"},
 		{func() (any, error) { return b.FirstWords(ctx, Scope{Sessions: []int64{3}}) }, "map[]"},
 		{func() (any, error) { return b.Mentioning(ctx, "THERE", false) }, "map[1:true 2:true]"},

@@ -41,13 +41,6 @@ func scanEvent(row sqlite.Row) (e StoredEvent, err error) {
 	return e, err
 }
 
-// TurnEvents returns the events of some kinds that turns have had since a time, in order.
-func (s *Store) TurnEvents(ctx context.Context, since time.Time, kinds ...string) ([]StoredEvent, error) {
-	return collect(ctx, s, "reading events", scanEvent, `SELECT `+eventColumns+` FROM events
-		WHERE kind IN (SELECT value FROM json_each(?)) AND turn IS NOT NULL AND at >= ? ORDER BY at, id`,
-		sqlite.List(kinds), sqlite.Stamp(since))
-}
-
 // Warnings returns the daemons' warnings about a session and those that it continues, oldest first, each once.
 func (s *Store) Warnings(ctx context.Context, session int64) ([]string, error) {
 	return collect(ctx, s, "reading what the daemon warned of", sqlite.One[string], ancestors("continue_of")+`

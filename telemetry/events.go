@@ -19,9 +19,6 @@ type Event struct {
 	Data map[string]json.RawMessage `json:"-"`
 }
 
-// Fields returns the fields of the event's kind as a JSON object.
-func (e Event) Fields() ([]byte, error) { return marshal(e.Data) }
-
 // MarshalJSON puts the fields of the kind beside the others.
 func (e Event) MarshalJSON() ([]byte, error) {
 	type head Event
@@ -29,7 +26,7 @@ func (e Event) MarshalJSON() ([]byte, error) {
 	if err != nil || len(e.Data) == 0 {
 		return begin, err
 	}
-	fields, err := e.Fields()
+	fields, err := marshal(e.Data)
 	if err != nil {
 		return nil, err
 	}

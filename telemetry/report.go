@@ -1,5 +1,5 @@
-// Package telemetry reads what the relay has recorded of sessions (docs/events.md): what was used, in sums, what
-// happened, as events, and both as OpenTelemetry's spans and metrics. It changes nothing.
+// Package telemetry reads what the relay has recorded of sessions (docs/events.md): what was used, in sums, and what
+// happened, as events. It changes nothing.
 package telemetry
 
 import (

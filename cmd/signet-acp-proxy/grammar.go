@@ -21,7 +21,7 @@ func grammar(std term.Streams) *cobra.Command {
 	root := newRelay(p)
 	root.AddCommand(
 		newInit(p),
-		newSessions(p), newLog(p), newShow(p), newHandoff(p), newView(p), newUsage(p), newEvents(p), newExport(p),
+		newSessions(p), newLog(p), newShow(p), newHandoff(p), newView(p), newUsage(p), newEvents(p),
 		newPreview(p), newDoctor(p),
 		newAgents(p), newDelegate(p), newDelegations(p),
 		newDeliver(p), newMCP(p), newMemory(p), newForget(p), newPrune(p), newBackup(p), newRestore(p),

@@ -134,6 +134,11 @@ func TestPrinted(t *testing.T) {
 			{"an event", func(s term.Screen) error {
 				return Event(telemetry.Event{At: at, Kind: "turn_began", Turn: 2}, s)
 			}},
+			{"an event with fields", func(s term.Screen) error {
+				return Event(telemetry.Event{At: at, Kind: "tool_used", Data: map[string]json.RawMessage{"ms": []byte(`12`), "title": []byte(`"x\"y"`),
+					"tool": []byte(`{"status":"failed","locations":["a.go","b.go"]}`), "none": []byte(`null`), "empty": []byte(`{"a":""}`),
+					"odd": []byte(`[1,"x"]`)}}, s)
+			}},
 			{"nothing found", func(s term.Screen) error { return Memories(t.Context(), nil, std, nil) }},
 			{"rules", func(term.Screen) error {
 				return Memories(t.Context(), nil, std, []embedded.Memory{{ID: "m1", Content: "Lower case.", Created: at, Said: 3,

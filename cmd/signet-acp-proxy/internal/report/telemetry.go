@@ -2,7 +2,10 @@ package report
 
 import (
 	"cmp"
+	"encoding/json"
 	"fmt"
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -36,23 +39,40 @@ func Usage(sums []telemetry.Sum, by string, s term.Screen) error {
 	return t.Print(s)
 }
 
-// Event prints an event on one line.
+// Event prints an event on one line, in words.
 func Event(e telemetry.Event, s term.Screen) error {
-	fields, err := e.Fields()
-	if err != nil {
-		return err
-	}
 	turn := ""
 	if e.Turn > 0 {
 		turn = strconv.Itoa(e.Turn)
 	}
-	line := fmt.Sprintf("%s  %3s  %-15s", term.Local(e.At), turn, e.Kind)
-	if len(e.Data) > 0 {
-		line += "  " + string(fields)
-	}
+	line := fmt.Sprintf("%s  %3s  %-18s  %s", term.Local(e.At), turn, strings.ReplaceAll(e.Kind, "_", " "), inWords(e.Data))
 	if line = chars.Printable(line); s.Width > 0 {
 		line = term.Cut(line, s.Width)
 	}
-	_, err = fmt.Fprintln(s.W, strings.TrimRight(line, " "))
+	_, err := fmt.Fprintln(s.W, strings.TrimRight(line, " "))
 	return err
+}
+
+// inWords is an object's fields as text: "code 1, tool (status failed)". What is empty is left out.
+func inWords(fields map[string]json.RawMessage) string {
+	var all []string
+	for _, name := range slices.Sorted(maps.Keys(fields)) {
+		text := string(fields[name])
+		var inner map[string]json.RawMessage
+		var list []string
+		switch { // in this order: null is all of them, and empty
+		case json.Unmarshal(fields[name], &inner) == nil:
+			if text = inWords(inner); text != "" {
+				text = "(" + text + ")"
+			}
+		case json.Unmarshal(fields[name], &list) == nil:
+			text = strings.Join(list, " ")
+		case strings.HasPrefix(text, `"`):
+			_ = json.Unmarshal(fields[name], &text) // it was a valid value of an object
+		}
+		if text != "" {
+			all = append(all, name+" "+text)
+		}
+	}
+	return strings.Join(all, ", ")
 }
