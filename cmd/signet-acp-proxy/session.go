@@ -78,7 +78,8 @@ func newEvents(p program) *cobra.Command {
 	var follow bool
 	cmd := &cobra.Command{
 		Use: "events SESSION", Short: "Print what happened in a session, without what was said.",
-		Long:              "Print what happened in a session, oldest first, without what was said. SESSION " + namesSession,
+		Long: "Print what happened in a session, oldest first, without what was said. SESSION " + namesSession,
+
 		ValidArgsFunction: sessionIDs(p.flags),
 		RunE: p.onData(func(ctx context.Context, d *runtime.Data, args []string) error {
 			s, err := d.Resolve(ctx, args[0])

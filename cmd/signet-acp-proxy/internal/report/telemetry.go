@@ -45,7 +45,8 @@ func Event(e telemetry.Event, s term.Screen) error {
 	if e.Turn > 0 {
 		turn = strconv.Itoa(e.Turn)
 	}
-	line := fmt.Sprintf("%s  %3s  %-18s  %s", term.Local(e.At), turn, strings.ReplaceAll(e.Kind, "_", " "), inWords(e.Data))
+	kind := strings.ReplaceAll(e.Kind, "_", " ")
+	line := fmt.Sprintf("%s  %3s  %-18s  %s", term.Local(e.At), turn, kind, inWords(e.Data))
 	if line = chars.Printable(line); s.Width > 0 {
 		line = term.Cut(line, s.Width)
 	}
