@@ -29,7 +29,6 @@ type Agent struct {
 	Fix          string   `json:"fix,omitempty"`
 	Bounds       string   `json:"bounds"`             // what keeps it to its folder
 	Commands     []string `json:"commands,omitempty"` // the slash commands that it advertised
-	Records      []Record `json:"records"`
 }
 
 // A KnownAgent is what the configuration and the system say of an agent.
@@ -53,9 +52,9 @@ func (l *Ledger) noteAgent(ctx context.Context, agent string, a acpclient.Agent,
 	return sqlite.While("noting what an agent says of itself", err)
 }
 
-// agents joins what is known of agents with how their work went, those that can be started first.
+// agents joins what is known of agents with what they do now, those that can be started first.
 func (l *Ledger) agents(ctx context.Context, known []KnownAgent) ([]Agent, error) {
-	past, err := l.List(ctx, "", 0)
+	working, err := l.query(ctx, `WHERE state = ?`, Running)
 	if err != nil {
 		return nil, err
 	}
@@ -66,13 +65,8 @@ func (l *Ledger) agents(ctx context.Context, known []KnownAgent) ([]Agent, error
 	agents := make([]Agent, 0, len(known))
 	for _, k := range known {
 		a := Agent{ID: k.ID, Title: k.Title, Capabilities: list(k.Capabilities), Status: available,
-			Bounds: k.Bounds, Commands: seen[k.ID], Records: recordsOf(k.ID, past, l.now())}
-		for _, r := range a.Records {
-			if r.Done > 0 && r.Score > 0 && !slices.Contains(a.Capabilities, r.Kind) {
-				a.Capabilities = append(a.Capabilities, r.Kind)
-			}
-		}
-		running := slices.ContainsFunc(past, func(d Delegation) bool { return d.Agent == k.ID && d.State == Running })
+			Bounds: k.Bounds, Commands: seen[k.ID]}
+		running := slices.ContainsFunc(working, func(d Delegation) bool { return d.Agent == k.ID && d.State == Running })
 		switch {
 		case k.Fix != "":
 			a.Status, a.Fix = missing, k.Fix
@@ -153,21 +147,15 @@ func kindOf(r Request, agents []Agent) string {
 	return string(r.Mode)
 }
 
-// best chooses the agent where none was named: one that has the capability, then one that did such work well, then one
-// that is free; the caller itself only if there is no other.
+// best chooses the agent where none was named: one that has the capability, then one that is free; the caller itself
+// only if there is no other.
 func best(agents []Agent, kind, caller string) (Agent, bool) {
-	rank := func(a Agent) float64 {
-		n := 0.0
+	rank := func(a Agent) (n int) {
 		if slices.Contains(a.Capabilities, kind) {
 			n += 2
 		}
-		for _, r := range a.Records {
-			if r.Kind == kind {
-				n += r.Score
-			}
-		}
 		if a.Status == busy {
-			n -= 0.1
+			n--
 		}
 		if a.ID == caller {
 			n -= 10

@@ -30,7 +30,7 @@ func Tools(service func(context.Context) (*Service, error), caller func(memory.S
 	bound := map[string]any{"type": "number", "minimum": 0}
 	return []mcpserver.Extra{
 		tool("agents_list", true, t.agents, "List the other agents that can be asked for work, what each is good "+
-			"at, and how past work went.", nil),
+			"at.", nil),
 		tool("delegate", false, t.delegate, "Have another agent do a piece of work in a folder of its own. Say "+
 			"what it answers for and what you keep doing yourself: who keeps nothing is refused. "+
 			"After 20 s it gives an id to wait for.",

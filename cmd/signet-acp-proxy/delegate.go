@@ -68,7 +68,7 @@ func newDelegate(p program) *cobra.Command {
 // newAgents makes the command that lists agents.
 func newAgents(p program) *cobra.Command {
 	return p.forScripts(&cobra.Command{
-		Use: "agents", Short: "List the agents that can be asked, and how past work went.",
+		Use: "agents", Short: "List the agents that can be asked.",
 		RunE: p.onData(func(ctx context.Context, d *runtime.Data, _ []string) error {
 			all, err := d.Agents(ctx)
 			if err != nil {

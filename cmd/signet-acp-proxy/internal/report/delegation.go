@@ -16,19 +16,14 @@ import (
 // Agents prints the agents that can be asked.
 func Agents(all []delegation.Agent, s term.Screen) error {
 	t := &term.Table{Columns: []term.Column{
-		{Title: "AGENT"}, {Title: "STATUS"}, {Title: "GOOD AT", Least: 12, Spare: 3}, {Title: "RECORD", Least: 12, Spare: 2},
-		{Title: "HELD BY", Spare: 4}, {Title: "", Least: 20, Spare: 1},
+		{Title: "AGENT"}, {Title: "STATUS"}, {Title: "GOOD AT", Least: 12, Spare: 3}, {Title: "HELD BY", Spare: 4}, {Title: "", Least: 20, Spare: 1},
 	}}
 	for _, a := range all {
-		var records []string
-		for _, r := range a.Records {
-			records = append(records, fmt.Sprintf("%s %d/%d (%+.1f)", r.Kind, r.Done, r.Count, r.Score))
-		}
 		note := a.Fix
 		if a.Session != "" {
 			note = "in " + a.Session
 		}
-		t.Add(a.ID, a.Status, strings.Join(a.Capabilities, ", "), strings.Join(records, ", "), a.Bounds, note)
+		t.Add(a.ID, a.Status, strings.Join(a.Capabilities, ", "), a.Bounds, note)
 	}
 	return t.Print(s)
 }

@@ -99,8 +99,7 @@ func TestPrinted(t *testing.T) {
 			{"an entry", func(s term.Screen) error { return Said(said[1], session, s) }},
 			{"agents", func(s term.Screen) error {
 				return Agents([]delegation.Agent{
-					{ID: "codex", Status: "ready", Capabilities: []string{"review", "go"}, Bounds: "the system",
-						Records: []delegation.Record{{Kind: "review", Count: 3, Done: 2, Score: 0.5}, {Kind: "test", Count: 1}}},
+					{ID: "codex", Status: "ready", Capabilities: []string{"review", "go"}, Bounds: "the system"},
 					{ID: "pi", Status: "busy", Session: "sess-2", Fix: "wait"}, {ID: "goose", Status: "missing", Fix: "install it"},
 				}, s)
 			}},
