@@ -66,11 +66,11 @@ func (l *Ledger) agents(ctx context.Context, known []KnownAgent) ([]Agent, error
 	for _, k := range known {
 		a := Agent{ID: k.ID, Title: k.Title, Capabilities: list(k.Capabilities), Status: available,
 			Bounds: k.Bounds, Commands: seen[k.ID]}
-		running := slices.ContainsFunc(working, func(d Delegation) bool { return d.Agent == k.ID && d.State == Running })
+		running := func(d Delegation) bool { return d.Agent == k.ID && d.State == Running }
 		switch {
 		case k.Fix != "":
 			a.Status, a.Fix = missing, k.Fix
-		case k.Session != "" || running:
+		case k.Session != "" || slices.ContainsFunc(working, running):
 			a.Status, a.Session = busy, k.Session
 		}
 		agents = append(agents, a)
