@@ -19,21 +19,33 @@ import (
 //
 // What npx reads from the environment for itself does not reach the adapter, whose own calls of npx would heed it.
 func (p Profile) fetchOutside(o *Options) {
-	if len(o.Command) < 3 || o.Command[0] != "npx" || o.Command[1] != "-y" || !p.inArgument(o.Command[2]) {
+	call, ok := npxOf(o.Command)
+	if ok && len(p.Command) > 0 && len(call.packages) == 0 && p.inArgument(call.run[0]) {
+		call.packages, call.run[0] = []string{call.run[0]}, p.program()
+	}
+	if !ok || len(call.packages) == 0 || slices.ContainsFunc(call.packages, isLocal) { // which program a package has is known only to who has read it
 		return
 	}
 	here, err := os.Getwd()
 	if err != nil {
 		return
 	}
-	run := append([]string{p.program()}, o.Command[3:]...)
-	call, shell := callOnUnix(here, run), "/bin/sh"
+	script, shell := callOnUnix(here, call.run), "/bin/sh"
 	if runtime.GOOS == "windows" {
-		call, shell = callOnWindows(here, run), "cmd.exe"
+		script, shell = callOnWindows(here, call.run), "cmd.exe"
 	}
-	o.Dir, o.adapter = outside(), run
-	o.Env = append(environment(o.Env), "npm_config_call="+call, "npm_config_script_shell="+shell)
-	o.Command = []string{"npx", "-y", "--package=" + o.Command[2]}
+	o.Dir, o.adapter = outside(), call.run
+	o.Env = append(environment(o.Env), "npm_config_call="+script, "npm_config_script_shell="+shell)
+	o.Command = append(call.npx, "-y")
+	o.Command = append(o.Command, call.options...)
+	for _, name := range call.packages {
+		o.Command = append(o.Command, "--package="+name)
+	}
+}
+
+// isLocal reports whether a package is a folder or file that the user names from where they are.
+func isLocal(name string) bool {
+	return strings.HasPrefix(name, ".") || strings.HasPrefix(name, "file:")
 }
 
 // Fetch has npx fetch the adapter now if it is to do so at the start, and makes o start the adapter without it: where

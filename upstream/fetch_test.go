@@ -21,16 +21,35 @@ func TestFetchOutside(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Chdir(project)
-	tool(t, bin, "npx", `echo "npx in $(pwd -P): $*"; export npm_config_package=theirs
+	tool(t, bin, "npx", `echo "${0##*/} in $(pwd -P): $*"; export npm_config_package=theirs
 PATH=`+bin+`:$PATH; exec $npm_config_script_shell -c "$npm_config_call"`)
+	if err := os.Symlink("npx", filepath.Join(bin, "npm")); err != nil {
+		t.Fatal(err)
+	}
 	tool(t, bin, "codex-acp", `echo "adapter in $(pwd -P): $*"; env | grep -c -e npm_config_call -e npm_config_package`)
 	t.Setenv("PATH", bin+":"+os.Getenv("PATH"))
 	for _, test := range []struct{ name, command, want string }{
 		{"by name", "", "npx in /: -y --package=@agentclientprotocol/codex-acp@latest\nadapter in PROJECT: \n0\n"},
 		{"another version, an argument", "npx -y @agentclientprotocol/codex-acp@2.6.0 -c model=x",
 			"npx in /: -y --package=@agentclientprotocol/codex-acp@2.6.0\nadapter in PROJECT: -c model=x\n0\n"},
+		{"--yes", "npx --yes -q @agentclientprotocol/codex-acp --yes",
+			"npx in /: -y -q --package=@agentclientprotocol/codex-acp\nadapter in PROJECT: --yes\n0\n"},
+		{"no -y, a mark", "npx -- @agentclientprotocol/codex-acp -y",
+			"npx in /: -y --package=@agentclientprotocol/codex-acp\nadapter in PROJECT: -y\n0\n"},
+		{"a package and its program", "npx -p one --package two --loglevel=error codex-acp x",
+			"npx in /: -y --loglevel=error --package=one --package=two\nadapter in PROJECT: x\n0\n"},
+		{"npm exec", "npm exec -y @agentclientprotocol/codex-acp -- -c x",
+			""},
+		{"npm exec with a mark", "npm exec -- @agentclientprotocol/codex-acp -c x",
+			"npm in /: exec -y --package=@agentclientprotocol/codex-acp\nadapter in PROJECT: -c x\n0\n"},
+		{"npm x", "npm x --package=one -- codex-acp",
+			"npm in /: x -y --package=one\nadapter in PROJECT: \n0\n"},
+		{"npm's own -p", "npm exec -p one -- codex-acp", ""},
 		{"another package", "npx -y somebody-elses", ""},
-		{"another way to call npx", "npx --yes @agentclientprotocol/codex-acp", ""},
+		{"a package of the folder", "npx --package=./one codex-acp", ""},
+		{"an option that may have a value", "npx --userconfig x @agentclientprotocol/codex-acp", ""},
+		{"no package", "npx -y", ""},
+		{"another command of npm", "npm run @agentclientprotocol/codex-acp", ""},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			if test.command == "" {
@@ -66,6 +85,50 @@ PATH=`+bin+`:$PATH; exec $npm_config_script_shell -c "$npm_config_call"`)
 				t.Errorf("got %q, %v\nwant %q", out, err, want)
 			}
 		})
+	}
+}
+
+// A person learns which file may choose what starts, unless it is kept out.
+func TestSteered(t *testing.T) {
+	home, bin := t.TempDir(), t.TempDir()
+	project := filepath.Join(home, "project", "inside")
+	for _, name := range []string{"npx", "npm", "bunx", "pnpm", "yarn"} {
+		tool(t, bin, name, "")
+	}
+	if err := os.MkdirAll(project, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	t.Chdir(project)
+	t.Setenv("PATH", bin)
+	t.Setenv("HOME", home)
+	for _, test := range []struct{ file, command, want string }{
+		{"project/.npmrc", "npx -y somebody-elses", "project/.npmrc"},
+		{"project/inside/package.json", "npm exec somebody-elses", "project/inside/package.json"},
+		{"project/node_modules/.bin", "bunx codex-acp", "project/node_modules/.bin"},
+		{"project/pnpm-workspace.yaml", "pnpm dlx codex-acp", "project/pnpm-workspace.yaml"},
+		{"project/.yarnrc.yml", "yarn dlx codex-acp", "project/.yarnrc.yml"},
+		{"project/.npmrc", "npx -y @agentclientprotocol/codex-acp", ""},
+		{"project/.npmrc", "npm run agent", ""},
+		{"project/.yarnrc.yml", "npx -y somebody-elses", ""},
+		{".npmrc", "npx -y somebody-elses", ""},
+	} {
+		path := filepath.Join(home, test.file)
+		if err := os.MkdirAll(path, 0o755); err != nil {
+			t.Fatal(err)
+		}
+		p, _ := Lookup("codex")
+		o := Options{Command: strings.Fields(test.command)}
+		if err := p.Prepare(t.Context(), &o); err != nil {
+			t.Fatal(err)
+		}
+		got := o.Steered()
+		if want := filepath.Join(home, test.want) + " may choose"; (got != "") != (test.want != "") ||
+			got != "" && !strings.HasPrefix(got, want) {
+			t.Errorf("%s beside %s: %q", test.command, test.file, got)
+		}
+		if err := os.RemoveAll(path); err != nil {
+			t.Fatal(err)
+		}
 	}
 }
 

@@ -65,6 +65,9 @@ func (p program) startRelay(name string, command []string) error {
 	case err != nil:
 		return unknownAgent(c, name)
 	}
+	if steered := options.Steered(); steered != "" {
+		p.std.Say("%s", steered)
+	}
 	if term.IsTerminal(p.std.In) {
 		p.std.Say("on a terminal this is %s itself, without memory, to log in with; with memory a client starts it "+
 			"(signet-acp-proxy setup -h)", options.Command[0])
