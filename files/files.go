@@ -1,4 +1,4 @@
-// Package files replaces a file as a whole, removes files, and says whose a file is.
+// Package files reads and replaces a file as a whole, removes files, and says whose a file is.
 package files
 
 import (
@@ -10,6 +10,28 @@ import (
 	"os"
 	"path/filepath"
 )
+
+// Open opens a regular file for reading, links followed: a pipe would never end, or never begin.
+func Open(name string) (*os.File, error) {
+	info, err := os.Stat(name)
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() {
+		return nil, &fs.PathError{Op: "read", Path: name, Err: errors.New("not a regular file")}
+	}
+	return os.Open(name)
+}
+
+// Read returns what a regular file holds.
+func Read(name string) ([]byte, error) {
+	f, err := Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return io.ReadAll(f)
+}
 
 // Replace writes a file atomically, with this mode: nobody sees half of it, and on an error the old file stays.
 func Replace(name string, mode fs.FileMode, write func(io.Writer) error) (err error) {

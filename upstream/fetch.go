@@ -23,7 +23,8 @@ func (p Profile) fetchOutside(o *Options) {
 	if ok && len(p.Command) > 0 && len(call.packages) == 0 && p.inArgument(call.run[0]) {
 		call.packages, call.run[0] = []string{call.run[0]}, p.program()
 	}
-	if !ok || len(call.packages) == 0 || slices.ContainsFunc(call.packages, isLocal) { // which program a package has is known only to who has read it
+	isFolder := slices.ContainsFunc(call.packages, isLocal)
+	if !ok || len(call.packages) == 0 || isFolder { // npx reads the package to know which program is meant
 		return
 	}
 	here, err := os.Getwd()

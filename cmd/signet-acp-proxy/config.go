@@ -82,7 +82,7 @@ func (p program) setConfig(key, value string) error {
 	if real, err := filepath.EvalSymlinks(path); err == nil {
 		path = real // what a link names is written, not the link
 	}
-	text, err := os.ReadFile(path)
+	text, err := files.Read(path)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}

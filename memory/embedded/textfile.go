@@ -3,12 +3,11 @@ package embedded
 import (
 	"bytes"
 	"encoding/binary"
-	"errors"
 	"io"
-	"io/fs"
-	"os"
 	"strings"
 	"unicode/utf16"
+
+	"github.com/Signet-AI/signet-acp-proxy/files"
 )
 
 // identityBytes is how much of a file is read: more than is ever told.
@@ -17,14 +16,7 @@ const identityBytes = 64 << 10
 // readText reads the first most bytes of a regular file, symbolic links followed, as valid UTF-8 with line feeds
 // only, trimmed.
 func readText(name string, most int64) (string, error) {
-	info, err := os.Stat(name)
-	if err != nil {
-		return "", err
-	}
-	if !info.Mode().IsRegular() { // a pipe would never end, or never begin
-		return "", &fs.PathError{Op: "read", Path: name, Err: errors.New("not a regular file")}
-	}
-	f, err := os.Open(name)
+	f, err := files.Open(name)
 	if err != nil {
 		return "", err
 	}

@@ -302,7 +302,7 @@ func TestCallsWrongPort(t *testing.T) {
 		"http://127.0.0.1:" + defaultPort: {false, false}, "http://heron.example:4000": {true, false},
 		"http://10.0.0.1:4000": {true, false}, "http://10.0.0.1:" + defaultPort: {false, false},
 	} {
-		client, err := signet.New(signet.Options{URL: url, Configured: true})
+		client, err := signet.New(signet.Options{URL: url, Configured: true, Plain: true})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -54,6 +54,8 @@ type Options struct {
 	// agentsDir before it is told anything, and no other user may listen there, where the system tells who does.
 	Configured bool
 	SignetPath string
+	// Plain allows http to another machine: whoever is on the way reads what was said.
+	Plain bool
 	// Token is sent as a bearer token, to loopback or over https only, and on loopback only once it is known who
 	// listens, or where Configured. It is in no log and no error of this package.
 	Token string
@@ -109,6 +111,10 @@ func New(o Options) (*Client, error) {
 	base, err := parseOrigin(o.URL)
 	if err != nil {
 		return nil, err
+	}
+	if !o.Plain && base.Scheme == "http" && !loopback(base.Hostname()) {
+		return nil, fmt.Errorf("daemon url: %s is not encrypted: use https or a tunnel to 127.0.0.1, or set "+
+			"daemon_plain: on if only you can read that network", base)
 	}
 	if o.Now == nil {
 		o.Now = time.Now

@@ -80,6 +80,8 @@ func TestNewURL(t *testing.T) {
 		{"trailing slash", "http://127.0.0.1:4000/", "http://127.0.0.1:4000"},
 		{"https", "https://signet.example", "https://signet.example"},
 		{"ipv6", "http://[::1]:3850", "http://[::1]:3850"},
+		{"plain to another machine", "http://signet.example:3850", ""},
+		{"plain to an address", "http://10.0.0.4:3850", ""},
 		{"no scheme", "127.0.0.1:3850", ""},
 		{"other scheme", "ftp://x", ""},
 		{"no host", "http://", ""},
@@ -118,7 +120,7 @@ func TestToken(t *testing.T) {
 		{"http://127.0.0.1.example", false},
 	} {
 		var log bytes.Buffer
-		c, err := New(Options{URL: tc.url, Configured: true, Token: "sig_sk_canary", Log: zerolog.New(&log)})
+		c, err := New(Options{URL: tc.url, Configured: true, Plain: true, Token: "sig_sk_canary", Log: zerolog.New(&log)})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -52,7 +52,7 @@ func Open(client string) (*File, error) {
 	}
 	c := &File{client: known, Path: known.Path(here(home))}
 	c.file.comments = known.Comments
-	text, err := os.ReadFile(c.Path)
+	text, err := files.Read(c.Path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		c.file.text = []byte(emptyFile)
@@ -170,7 +170,7 @@ const backup = ".before-signet"
 
 // replace writes the file, and keeps a copy of what it was before our first change until it is that again.
 func (c *File) replace(path string) error {
-	before, err := os.ReadFile(path + backup)
+	before, err := files.Read(path + backup)
 	switch {
 	case errors.Is(err, fs.ErrNotExist) && c.original():
 		err = os.WriteFile(path+backup, c.read, 0o600)

@@ -26,6 +26,7 @@ func (e FlagError) Unwrap() error { return e.Err }
 type Config struct {
 	Memory          string        `yaml:"memory" default:"auto" enum:"auto,daemon,embedded,off" help:"where context comes from"`
 	DaemonURL       string        `yaml:"daemon_url" help:"the Signet daemon; also SIGNET_DAEMON_URL, SIGNET_HOST and SIGNET_PORT (127.0.0.1:3850)"`
+	DaemonPlain     bool          `yaml:"daemon_plain" default:"off" help:"let a daemon on another machine be reached over plain http, which others on the way can read"`
 	DB              string        `yaml:"db" help:"the database (acp/sessions.db in the Signet folder)"`
 	LogLevel        string        `yaml:"log_level" default:"info" enum:"trace,debug,info,warn,error,disabled" help:"how much is logged"`
 	LogFile         string        `yaml:"log_file" help:"log here in place of acp/log/proxy.log; - is stderr"`

@@ -7,6 +7,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"github.com/Signet-AI/signet-acp-proxy/files"
 	"github.com/Signet-AI/signet-acp-proxy/upstream"
 )
 
@@ -26,7 +27,7 @@ func (e configError) Error() string {
 
 // readFile reads the acp: section of agent.yaml. A missing file is no mistake.
 func (c *Config) readFile(path string) error {
-	b, err := os.ReadFile(path)
+	b, err := files.Read(path)
 	if errors.Is(err, os.ErrNotExist) {
 		return nil
 	}

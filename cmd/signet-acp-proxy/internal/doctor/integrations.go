@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/Signet-AI/signet-acp-proxy/files"
 	"github.com/Signet-AI/signet-acp-proxy/memory"
 )
 
@@ -77,7 +78,7 @@ func folder(variable, home, name string) string {
 // hooksSignet reports whether a settings file runs Signet's hooks or, with plugin, loads its plugin. The signet MCP
 // server, or our own program, may stand in it.
 func hooksSignet(file string, plugin bool) bool {
-	text, err := os.ReadFile(file)
+	text, err := files.Read(file)
 	if err != nil {
 		return false
 	}

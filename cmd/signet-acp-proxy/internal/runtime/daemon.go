@@ -21,6 +21,7 @@ import (
 func NewDaemon(c *config.Config, token string, log zerolog.Logger) (*signet.Client, error) {
 	return signet.New(signet.Options{
 		URL: c.DaemonURL, Configured: c.DaemonConfigured, SignetPath: c.SignetPath, Token: token, AgentID: c.AgentID,
+		Plain:        c.DaemonPlain,
 		Log:          log,
 		BreakerFile:  filepath.Join(c.Dir(), "daemon.json"),
 		Hold:         c.Hold - c.DatabaseWait,
