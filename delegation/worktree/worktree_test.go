@@ -4,10 +4,13 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
+	goruntime "runtime"
 	"strconv"
 	"strings"
 	"testing"
@@ -196,23 +199,142 @@ func TestWithoutGit(t *testing.T) {
 	}
 }
 
-// A file that cannot be moved to its place leaves all as it was.
+// What cannot be moved to its place, or was saved while others were, leaves all as it was; what was saved stays.
 func TestApplyUndone(t *testing.T) {
+	type files = map[string]string // "" for none
+	before := files{"a": "a", "b": "", "c": "c", "gone/x": "x", "l": "c"}
+	for name, tt := range map[string]struct {
+		first, then files // what a person saves before all is moved, and behind that
+		missing     string
+		want        files  // beside before
+		says        string // in the error
+	}{
+		"cannot be moved":  {nil, nil, "missing", nil, "nothing is applied: "},
+		"saved":            {files{"c": "mine"}, nil, "", files{"c": "mine", "l": "mine"}, "kept so: c; try"},
+		"two are saved":    {files{"a": "m", "c": "m"}, nil, "", files{"a": "m", "c": "m", "l": "m"}, "kept so: a, c; try"},
+		"saved in place":   {files{"a": "A"}, nil, "", files{"a": "A"}, "kept so: a; try"},
+		"a new one":        {files{"b": "mine"}, nil, "", files{"b": "mine"}, "kept so: b; try"},
+		"removed":          {files{"a": ""}, nil, "", files{"a": ""}, "kept so: a; try"},
+		"saved, and to go": {files{"gone/x": "mine"}, nil, "", files{"gone/x": "mine"}, "kept so: gone/x; try"},
+		"a link":           {files{"l": ""}, nil, "", files{"l": ""}, "kept so: l; try"},
+		// the file that is open in an editor is the one that was replaced
+		"as it was moved": {nil, files{"old/1": "mine"}, "", files{"a": "mine"}, "kept so: a; try"},
+		"as it was moved, and after it": {nil, files{"old/1": "mine", "c": "more"}, "", files{"a": "mine", "c": "more", "l": "more"},
+			"kept so: a; try again; saved after they were replaced, and kept so: c"},
+		"a new one where one went": {nil, files{"old/1": "mine", "gone/x": "back"}, "", files{"a": "mine", "gone/x": "back"},
+			"replaced, and kept so: gone/x"},
+		"removed after it": {nil, files{"old/1": "mine", "c": ""}, "", files{"a": "mine", "c": "", "l": ""}, "kept so: c"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			write(t, dir, files{"a": "a", "c": "c", "gone/x": "x", "new/a": "A", "new/b": "B", "new/c": "C", "new/l": "L",
+				"new/n/in": "N"})
+			link(t, dir, "c", "l")
+			root, err := os.OpenRoot(dir)
+			must(t, err)
+			defer root.Close()
+			must(t, root.Mkdir("old", 0o700))
+			m := &move{root: root, beside: ".", seen: map[string]fs.FileInfo{}}
+			for _, name := range []string{"a", "c", "gone/x"} { // so that a save is seen, however soon
+				must(t, root.Chtimes(name, time.Now(), time.Now().Add(-time.Hour)))
+			}
+			for name := range before {
+				if info := m.at(name); info != nil {
+					m.seen[name] = info
+				}
+			}
+			save := func(all files) {
+				for name, text := range all {
+					must(t, os.RemoveAll(filepath.Join(dir, name)))
+					if text != "" {
+						write(t, dir, files{name: text})
+					}
+				}
+			}
+			save(tt.first)
+			fresh := []string{"a", "b", "n/in", "c", "l"}
+			if tt.missing != "" {
+				fresh = append(fresh, tt.missing)
+			}
+			err = m.all([]string{"gone/x"}, fresh)
+			for name, text := range tt.first {
+				if name != "gone/x" && read(dir, name) != text {
+					t.Errorf("%s was replaced for a moment", name)
+				}
+			}
+			if (err == nil) != (tt.then != nil) {
+				t.Errorf("moved: %v", err)
+			}
+			if tt.then != nil {
+				save(tt.then)
+				err = errChanged
+			}
+			if err = m.takeBack(err); err == nil || !strings.Contains(err.Error(), tt.says) || m.needed {
+				t.Errorf("%v, want %q", err, tt.says)
+			}
+			if m.at("n") != nil {
+				t.Error("a folder is left")
+			}
+			want := maps.Clone(before)
+			maps.Copy(want, tt.want)
+			for name, text := range want {
+				if got := read(dir, name); got != text {
+					t.Errorf("%s: %q, want %q", name, got, text)
+				}
+			}
+		})
+	}
+}
+
+// What cannot be put back is named, and what was there is kept.
+func TestApplyHalf(t *testing.T) {
 	dir := t.TempDir()
-	write(t, dir, map[string]string{"a": "a", "gone/x": "x", "new/b": "b", "y": "y"})
+	write(t, dir, map[string]string{"a": "a", "b": "b", "x/old/0": "before"})
 	root, err := os.OpenRoot(dir)
 	must(t, err)
 	defer root.Close()
-	must(t, root.Mkdir("old", 0o700))
-	m := &move{root: root, beside: "."}
-	if err := m.all([]string{"gone/x"}, []string{"b", "missing"}); err == nil {
-		t.Fatal("what is missing was moved")
+	m := &move{root: root, beside: "x", names: []string{"a/in"}, done: []fs.FileInfo{nil}}
+	m.seen = map[string]fs.FileInfo{"a/in": m.at("x/old/0")}
+	err = m.takeBack(errors.New("no room"))
+	if err == nil || !strings.Contains(err.Error(), "half of it is applied. no room") || !m.needed ||
+		!strings.Contains(err.Error(), "Not put back: a/in (what was there is in x/old)") || read(dir, "x/old/0") != "before" {
+		t.Errorf("%v", err)
 	}
-	must(t, m.undo())
-	for name, want := range map[string]string{"a": "a", "gone/x": "x", "b": "", "y": "y"} {
-		if got := read(dir, name); got != want {
-			t.Errorf("%s: %q, want %q", name, got, want)
-		}
+}
+
+// Whoever saves a file again and again while a result is applied loses nothing.
+func TestApplyBesideSaves(t *testing.T) {
+	dir := t.TempDir()
+	all := map[string]string{}
+	for i := range 300 {
+		all[fmt.Sprintf("%03d", i)] = "theirs\n"
+	}
+	write(t, dir, all)
+	f := make1(t, dir, Options{Edit: true})
+	for name := range all {
+		all[name] = "the child's\n"
+	}
+	write(t, f.Cwd, all)
+	_, err := f.Finish(t.Context(), "m")
+	must(t, err)
+	r, err := Open(t.Context(), filepath.Dir(f.root), f.root)
+	must(t, err)
+	failed := make(chan error)
+	go func() {
+		_, err := r.Apply(t.Context())
+		failed <- err
+	}()
+	for read(dir, "000") == "theirs\n" {
+		goruntime.Gosched() // the first is moved
+	}
+	write(t, dir, map[string]string{"299": "mine\n"})
+	err = <-failed
+	if read(dir, "299") != "mine\n" {
+		t.Errorf("what was saved is gone: %q; %v", read(dir, "299"), err)
+	}
+	if err != nil && (read(dir, "000") != "theirs\n" || !strings.Contains(err.Error(), "nothing is applied: changed "+
+		"meanwhile, and kept so: 299")) {
+		t.Errorf("%v; the first one: %q", err, read(dir, "000"))
 	}
 }
 
@@ -414,6 +536,10 @@ func TestResults(t *testing.T) {
 			link(t, dir, t.TempDir(), "way")
 		}, []string{"way/in.txt"}, nil, "way"},
 
+		"names of our own": {func(t *testing.T, dir, own string) {
+			write(t, own, files{".signet-ignore": "i\n", ".signet-01d/new/a": "n\n", ".signet-01d/old/0": "o\n"})
+		}, []string{".signet-01d/new/a", ".signet-01d/old/0", ".signet-ignore"}, files{".signet-ignore": "i\n",
+			".signet-01d/new/a": "n\n", ".signet-01d/old/0": "o\n"}, ""},
 		"it commits elsewhere": {func(t *testing.T, _, own string) {
 			run(t, own, "checkout", "-q", "-b", "elsewhere")
 			write(t, own, files{"new.txt": "newer\n"})
