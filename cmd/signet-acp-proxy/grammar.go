@@ -25,7 +25,7 @@ func grammar(std term.Streams) *cobra.Command {
 		newPreview(p), newDoctor(p),
 		newAgents(p), newDelegate(p), newDelegations(p),
 		newDeliver(p), newMCP(p), newMemory(p), newForget(p), newPrune(p), newBackup(p), newRestore(p),
-		newSetup(p), newConfig(p), newUninstall(p), newCompletion(std), newVersion(p), newEcho(p),
+		newSetup(p), newConfig(p), newUninstall(p), newCompletion(std), newVersion(p),
 	)
 	checkArguments(root)
 	root.SetHelpCommand(newHelp())

@@ -2,13 +2,11 @@ package main
 
 import (
 	"context"
-	"log/slog"
 
 	"github.com/spf13/cobra"
 
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/config"
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/install"
-	"github.com/Signet-AI/signet-acp-proxy/echo"
 )
 
 // newInit makes the command that sets up what a beginner needs. It changes no existing file.
@@ -16,39 +14,28 @@ func newInit(p program) *cobra.Command {
 	var yes, dryRun bool
 	cmd := &cobra.Command{
 		Use:   "init",
-		Short: "Set up the Signet folder and your clients, and show that it works.",
+		Short: "Set up the Signet folder and your clients, and show what agents are told.",
 		Long: "Make the Signet folder with short template files, set up the clients that are found (it asks first), " +
-			"count the conversations that agents have had, and show that memory works. Files in the folder stay as they are.",
+			"count the conversations that agents have had, and show what an agent would be told now. Files in the folder stay as they are.",
 		RunE: p.onConfig(func(c *config.Config, _ []string) error {
 			s := install.Steps{Config: c, Std: p.std, Yes: yes, DryRun: dryRun}
 			if err := s.SetUp(); err != nil {
 				return err
 			}
 			ctx, stop := untilTold(context.Background())
-			err := s.Offer(ctx)
-			stop()
-			if err != nil || dryRun {
+			defer stop()
+			if err := s.Offer(ctx); err != nil || dryRun {
 				return err
 			}
-			return s.Demonstrate(context.Background())
+			if err := s.Told(ctx); err != nil {
+				return err
+			}
+			return s.Next()
 		}),
 	}
 	cmd.Flags().BoolVar(&yes, "yes", false, "Set up clients without a question.")
 	cmd.Flags().BoolVar(&dryRun, "dry-run", false, "Say what would be done, and do nothing.")
 	return cmd
-}
-
-// newEcho makes the command of the agent that init demonstrates with.
-func newEcho(p program) *cobra.Command {
-	return &cobra.Command{
-		Use: install.EchoWord, Short: "Be an agent that repeats what it is told.",
-		Hidden: true,
-		RunE: func(*cobra.Command, []string) error {
-			var c echo.Client
-			c.Serve(echo.New(&c, "echo", ""), p.std.In, p.std.Out, slog.DiscardHandler)
-			return nil
-		},
-	}
 }
 
 // newUninstall makes the command that removes what we have put on the machine, except for the program itself.

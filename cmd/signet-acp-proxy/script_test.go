@@ -23,7 +23,7 @@ import (
 
 	"github.com/Signet-AI/signet-acp-proxy/correlation"
 	"github.com/Signet-AI/signet-acp-proxy/correlation/correlationtest"
-	"github.com/Signet-AI/signet-acp-proxy/echo"
+	"github.com/Signet-AI/signet-acp-proxy/e2e/echoagent/echo"
 	"github.com/Signet-AI/signet-acp-proxy/memory/signet/daemontest"
 	"github.com/Signet-AI/signet-acp-proxy/migrations"
 )

@@ -14,7 +14,7 @@ import (
 
 	acp "github.com/coder/acp-go-sdk"
 
-	"github.com/Signet-AI/signet-acp-proxy/echo"
+	"github.com/Signet-AI/signet-acp-proxy/e2e/echoagent/echo"
 )
 
 // Options are what it is called and what it can do.

@@ -32,19 +32,6 @@ func Installed(c *config.Config) []string {
 	return names
 }
 
-// Ready returns a harness that can be started without a download: its name and its command.
-func Ready(c *config.Config) (name string, command []string, there bool) {
-	for _, name := range Installed(c) {
-		p, _ := c.Profile(name)
-		for _, command := range [][]string{p.Installed, c.Agent(name).Command, p.Command} {
-			if len(command) > 0 && command[0] != "npx" && command[0] != "uvx" && OnPath(command[0]) {
-				return name, command, true
-			}
-		}
-	}
-	return "", nil, false
-}
-
 // OnPath reports whether a program can be started by this name.
 func OnPath(program string) bool {
 	_, err := exec.LookPath(program)

@@ -1,5 +1,5 @@
-// Package echo is an ACP agent that repeats what it is told and remembers nothing: that of init's trial, and of tests
-// that need just any agent. e2e/echoagent has one of these embedded, and does more.
+// Package echo is an ACP agent that repeats what it is told and remembers nothing, for tests that need just any agent.
+// e2e/echoagent has one of these embedded, and does more.
 package echo
 
 import (
