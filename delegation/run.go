@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -217,6 +218,7 @@ func (r *run) bound(root, tree string, others []string) error {
 	if !r.Bounded {
 		return nil
 	}
-	r.place = &bounds.Place{Tree: tree, Edit: r.d.Mode == Edit, Reads: others, State: filepath.Join(root, stateName)}
+	r.place = &bounds.Place{Tree: tree, Edit: r.d.Mode == Edit, Reads: slices.Concat(others, r.Reads),
+		State: filepath.Join(root, stateName), Caller: r.d.Cwd, Memory: r.Memory}
 	return os.MkdirAll(r.place.State, 0o700)
 }

@@ -34,6 +34,8 @@ type Runner struct {
 	Setup     []string // commands that are run in a child's folder before it works there
 	Copy      []string // what it gets although git ignores it
 	Disk      int64    // how many bytes it may write; 0: no limit
+	Memory    int64    // how many bytes of memory each of its processes may have; 0: no limit
+	Reads     []string // files and folders that it may read and run beside what it needs
 	Closed    []string // folders that no command of Setup may reach
 	Unbounded bool     // a person lets children do what neither the system nor they themselves bound
 	Ask       bool     // the caller's client is asked for what is not granted

@@ -22,6 +22,8 @@ import (
 type Rules struct {
 	Read  []string `json:"read"`  // files and folders that it may read and run
 	Write []string `json:"write"` // folders that it may also change
+	// Memory is how many bytes each of its processes may have, 0 for no limit.
+	Memory int64 `json:"memory,omitempty"`
 }
 
 // Word, as the first argument, makes our program the one that becomes another in its bounds:
@@ -70,6 +72,9 @@ type Place struct {
 	Edit  bool     `json:"edit"`  // it may change the tree
 	Reads []string `json:"reads"` // files beside it, such as the objects that its git borrows
 	State string   `json:"state"` // a folder for its state and its temp files
+	// Caller is the folder of who asked: what lies there is no toolchain, though it may be on PATH.
+	Caller string `json:"caller,omitempty"`
+	Memory int64  `json:"memory,omitempty"` // as in Rules
 }
 
 const placeVariable = "SIGNET_ACP_BOUNDS"

@@ -25,7 +25,7 @@ func Check() error {
 	case version < needed:
 		return fmt.Errorf("this kernel has version %d of Landlock, and %d is needed (Linux 6.12)", version, needed)
 	}
-	return nil
+	return checkFilter()
 }
 
 const (
@@ -67,6 +67,12 @@ func (r Rules) launch(path string, command, env []string) error {
 		return err
 	}
 	if err := landlock.V6.RestrictScoped(); err != nil {
+		return err
+	}
+	if err := r.limit(); err != nil {
+		return fmt.Errorf("limiting what it uses: %w", err)
+	}
+	if err := deny(denials); err != nil {
 		return err
 	}
 	err := unix.Exec(path, command, env)

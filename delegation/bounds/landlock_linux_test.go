@@ -31,7 +31,8 @@ func TestLaunch(t *testing.T) {
 	if err := os.WriteFile(at("write/script"), []byte("echo a script\n"), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	rules := Rules{Read: append([]string{at("read"), at("gone")}, system...), Write: []string{at("write")}}
+	rules := Rules{Read: append([]string{at("read"), at("gone")}, system...), Write: []string{at("write")},
+		Memory: 2 << 30}
 	for script, want := range map[string]string{
 		"cat " + at("read/a"):                          "read/a",
 		"cat " + at("closed/b"):                        "Permission denied",
@@ -44,6 +45,8 @@ func TestLaunch(t *testing.T) {
 		"grep CapEff /proc/self/status":                "CapEff:\t0000000000000",
 		"setsid sleep 300 >/dev/null 2>&1 & echo left": "left",
 		"echo $" + rulesVariable + ".":                 ".",
+		"chmod u+s " + at("write/c"):                   "not permitted",
+		"ulimit -d; ulimit -c":                         "2097152\n0\n",
 	} {
 		out, exit := launch(t, rules, "/bin/sh", "sh", "-c", script)
 		if !strings.Contains(out, want) || strings.Contains(out, "\"read\"") {

@@ -33,12 +33,12 @@ func (p Place) Prepare(h upstream.Profile, path string, command, env, chosen, cl
 	if err != nil {
 		return Rules{}, nil, err
 	}
-	closed = real(slices.Concat(closed, homes(env), keys()))
+	closed = real(slices.Concat(closed, homes(env), keys(), []string{p.Caller}))
 	files := slices.DeleteFunc(named(env, chosen), func(path string) bool {
 		info, err := os.Stat(path)
 		return err != nil || !info.Mode().IsRegular()
 	})
-	r := Rules{Write: []string{own}, Read: slices.Concat(
+	r := Rules{Memory: p.Memory, Write: []string{own}, Read: slices.Concat(
 		without(real(slices.Concat(system, named(env, certificates))), closed),
 		real(slices.Concat(toolchains(env, closed), filesOf(append([]string{path}, command...), closed), files,
 			[]string{self}, p.Reads)))}

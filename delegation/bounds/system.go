@@ -17,7 +17,7 @@ var system = []string{"/usr", "/lib", "/lib32", "/lib64", "/libx32", "/bin", "/s
 
 // toolFolders are the folders below a home in which toolchains and package caches lie.
 var toolFolders = []string{
-	".nvm", ".fnm", ".local/share/fnm", ".volta", ".bun/bin", ".bun/install", ".deno/bin", ".npm/_cacache",
+	".local/bin", ".npm-global", ".yarn/bin", ".opencode/bin", ".nvm", ".fnm", ".local/share/fnm", ".volta", ".bun/bin", ".bun/install", ".deno/bin", ".npm/_cacache",
 	".npm/_npx", ".local/share/pnpm", ".cache/node", ".cache/yarn", ".cache/pnpm",
 	".pyenv", ".local/share/uv", ".local/share/pipx", ".local/lib", ".cache/uv", ".cache/pip",
 	".cargo/bin", ".cargo/registry", ".cargo/git", ".rustup", "go/bin", "go/pkg", "sdk",
@@ -37,8 +37,8 @@ var tools = []string{"node", "npm", "python3", "python", "go", "rustc", "cargo",
 
 // keysOfRoot are what others than root cannot read anyway.
 var keysOfRoot = []string{"/etc/shadow", "/etc/shadow-", "/etc/gshadow", "/etc/gshadow-", "/etc/sudoers",
-	"/etc/sudoers.d", "/etc/ssh", "/etc/ssl/private", "/etc/pki/tls/private", "/etc/wireguard", "/etc/NetworkManager/system-connections",
-	"/etc/krb5.keytab", "/etc/kubernetes", "/etc/rancher"}
+	"/etc/sudoers.d", "/etc/ssh", "/etc/ssl/private", "/etc/pki/tls/private", "/etc/wireguard",
+	"/etc/NetworkManager/system-connections", "/etc/krb5.keytab", "/etc/kubernetes", "/etc/rancher"}
 
 // keys returns what is closed to everybody who is bounded, where the files' modes do not close it.
 func keys() []string {
@@ -60,7 +60,8 @@ func homes(env []string) []string {
 	return real(all)
 }
 
-// toolchains returns the folders of the programs on PATH.
+// toolchains returns the folders of the programs on PATH that are not the user's own work, and those that we know below
+// a home. What else lies in a home, in the caller's folder or in a repository has other files beside it.
 func toolchains(env []string, closed []string) []string {
 	var all []string
 	for _, home := range homes(env) {
@@ -82,7 +83,7 @@ func toolchains(env []string, closed []string) []string {
 		}
 	}
 	for _, dir := range real(bins) {
-		if holdsAny(dir, closed) {
+		if holdsAny(dir, closed) || heldByAny(dir, closed) || inRepository(dir) {
 			continue
 		}
 		all = append(all, dir)
@@ -91,6 +92,23 @@ func toolchains(env []string, closed []string) []string {
 		}
 	}
 	return all
+}
+
+// inRepository reports whether a folder is one of git's, or in one: somebody works there.
+func inRepository(dir string) bool {
+	for ; ; dir = filepath.Dir(dir) {
+		if holdsGit(dir) {
+			return true
+		}
+		if dir == filepath.Dir(dir) {
+			return false
+		}
+	}
+}
+
+func holdsGit(dir string) bool {
+	_, err := os.Lstat(filepath.Join(dir, ".git"))
+	return err == nil
 }
 
 // isToolchain reports whether a folder is one with programs in bin, and beside it what they need, and nothing else. A
@@ -115,7 +133,7 @@ func packageOf(file string, closed []string) string {
 	}
 	dir := filepath.Dir(file)
 	for range 4 {
-		if holdsAny(dir, closed) {
+		if holdsAny(dir, closed) || holdsGit(dir) {
 			break
 		}
 		for _, mark := range []string{"package.json", "pyproject.toml", "pyvenv.cfg"} {
@@ -159,6 +177,10 @@ func holds(dir, path string) bool {
 
 func holdsAny(dir string, paths []string) bool {
 	return slices.ContainsFunc(paths, func(path string) bool { return holds(dir, path) })
+}
+
+func heldByAny(path string, dirs []string) bool {
+	return slices.ContainsFunc(dirs, func(dir string) bool { return holds(dir, path) })
 }
 
 // real returns the paths that are there, with symbolic links followed, each once.

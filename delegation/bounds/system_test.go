@@ -99,10 +99,10 @@ func TestFilesOf(t *testing.T) {
 // A file's package is the folder that says so, not too far above, and holds nothing that is closed.
 func TestPackageOf(t *testing.T) {
 	dir := files(t, "pkg/package.json", "pkg/1/2/3/i.js", "pkg/1/2/3/4/i.js", "py/pyproject.toml", "py/a.py", "shut/package.json",
-		"shut/i.js", "shut/key", "node_modules/x/i.js", "node_modules/key", "shut/sub/package.json", "shut/sub/i.js")
+		"shut/i.js", "shut/key", "git/package.json", "git/.git/HEAD", "git/tool/i.js", "node_modules/x/i.js", "node_modules/key", "shut/sub/package.json", "shut/sub/i.js")
 	closed := []string{filepath.Join(dir, "shut/key"), filepath.Join(dir, "node_modules/key")}
 	for file, want := range map[string]string{"pkg/1/2/3/i.js": "pkg", "pkg/1/2/3/4/i.js": "pkg/1/2/3/4/i.js", "py/a.py": "py",
-		"shut/i.js": "shut/i.js", "shut/sub/i.js": "shut/sub", "node_modules/x/i.js": "node_modules/x/i.js"} {
+		"shut/i.js": "shut/i.js", "git/tool/i.js": "git/tool/i.js", "shut/sub/i.js": "shut/sub", "node_modules/x/i.js": "node_modules/x/i.js"} {
 		if got := packageOf(filepath.Join(dir, file), closed); got != filepath.Join(dir, want) {
 			t.Errorf("%s: %s, want %s", file, got, want)
 		}
@@ -189,20 +189,22 @@ func TestPrepare(t *testing.T) {
 // Programs are looked for behind links on PATH, and what lies beside them is read where it is theirs.
 func TestToolchains(t *testing.T) {
 	dir := files(t, "node/bin/node", "node/lib/x", "plain/bin/z", ".local/bin/tool", ".local/lib/y", "shims/none",
-		"keys/bin/k", "keys/lib/y")
+		"keys/bin/k", "keys/lib/y", "project/bin/p", "project/lib/z", "project/.env", "repository/.git/HEAD",
+		"repository/bin/r", "repository/lib/z")
 	shims := filepath.Join(dir, "shims")
 	if err := os.Symlink(filepath.Join(dir, "node/bin/node"), filepath.Join(shims, "node")); err != nil {
 		t.Fatal(err)
 	}
 	t.Setenv("PATH", shims)
 	path := []string{shims, "bin"}
-	for _, name := range []string{"plain/bin", ".local/bin", "keys/bin"} {
+	for _, name := range []string{"plain/bin", ".local/bin", "keys/bin", "project/bin", "repository/bin"} {
 		path = append(path, filepath.Join(dir, name))
 	}
 	env := []string{"HOME=" + dir, "PATH=" + strings.Join(path, string(filepath.ListSeparator))}
-	got := toolchains(env, []string{filepath.Join(dir, "keys/bin/k")})
+	got := toolchains(env, []string{filepath.Join(dir, "keys/bin/k"), filepath.Join(dir, "project")})
 	for name, want := range map[string]bool{"shims": true, "node/bin": true, "node": true, "plain/bin": true, "plain": false,
-		".local/bin": true, ".local": false, "keys/bin": false, "keys": false, "": false} {
+		".local/bin": true, ".local": false, "keys/bin": false, "keys": false, "": false,
+		"project/bin": false, "project": false, "repository/bin": false, "repository": false} {
 		if slices.Contains(got, filepath.Join(dir, name)) != want {
 			t.Errorf("%q, want %v: %q", name, want, got)
 		}

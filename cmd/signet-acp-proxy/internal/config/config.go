@@ -51,6 +51,8 @@ type Config struct {
 	DelegationSetup []string      `yaml:"delegation_setup" help:"commands that run in a delegated agent's folder, in its bounds, before it works there: npm ci"`
 	DelegationCopy  []string      `yaml:"delegation_copy" help:"what a delegated agent gets although git ignores it, as in .gitignore: node_modules, .env.test"`
 	DelegationDisk  byteSize      `yaml:"delegation_disk" default:"2GB" help:"how much a delegated agent may write; 0 is no limit"`
+	DelegationMem   byteSize      `yaml:"delegation_memory" default:"8GB" help:"how much memory each process of a delegated agent may have; 0 is no limit"`
+	DelegationRead  []string      `yaml:"delegation_read" help:"files and folders that a delegated agent may read and run beside its own: ~/tools"`
 	Unbounded       bool          `yaml:"delegation_unbounded" default:"off" help:"delegate even if neither the system nor the agent itself confines it to its folder"`
 	Placement       string        `yaml:"placement" default:"prompt" enum:"prompt,system,auto" help:"where identity goes: the first prompt; the system prompt, if the agent takes one; auto: the system prompt if the agent is known to follow it"`
 	Exclude         []string      `yaml:"exclude" help:"globs of folders to leave alone"`

@@ -264,6 +264,8 @@ func TestShown(t *testing.T) {
 		{"retention", "36h", file + ":5", "SIGNET_ACP_RETENTION"},
 		{"deliver_at_exit", "0s", "default", "SIGNET_ACP_DELIVER_AT_EXIT"},
 		{"delegation_disk", "2GB", "default", "SIGNET_ACP_DELEGATION_DISK"},
+		{"delegation_memory", "8GB", "default", "SIGNET_ACP_DELEGATION_MEMORY"},
+		{"delegation_read", "", "default", "SIGNET_ACP_DELEGATION_READ"},
 		{"on_session_end", "sh -c true", file + ":6", "SIGNET_ACP_ON_SESSION_END"},
 		{"exclude", "/a,/b", file + ":7", "SIGNET_ACP_EXCLUDE"},
 		{"delegation_copy", "", "default", "SIGNET_ACP_DELEGATION_COPY"},

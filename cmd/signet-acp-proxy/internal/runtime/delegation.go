@@ -149,7 +149,8 @@ func RunDelegation(ctx context.Context, c *config.Config, id string, in io.Reade
 	runner := delegation.Runner{
 		Ledger: delegation.NewLedger(db, c.LiveDir()), Folders: DelegationFolders(c),
 		Command: append([]string{self}, ownFlags(c)...), Version: Version, Granted: c.DelegationAllow,
-		Setup: c.DelegationSetup, Copy: c.DelegationCopy, Disk: int64(c.DelegationDisk), Closed: closedTo(c),
+		Setup: c.DelegationSetup, Copy: c.DelegationCopy, Disk: int64(c.DelegationDisk),
+		Memory: int64(c.DelegationMem), Reads: readable(c), Closed: closedTo(c),
 		Ask: c.DelegationAsk, Unbounded: c.Unbounded,
 		Bounded: bounds.Check() == nil,
 		Log:     log.Logger(),

@@ -112,6 +112,17 @@ func Bind(c *config.Config, profile upstream.Profile, name string, o *upstream.O
 // closedTo are the folders that no child reaches, but for its own below them.
 func closedTo(c *config.Config) []string { return []string{c.SignetPath, c.Dir()} }
 
+// readable are the files and folders that a person lets children read.
+func readable(c *config.Config) []string {
+	var all []string
+	for _, name := range c.DelegationRead {
+		if path, err := config.Folder(name); err == nil {
+			all = append(all, path)
+		}
+	}
+	return all
+}
+
 // boundsOf says what keeps an agent to its folder.
 func boundsOf(profile upstream.Profile) string {
 	switch {
