@@ -122,6 +122,8 @@ var executions = map[string]execution{
 	"signet-acp-proxy memory export":        {want: `(?m)^\{"id":".*mast of the Curlew`},
 	"signet-acp-proxy memory export > memories.jsonl": {then: "cat memories.jsonl",
 		want: `mast of the Curlew`},
+	"signet-acp-proxy memory import --trust < memories.jsonl": {before: "signet-acp-proxy memory export > " +
+		"memories.jsonl", want: `0 added, 0 updated`},
 	"signet-acp-proxy memory import < memories.jsonl": {before: "signet-acp-proxy memory export > " +
 		"memories.jsonl", want: `0 added, 0 updated`},
 	"signet-acp-proxy memory import memories.jsonl": {before: "signet-acp-proxy memory export > " +

@@ -286,17 +286,19 @@ func newMemoryExport(p program) *cobra.Command {
 }
 
 func newMemoryImport(p program) *cobra.Command {
+	var o embedded.ImportOptions
 	cmd := &cobra.Command{
 		Use: "import [FILE]", Short: "Read memories as export writes them; all or nothing.",
-		Long: "Read memories as export writes them, from FILE or stdin; all or nothing. " +
-			"With session and position, neighbouring memories help to find one another.",
+		Long: "Read memories as export writes them, from FILE or stdin; all or nothing. Only texts, times and " +
+			"projects are taken, as imported text: use --trust for what you exported yourself. With session and " +
+			"position, neighbouring memories help to find one another.",
 		RunE: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 {
 				if p.std.Interactive() {
 					p.std.Say("reading memories from the terminal, one JSON object a line, until Ctrl-D; " +
 						"or give a FILE")
 				}
-				return p.importMemories(p.std.In, 0)
+				return p.importMemories(p.std.In, 0, o)
 			}
 			file, err := os.Open(args[0])
 			if err != nil {
@@ -307,27 +309,34 @@ func newMemoryImport(p program) *cobra.Command {
 			if err != nil {
 				return fmt.Errorf("importing memories: %w", err)
 			}
-			return p.importMemories(file, info.Size())
+			return p.importMemories(file, info.Size(), o)
 		},
 	}
+	cmd.Flags().BoolVar(&o.Trust, "trust", false,
+		"Believe who said each, whether it is pinned, how much it matters, and whether it holds everywhere.")
+	cmd.Flags().BoolVar(&o.Replace, "replace", false, "Change memories whose ids are known.")
 	cmd.Flags().BoolVar(p.asJSON, "json", false, "Print the counts as JSON.")
 	return cmd
 }
 
-func (p program) importMemories(from io.Reader, size int64) error {
+func (p program) importMemories(from io.Reader, size int64, o embedded.ImportOptions) (err error) {
+	if o.Project, err = projectOf("."); err != nil {
+		return err
+	}
 	return runtime.WithData(p.flags, p.std, func(ctx context.Context, d *runtime.Data) error {
 		if size > 0 {
 			progress := term.NewProgress(p.std.Err)
 			defer progress.Done()
 			from = progress.Reader("importing", from, size)
 		}
-		done, err := d.Memories.Import(ctx, from)
+		done, err := d.Memories.Import(ctx, from, o)
 		if err != nil {
 			return err
 		}
-		counts := map[string]int{"added": done.Added, "updated": done.Updated, "unchanged": done.Unchanged}
-		return p.print(counts, func(term.Screen) error {
-			p.std.Say("imported: %d added, %d updated, %d unchanged", done.Added, done.Updated, done.Unchanged)
+		return p.print(done, func(term.Screen) error {
+			for _, line := range report.Imported(done) {
+				p.std.Say("%s", line)
+			}
 			return nil
 		})
 	})

@@ -95,6 +95,9 @@ func (f format) walk(ctx context.Context, p Place, root string, visit Visitor) (
 			return nil, nil
 		}
 		root = to // people link the whole folder to another disk
+		if visit.skipsTheirs(filepath.Dir(root)) {
+			return nil, nil
+		}
 	}
 	err = filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
 		if ctx.Err() != nil {
@@ -111,6 +114,8 @@ func (f format) walk(ctx context.Context, p Place, root string, visit Visitor) (
 		case entry.Type()&fs.ModeSymlink != 0 && (isMatch || isFolder(path)):
 			visit.Skip(Skip{path, "it is a link, and these are not followed"})
 			return nil
+		case entry.IsDir() && visit.skipsTheirs(path):
+			return fs.SkipDir
 		case !entry.Type().IsRegular() || !isMatch:
 			return nil
 		case f.isChild != nil && f.isChild(filepath.ToSlash(path)):
@@ -120,6 +125,19 @@ func (f format) walk(ctx context.Context, p Place, root string, visit Visitor) (
 		return f.visitFile(ctx, p, path, visit)
 	})
 	return children, err
+}
+
+// skipsTheirs skips a file or folder that others can write: who has said what is in it is not known.
+func (v Visitor) skipsTheirs(path string) bool {
+	info, err := os.Lstat(path)
+	if err != nil {
+		return false // reading it says so
+	}
+	mend := files.ByOthers(path, info)
+	if mend != "" {
+		v.Skip(Skip{path, "others can write it (" + mend + ")"})
+	}
+	return mend != ""
 }
 
 // isIn reports whether a path that was resolved stands in a project as it was named: only the project may be a link.
@@ -144,8 +162,11 @@ func (f format) visitFile(ctx context.Context, p Place, path string, visit Visit
 	}
 	visit.File()
 	info, err := os.Lstat(path)
-	if err == nil && !files.Ours(info) {
+	switch {
+	case err == nil && !files.Ours(info):
 		visit.Skip(Skip{path, "it belongs to another user"})
+		return nil
+	case visit.skipsTheirs(path):
 		return nil
 	}
 	n := 0

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -297,13 +298,22 @@ func TestOddFolders(t *testing.T) {
 	if err := os.Chown(filepath.Join(dir, "7.jsonl"), 65534, 65534); err == nil {
 		others = 1 // we may give files away
 	}
+	mine := claudeFile(t, home, "../shared/1.jsonl").Name() // in a folder in which others can replace it
+	if err := errors.Join(os.WriteFile(mine, []byte(claudeLine("s-shared", "user", "hello")), 0o600),
+		os.Chmod(filepath.Dir(mine), 0o777), os.Chmod(filepath.Join(dir, "8.jsonl"), 0o602)); err != nil {
+		t.Fatal(err)
+	}
+	if runtime.GOOS != "windows" {
+		others += 2
+	}
 	all, skipped := walk(t, home, "claude")
-	if len(all) != 200-others || len(skipped) != 3+others {
+	if len(all) != 201-others || len(skipped) != 3+others {
 		t.Errorf("%d conversations, skipped %v", len(all), skipped[:min(len(skipped), 5)])
 	}
 	for _, s := range skipped {
 		for name, why := range map[string]string{
 			"7.jsonl": "another user", "loop-1": "a link", "empty.jsonl": "nobody",
+			"8.jsonl": "chmod go-w", "shared": "chmod go-w",
 		} {
 			if filepath.Base(s.File) == name && !strings.Contains(s.Why, why) {
 				t.Errorf("skipped %v", s)

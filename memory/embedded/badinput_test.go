@@ -85,7 +85,7 @@ func TestEqualAndContradicting(t *testing.T) {
 			`{"id":"same-%05d","content":"The ferry leaves pier nine at noon.","created":"2026-01-01T00:00:00Z",`+
 				`"session":"s","position":%d}`+"\n", i, i)
 	}
-	if done, err := w.Import(t.Context(), strings.NewReader(lines.String())); err != nil || done.Added != 10_000 {
+	if done, err := w.Import(t.Context(), strings.NewReader(lines.String()), trusted); err != nil || done.Added != 10_000 {
 		t.Fatalf("%+v, %v", done, err)
 	}
 	c, err := w.Recall(t.Context(), memory.Session{Key: "k"}, "When does the ferry leave pier nine?", nil)

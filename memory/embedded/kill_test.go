@@ -50,7 +50,7 @@ func work(job, path string) error {
 	for {
 		switch job {
 		case "import":
-			if _, err = s.Import(ctx, strings.NewReader(importLines())); err == nil {
+			if _, err = s.Import(ctx, strings.NewReader(importLines()), trusted); err == nil {
 				_, err = db.Exec(`DELETE FROM memories`)
 			}
 		case "export":

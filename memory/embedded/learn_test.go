@@ -74,7 +74,7 @@ func TestCounts(t *testing.T) {
 		fmt.Fprintf(&lines, `{"content":"harbour pilot %d","tags":"%s"}`+"\n", i,
 			map[bool]string{true: "anchor"}[i%500 == 0])
 	}
-	if _, err := w.Import(t.Context(), strings.NewReader(lines.String())); err != nil {
+	if _, err := w.Import(t.Context(), strings.NewReader(lines.String()), trusted); err != nil {
 		t.Fatal(err)
 	}
 	terms := language.Ask("harbour anchor zeppelin").Terms

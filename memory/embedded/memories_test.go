@@ -91,12 +91,12 @@ func TestImportance(t *testing.T) {
 	}
 	other := newWorld(t)
 	if _, err := other.Import(t.Context(),
-		strings.NewReader(w.export()+`{"content":"not weighed"}`+"\n")); err != nil ||
+		strings.NewReader(w.export()+`{"content":"not weighed"}`+"\n"), trusted); err != nil ||
 		!strings.HasPrefix(other.export(), w.export()) || other.all()[0].Importance != 0.5 {
 		t.Errorf("%v, imported\n%s", err, other.export())
 	}
 	if _, err := other.Import(t.Context(),
-		strings.NewReader(`{"content":"x","importance":2}`)); !errors.Is(err, errImportance) {
+		strings.NewReader(`{"content":"x","importance":2}`), trusted); !errors.Is(err, errImportance) {
 		t.Errorf("an importance of 2: %v", err)
 	}
 }
@@ -279,14 +279,14 @@ func TestExportImport(t *testing.T) {
 	}
 	first := w.export()
 	other := newWorld(t)
-	done, err := other.Import(t.Context(), strings.NewReader(first))
+	done, err := other.Import(t.Context(), strings.NewReader(first), trusted)
 	if err != nil || done.Added != len(w.all()) {
 		t.Fatalf("%+v, %v", done, err)
 	}
 	if second := other.export(); second != first {
 		t.Errorf("exported\n%s\nand after the import\n%s", first, second)
 	}
-	if done, err = other.Import(t.Context(), strings.NewReader(first)); err != nil || done.Unchanged != len(w.all()) ||
+	if done, err = other.Import(t.Context(), strings.NewReader(first), trusted); err != nil || done.Unchanged != len(w.all()) ||
 		done.Added+done.Updated > 0 {
 		t.Errorf("again: %+v, %v", done, err)
 	}
@@ -318,7 +318,7 @@ func TestImportAllOrNothing(t *testing.T) {
 		"endless":    strings.Repeat("x", longestLine+1),
 	} {
 		w := newWorld(t)
-		if _, err := w.Import(t.Context(), strings.NewReader(`{"content":"first"}`+"\n\n"+line+"\n")); err == nil ||
+		if _, err := w.Import(t.Context(), strings.NewReader(`{"content":"first"}`+"\n\n"+line+"\n"), trusted); err == nil ||
 			!strings.Contains(err.Error(), "line ") {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -328,7 +328,7 @@ func TestImportAllOrNothing(t *testing.T) {
 	}
 	w := newWorld(t)
 	if done, err := w.Import(t.Context(),
-		strings.NewReader("\ufeff{\"content\":\"by hand\"}\r\n")); err != nil || done.Added != 1 {
+		strings.NewReader("\ufeff{\"content\":\"by hand\"}\r\n"), trusted); err != nil || done.Added != 1 {
 		t.Errorf("%+v, %v", done, err)
 	}
 }
@@ -339,7 +339,7 @@ func TestImportedFields(t *testing.T) {
 	id, made, changed := newID(), "2024-05-06T07:08:09Z", "2025-01-02T03:04:05Z"
 	lines := `{"id":"` + strings.ToUpper(id) + `","content":"one","created":"` + made + `"}` + "\n" +
 		`{"content":"two","created":"` + made + `","updated":"` + changed + `"}` + "\n"
-	if _, err := w.Import(t.Context(), strings.NewReader(lines)); err != nil {
+	if _, err := w.Import(t.Context(), strings.NewReader(lines), trusted); err != nil {
 		t.Fatal(err)
 	}
 	for _, m := range w.all() {
@@ -383,7 +383,7 @@ func TestImportIsFlat(t *testing.T) {
 	in := io.MultiReader(strings.NewReader(line), call(func() { before = heap() }),
 		io.LimitReader(&endless{line: line}, int64(lines*len(line))), call(func() { after = heap() }),
 		strings.NewReader("this is the end, and no memory"))
-	if _, err := w.Import(t.Context(), in); err == nil || !strings.Contains(err.Error(), fmt.Sprint("line ", lines+2)) {
+	if _, err := w.Import(t.Context(), in, trusted); err == nil || !strings.Contains(err.Error(), fmt.Sprint("line ", lines+2)) {
 		t.Errorf("the last line was taken: %v", err)
 	}
 	if most := uint64(lines * len(line) / 10); after > before+most {

@@ -20,6 +20,7 @@ import (
 const (
 	fromUser      = "user"      // origin
 	fromAssistant = "assistant" // origin
+	sourceImport  = "import"    // origin and source
 	sourceTurn    = "turn"      // source of what was learned from turns; any other source is a call
 	typeSaid      = "said"      // type of the passages of conversations
 )

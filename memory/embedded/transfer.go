@@ -77,13 +77,29 @@ func values(pointers []any) []any {
 	return list
 }
 
-// Imported is what an import did.
-type Imported struct{ Added, Updated, Unchanged int }
+// ImportOptions say what an import may do.
+type ImportOptions struct {
+	Trust   bool // lines are believed who said them, whether a person pinned them, and whether they hold everywhere
+	Replace bool // a memory whose id is known is changed to what its line says
+	// Project is where a line holds that is not believed to hold everywhere.
+	Project string
+}
 
-// Import reads what Export wrote, or lines with at least a "content", in one transaction: all of it or nothing. A
-// memory whose id is known is changed to what its line says. After that the index is brought up to date, in many short
-// transactions. Errors name the line, or are package sqlite's.
-func (s *Store) Import(ctx context.Context, r io.Reader) (Imported, error) {
+// Imported is what an import did, and of what came in or was changed, how many hold where. Its JSON is a promise.
+type Imported struct {
+	Added      int            `json:"added"`
+	Updated    int            `json:"updated"`
+	Unchanged  int            `json:"unchanged"`
+	Kept       int            `json:"kept"`       // of Unchanged: their lines say something else
+	Doubted    int            `json:"doubted"`    // claim more than is believed without Trust
+	Pinned     int            `json:"pinned"`     //
+	Everywhere int            `json:"everywhere"` //
+	Projects   map[string]int `json:"projects"`   // all others; "" is none
+}
+
+// Import reads what Export wrote, or lines with at least a "content", in one transaction: all of it or nothing. After
+// that the index is brought up to date, in many short transactions. Errors name the line, or are package sqlite's.
+func (s *Store) Import(ctx context.Context, r io.Reader, o ImportOptions) (Imported, error) {
 	const doing = "importing memories"
 	var done Imported
 	lines, err := newSpool()
@@ -91,14 +107,18 @@ func (s *Store) Import(ctx context.Context, r io.Reader) (Imported, error) {
 		return done, sqlite.While(doing, err)
 	}
 	defer lines.remove()
-	if err := s.readMemories(r, lines.add); err != nil {
+	if err := s.readMemories(r, o, lines.add); err != nil {
 		return done, sqlite.While(doing, err)
 	}
 	err = sqlite.Write(ctx, s.db, doing, func(tx *sql.Tx) error {
-		done = Imported{}
+		done = Imported{Projects: map[string]int{}}
 		return lines.each(func(l importedLine) error {
-			if err := s.importOne(ctx, tx, l, &done); err != nil {
+			changed, err := s.importOne(ctx, tx, l, o.Replace, &done)
+			if err != nil {
 				return fmt.Errorf("line %d: %w", l.Line, err)
+			}
+			if changed {
+				done.count(l)
 			}
 			return nil
 		})
@@ -114,6 +134,35 @@ type importedLine struct {
 	Memory
 	Line           int
 	HasID, HasDate bool // the line names its id; its time
+	Doubted        bool // it claims more than is believed
+}
+
+// count counts a memory that came in or was changed.
+func (done *Imported) count(l importedLine) {
+	if l.Doubted {
+		done.Doubted++
+	}
+	if l.Source == Pinned {
+		done.Pinned++
+	}
+	if l.Personal {
+		done.Everywhere++
+	} else {
+		done.Projects[l.Project]++
+	}
+}
+
+// doubt takes from a line what nobody can know who has not written it: that the user said it, that a person pinned it,
+// how much it matters, and that it holds everywhere.
+func (l *importedLine) doubt(project string) {
+	m := l.Memory
+	l.Doubted = m.Origin == fromUser || m.Source == Pinned || m.Personal
+	if m.Personal && m.Project == "" {
+		m.Project = project
+	}
+	l.Memory = Memory{ID: m.ID, Content: m.Content, Type: m.Type, Tags: m.Tags, Context: m.Context, Project: m.Project,
+		Session: m.Session, Position: m.Position, Created: m.Created, Updated: m.Updated,
+		Origin: sourceImport, Source: sourceImport}
 }
 
 // A spool keeps the lines on disk between reading and storing: the database is not locked while they are read, and a
@@ -160,10 +209,12 @@ func (s *spool) each(f func(importedLine) error) error {
 	}
 }
 
-// importOne stores one memory, or changes the one with its id, and counts which in done.
-func (s *Store) importOne(ctx context.Context, tx *sql.Tx, l importedLine, done *Imported) error {
+// importOne stores one memory, or with replace changes the one with its id, and counts which in done.
+func (s *Store) importOne(
+	ctx context.Context, tx *sql.Tx, l importedLine, replace bool, done *Imported,
+) (changed bool, err error) {
 	m := l.Memory
-	have, err := Memory{}, error(ErrNotFound)
+	have, err := Memory{}, ErrNotFound
 	if l.HasID {
 		have, err = memoryOf(ctx, tx, m.ID)
 	}
@@ -171,15 +222,21 @@ func (s *Store) importOne(ctx context.Context, tx *sql.Tx, l importedLine, done 
 	case errors.Is(err, ErrNotFound):
 		if known, err := exists(ctx, tx, m, l.HasDate); err != nil || known {
 			done.Unchanged++
-			return err
+			return false, err
 		}
 		done.Added++
-		return s.insert(ctx, tx, m)
+		return true, s.insert(ctx, tx, m)
 	case err != nil:
-		return err
+		return false, err
 	case reflect.DeepEqual(have, m), have.Type == typeSaid && have.Source == sourceTurn:
 		done.Unchanged++
-		return nil
+		return false, nil
+	case !replace:
+		done.Unchanged++
+		if have.Content != m.Content {
+			done.Kept++
+		}
+		return false, nil
 	}
 	done.Updated++
 	_, err = tx.ExecContext(ctx, `UPDATE memories
@@ -189,7 +246,7 @@ func (s *Store) importOne(ctx context.Context, tx *sql.Tx, l importedLine, done 
 		WHERE uid = ?`, m.Type, m.Project, m.Personal, m.Origin, m.Source, m.Harness, m.Session,
 		m.Importance, m.Rating, m.Ratings, m.Created.UnixMilli(), m.Updated.UnixMilli(), digest(m.Content), m.Tags,
 		m.Context, m.Position, m.Content, m.ID)
-	return err
+	return true, err
 }
 
 // exists reports whether the project has a memory with the same text; with dated also made at the same time, and with a
@@ -207,7 +264,7 @@ func exists(ctx context.Context, tx *sql.Tx, m Memory, dated bool) (known bool, 
 }
 
 // readMemories reads JSON Lines and prepares each memory to be stored. Blank lines and unknown fields are passed over.
-func (s *Store) readMemories(r io.Reader, keep func(importedLine) error) error {
+func (s *Store) readMemories(r io.Reader, o ImportOptions, keep func(importedLine) error) error {
 	in := bufio.NewScanner(r)
 	in.Buffer(make([]byte, 0, 64<<10), longestLine)
 	n := 0
@@ -233,15 +290,17 @@ func (s *Store) readMemories(r io.Reader, keep func(importedLine) error) error {
 		}
 		m.ID = strings.ToLower(m.ID)
 		if m.Source == "" || m.Source == sourceTurn && m.Type == typeSaid { // its conversation is not imported
-			m.Source = "import"
+			m.Source = sourceImport
 		}
 		m.Score, m.Matched, m.Scope, m.Said = 0, nil, "", 0
-		l := importedLine{Line: n, HasID: m.ID != "", HasDate: !m.Created.IsZero()}
-		if err := m.prepare(s.opts.Now()); err != nil {
+		l := importedLine{Memory: m, Line: n, HasID: m.ID != "", HasDate: !m.Created.IsZero()}
+		if !o.Trust {
+			l.doubt(o.Project)
+		}
+		if err := l.prepare(s.opts.Now()); err != nil {
 			return fmt.Errorf("line %d: %w", n, err)
 		}
-		m.Created, m.Updated = m.Created.UTC(), m.Updated.UTC()
-		l.Memory = m
+		l.Created, l.Updated = l.Created.UTC(), l.Updated.UTC()
 		if err := keep(l); err != nil {
 			return err
 		}

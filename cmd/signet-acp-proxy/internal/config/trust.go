@@ -2,8 +2,11 @@ package config
 
 import (
 	"fmt"
+	"os"
 	"os/exec"
 	"path/filepath"
+
+	"github.com/Signet-AI/signet-acp-proxy/files"
 )
 
 // readTrusted reads agent.yaml, unless others can write it: its addresses and commands are as good as a login. Of such
@@ -39,4 +42,21 @@ func (c *Config) trustHook() error {
 		return fmt.Errorf("on_session_end does not run: others can write to %s (%s)", writable, mend)
 	}
 	return nil
+}
+
+// writableByOthers returns the file, or the folder that it is in, if anybody but us and root can write it, and the
+// command that mends it; "" otherwise. Links are followed.
+func writableByOthers(file string) (name, mend string) {
+	real, err := filepath.EvalSymlinks(file)
+	if err != nil {
+		return "", ""
+	}
+	for _, name := range []string{real, filepath.Dir(real)} {
+		if info, err := os.Stat(name); err == nil {
+			if mend := files.ByOthers(name, info); mend != "" {
+				return name, mend
+			}
+		}
+	}
+	return "", ""
 }

@@ -1,4 +1,0 @@
-package config
-
-// writableByOthers: who may write here is not told by modes.
-func writableByOthers(string) (name, mend string) { return "", "" }
