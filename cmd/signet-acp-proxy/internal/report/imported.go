@@ -47,8 +47,8 @@ func Imported(done embedded.Imported) []string {
 		lines = append(lines, strings.Join(hold, "; "))
 	}
 	if done.Doubted > 0 {
-		lines = append(lines, term.Count(done.Doubted, "line")+" said to be yours, pinned or for all projects: taken as "+
-			"imported text; --trust believes it")
+		lines = append(lines, term.Count(done.Doubted, "line")+" said to be yours, pinned or for all projects: "+
+			"taken as imported text; --trust believes it")
 	}
 	if done.Kept > 0 {
 		lines = append(lines, term.Count(done.Kept, "known memory")+" kept, though the file says something else; "+
