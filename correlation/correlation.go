@@ -55,18 +55,21 @@ type Options struct {
 	LiveDir string
 	// Path is the database's file, for Intact. Empty: Intact checks nothing.
 	Path string
-	Now  func() time.Time // nil: time.Now
-	Log  zerolog.Logger
+	// Schema compares the database's schema with what this version makes (migrations.Check). nil: it counts as whole.
+	Schema func(context.Context, *sql.DB) error
+	Now    func() time.Time // nil: time.Now
+	Log    zerolog.Logger
 }
 
 // A Store is the tables of package migrations, seen from here. It owns neither the database nor its connection.
 type Store struct {
-	db   *sql.DB
-	live string
-	path string      // the database's
-	file fs.FileInfo // of path when the store was made; nil: unknown
-	now  func() time.Time
-	log  zerolog.Logger
+	db     *sql.DB
+	live   string
+	path   string      // the database's
+	file   fs.FileInfo // of path when the store was made; nil: unknown
+	schema func(context.Context, *sql.DB) error
+	now    func() time.Time
+	log    zerolog.Logger
 }
 
 // New returns a store on a database that migrations.Open has opened.
@@ -74,7 +77,10 @@ func New(db *sql.DB, o Options) *Store {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	s := &Store{db: db, live: o.LiveDir, path: o.Path, now: o.Now, log: o.Log}
+	if o.Schema == nil {
+		o.Schema = func(context.Context, *sql.DB) error { return nil }
+	}
+	s := &Store{db: db, live: o.LiveDir, path: o.Path, schema: o.Schema, now: o.Now, log: o.Log}
 	if o.Path != "" {
 		s.file, _ = os.Stat(o.Path)
 	}
@@ -93,6 +99,16 @@ func (s *Store) Intact() error {
 	}
 	return err
 }
+
+// Schema checks that tables, indexes and triggers are ours. What they refuse meanwhile can be stored once they are. It
+// outlasts ctx by a little: who knows why nothing is stored must be able to say so.
+func (s *Store) Schema(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), schemaLimit)
+	defer cancel()
+	return s.schema(ctx, s.db)
+}
+
+const schemaLimit = time.Second
 
 // LiveDir is the folder of the locks, and of the files of events, of living processes; "" for none.
 func (s *Store) LiveDir() string { return s.live }

@@ -100,6 +100,9 @@ func deleteSessions(
 	if err != nil {
 		return 0, nil, err
 	}
+	if err := deleteRefused(ctx, tx, list); err != nil {
+		return 0, nil, err
+	}
 	_, err = tx.ExecContext(ctx, `DELETE FROM sessions WHERE id`+which, list)
 	return len(ids), files, err
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"database/sql"
+	"encoding/json"
 	"fmt"
 	"os"
 	"os/exec"
@@ -28,6 +29,8 @@ type fault struct {
 	said      string            // what people are told, a regular expression; "" is nothing
 	kept      int               // turns in the database
 	code      int               // with which the proxy ends
+	doctor    string            // the problem that doctor then names, a regular expression; "" is none
+	mend      func(*faulty)     // as a person does then
 	owed      bool              // what was said waits for the daemon, also when it is well again
 	off       bool              // and is not for it
 	bare      bool              // the harness is given no block
@@ -86,8 +89,31 @@ func (b *box) makeDatabase(path string, statements ...string) {
 	}
 }
 
+// alter makes the database, and changes it as another program may.
+func alter(statements ...string) func(*faulty) {
+	return func(f *faulty) {
+		f.run(proxyBin, "sessions")
+		f.makeDatabase(f.database(), statements...)
+	}
+}
+
+// noDatabase removes the database, so that a new one is begun.
+func noDatabase(f *faulty) {
+	for _, ending := range []string{"", "-wal", "-shm"} {
+		must(f.box, os.RemoveAll(f.database()+ending))
+	}
+}
+
+// restored makes a backup of the database and restores it, as doctor says.
+func restored(f *faulty) {
+	backup := filepath.Join(f.Dir, "backup.db")
+	f.run(proxyBin, "backup", backup)
+	f.run(proxyBin, "restore", backup)
+}
+
 const (
-	hooks = "/api/hooks/"
+	tables = `its tables are not as they should be`
+	hooks  = "/api/hooks/"
 	// the harness's stderr as it came, then a line of ours and its last lines once more
 	lastWords = `(?s)^stack line 0\n.*fatal: the last words.*: the harness ended by itself: .*stack line 99\n +fatal: the last words$`
 	lacking   = `^signet-acp-proxy: the daemon at http://\S+: .+; agents get the identity files alone until it answers$`
@@ -178,13 +204,19 @@ var faults = []fault{
 	{who: "harness", what: "leaves a process that has its pipes", words: "litters", kept: 2},
 	{who: "harness", what: "says 100,000 messages in a turn", words: "flood=100000", kept: 2},
 
-	{who: "disk", what: "a folder in the place of the database", bare: true, with: put("acp/sessions.db", ""), said: `sessions\.db`, kept: -1},
-	{who: "disk", what: "a database that is none", bare: true, with: put("acp/sessions.db", strings.Repeat("this is no database\n", 1000)), said: `no memory`, kept: -1},
+	{who: "disk", what: "a folder in the place of the database", bare: true, with: put("acp/sessions.db", ""), said: `sessions\.db`, kept: 2, doctor: `sessions\.db: (the disk fails|it cannot be written)`, mend: noDatabase},
+	{who: "disk", what: "a database that is none", bare: true, with: put("acp/sessions.db", strings.Repeat("this is no database\n", 1000)), said: `no memory`, kept: 2, doctor: `is damaged or no database`, mend: noDatabase},
 	{who: "disk", what: "a database of a newer version", bare: true, with: func(f *faulty) {
 		put("acp", "")(f)
 		f.makeDatabase(f.database(), "PRAGMA user_version = 99999", "CREATE TABLE migrations (name TEXT)",
 			"INSERT INTO migrations VALUES ('9999_later.sql')")
-	}, said: `newer version`, kept: -1},
+	}, said: `newer version`, kept: 2, doctor: `newer version`, mend: noDatabase},
+	{who: "disk", what: "a database of another program", bare: true, with: func(f *faulty) {
+		put("acp", "")(f)
+		f.makeDatabase(f.database(), "CREATE TABLE sessions (name TEXT)")
+	}, said: tables, kept: 2, doctor: tables + `.*sessions is not ours`, mend: noDatabase},
+	{who: "disk", what: "a table that was dropped", bare: true, with: alter("DROP TABLE events"), said: tables + `.*table events is missing`, kept: 2, doctor: tables + `.*table events is missing`, mend: restored},
+	{who: "disk", what: "a trigger that refuses turns", with: alter("CREATE TRIGGER no BEFORE INSERT ON turns BEGIN SELECT RAISE(ABORT, 'no'); END"), talk: func(f *faulty) { f.ask(); f.ask() }, said: tables + `.*trigger no is not ours`, kept: 2, doctor: tables + `.*trigger no is not ours`, mend: restored},
 	{who: "disk", what: "a database that somebody else holds", bare: true, talk: func(f *faulty) {
 		b := f.box
 		db, err := sql.Open("sqlite3", "file:"+f.database())
@@ -271,12 +303,17 @@ func TestFaults(t *testing.T) {
 			if matched := regexp.MustCompile(tt.said).MatchString(said); (tt.said == "") != (said == "") || !matched {
 				t.Errorf("people were told:\n%s", said)
 			}
+			found, mended := f.diagnosed(tt), ""
+			if tt.mend != nil {
+				tt.mend(f)
+				mended = ", once that is mended"
+			}
 			kept := "nothing"
 			if tt.kept >= 0 {
 				if n := f.turns(); n != tt.kept {
 					t.Errorf("%d turns are kept, want %d", n, tt.kept)
 				} else if n > 0 {
-					kept = counted(n)
+					kept = counted(n) + mended
 				}
 			}
 			if f.d != nil {
@@ -285,8 +322,8 @@ func TestFaults(t *testing.T) {
 				_ = f.d.Resume()
 				kept += "; " + f.delivered(tt)
 			}
-			rows[i] = fmt.Sprintf("| %s | %s | %s | %s | %s |", tt.who, tt.what,
-				strings.Trim(fmt.Sprint(f.times), "[]"), f.ours(said), kept)
+			rows[i] = fmt.Sprintf("| %s | %s | %s | %s | %s | %s |", tt.who, tt.what,
+				strings.Trim(fmt.Sprint(f.times), "[]"), f.ours(said), found, kept)
 		})
 	}
 }
@@ -308,16 +345,45 @@ func (f *faulty) passed(tt fault) {
 	}
 }
 
+// diagnosed is the problem that doctor names with the database. The other commands say the same of it, if they cannot
+// do without.
+func (f *faulty) diagnosed(tt fault) string {
+	f.t.Helper()
+	if tt.doctor == "" {
+		return ""
+	}
+	var found []struct{ Check, Status, Text string }
+	r := f.try(proxyBin, "doctor", "--json", "--memory", "embedded")
+	if err := json.Unmarshal([]byte(r.Stdout), &found); err != nil || r.Code != 1 {
+		f.t.Errorf("doctor: exit %d, %v\n%s%s", r.Code, err, r.Stdout, r.Stderr)
+	}
+	expected := regexp.MustCompile(tt.doctor)
+	if r := f.try(proxyBin, "sessions"); r.Code != 0 && !expected.MatchString(r.Stderr) {
+		f.t.Errorf("sessions says\n%s", r.Stderr)
+	}
+	for _, one := range found {
+		if one.Check == "database" && one.Status == "problem" && expected.MatchString(one.Text) {
+			return f.short(strings.TrimPrefix(one.Text, "database "+f.database()+": "))
+		}
+	}
+	f.t.Errorf("doctor says\n%s", r.Stdout)
+	return ""
+}
+
 // ours is the line of what people were told that is the program's, as the table has it.
 func (f *faulty) ours(said string) string {
 	for line := range strings.Lines(said) {
 		if _, text, ok := strings.Cut(strings.TrimSpace(line), "signet-acp-proxy: "); ok &&
 			!strings.HasPrefix(text, "conversations are recorded in") {
-			return chars.Cut(strings.NewReplacer(f.Signet, "~/.agents", self, "AGENT", f.url(), "URL", "|",
-				"/").Replace(text), 140)
+			return f.short(text)
 		}
 	}
 	return ""
+}
+
+// short is a text as the table has it.
+func (f *faulty) short(text string) string {
+	return chars.Cut(strings.NewReplacer(f.Signet, "~/.agents", self, "AGENT", f.url(), "URL", "|", "/").Replace(text), 140)
 }
 
 func counted(turns int) string {
@@ -350,9 +416,6 @@ func (f *faulty) opened() {
 // turns counts those that the database has, once it has taken in all that was written down.
 func (f *faulty) turns() int {
 	f.t.Helper()
-	if _, err := os.Stat(f.database()); err != nil {
-		return 0
-	}
 	_ = f.try(proxyBin, "sessions")
 	rows := f.query(`SELECT count(*) FROM turns`)
 	n := 0

@@ -5,18 +5,12 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
-	"strings"
 
 	"github.com/Signet-AI/signet-acp-proxy/sqlite"
 )
 
 // ErrForeign is an error of Adopt.
 var ErrForeign = errors.New("no database of ours")
-
-// An object of a schema.
-type object struct{ kind, name, sql string }
 
 // Adopt makes a copy of a database that may come from anybody, at path, one of ours: with our tables and their rows,
 // and without triggers, views, indexes or tables that our schema does not have. The error is ErrForeign if a table of
@@ -52,17 +46,7 @@ func disarm(ctx context.Context, path string) error {
 
 // conform compares a database's schema with that of a new one, and makes it the same.
 func conform(ctx context.Context, db *sql.DB) error {
-	dir, err := os.MkdirTemp("", "signet-acp-schema-")
-	if err != nil {
-		return err
-	}
-	defer os.RemoveAll(dir)
-	model, err := Open(ctx, filepath.Join(dir, "new.db"))
-	if err != nil {
-		return err
-	}
-	defer model.Close()
-	wanted, err := objectsOf(ctx, model)
+	wanted, err := newest()
 	if err != nil {
 		return err
 	}
@@ -90,25 +74,4 @@ func conform(ctx context.Context, db *sql.DB) error {
 		}
 	}
 	return nil
-}
-
-// objectsOf lists a schema but for what SQLite makes by itself, in the order in which it was made.
-func objectsOf(ctx context.Context, db *sql.DB) ([]object, error) {
-	return sqlite.Collect(ctx, db, func(row sqlite.Row) (o object, err error) {
-		return o, row.Scan(&o.kind, &o.name, &o.sql)
-	}, `SELECT type, name, sql FROM sqlite_schema WHERE sql IS NOT NULL AND name NOT LIKE 'sqlite\_%' ESCAPE '\'`)
-}
-
-func byName(objects []object) map[string]object {
-	m := make(map[string]object, len(objects))
-	for _, o := range objects {
-		m[o.name] = o
-	}
-	return m
-}
-
-// drop removes the object; one that went with its table is no error.
-func (o object) drop(ctx context.Context, db *sql.DB) error {
-	_, err := db.ExecContext(ctx, "DROP "+o.kind+` IF EXISTS "`+strings.ReplaceAll(o.name, `"`, `""`)+`"`)
-	return err
 }

@@ -4,7 +4,10 @@ import (
 	"database/sql"
 	"errors"
 	"path/filepath"
+	"strings"
 	"testing"
+
+	"github.com/Signet-AI/signet-acp-proxy/sqlite"
 )
 
 // A database that somebody else has made brings rows, and nothing that runs.
@@ -14,20 +17,21 @@ func TestAdopt(t *testing.T) {
 		name    string
 		theirs  []string
 		foreign bool
-		empty   bool // the table with the row is made anew
+		empty   bool   // the table with the row is made anew
+		differs string // what Check names
 	}{
-		{"as it should be", nil, false, false},
-		{"a trigger", []string{`CREATE TRIGGER evil AFTER INSERT ON migrations BEGIN DELETE FROM notices; END`}, false, false},
+		{"as it should be", nil, false, false, ""},
+		{"a trigger", []string{`CREATE TRIGGER evil AFTER INSERT ON migrations BEGIN DELETE FROM notices; END`}, false, false, "trigger evil is not ours"},
 		{"a trigger of our name", []string{`DROP TRIGGER session_keys_started`,
-			`CREATE TRIGGER session_keys_started AFTER UPDATE ON notices BEGIN DELETE FROM notices; END`}, false, false},
-		{"a trigger of ours is missing", []string{`DROP TRIGGER session_keys_started`}, false, false},
-		{"a view", []string{`CREATE VIEW evil AS SELECT * FROM notices`}, false, false},
-		{"a table", []string{`CREATE TABLE "their ""own""" (x)`, `CREATE INDEX theirs ON "their ""own""" (x)`}, false, false},
-		{"an index on ours", []string{`CREATE INDEX theirs ON notices (lower(name))`}, false, false},
-		{"an index of ours is missing", []string{`DROP INDEX sessions_key`}, false, false},
-		{"a column", []string{`ALTER TABLE notices ADD COLUMN evil TEXT AS (name)`}, true, false},
+			`CREATE TRIGGER session_keys_started AFTER UPDATE ON notices BEGIN DELETE FROM notices; END`}, false, false, "trigger session_keys_started is not as we make it"},
+		{"a trigger of ours is missing", []string{`DROP TRIGGER session_keys_started`}, false, false, "trigger session_keys_started is missing"},
+		{"a view", []string{`CREATE VIEW evil AS SELECT * FROM notices`}, false, false, ""},
+		{"a table", []string{`CREATE TABLE "their ""own""" (x)`, `CREATE INDEX theirs ON "their ""own""" (x)`}, false, false, ""},
+		{"an index on ours", []string{`CREATE INDEX theirs ON notices (lower(name))`}, false, false, "index theirs is not ours"},
+		{"an index of ours is missing", []string{`DROP INDEX sessions_key`}, false, false, "index sessions_key is missing"},
+		{"a column", []string{`ALTER TABLE notices ADD COLUMN evil TEXT AS (name)`}, true, false, "table notices is not as we make it"},
 		{"a view for a table", []string{`ALTER TABLE notices RENAME TO n`,
-			`CREATE VIEW notices AS SELECT name, at FROM n`}, false, true},
+			`CREATE VIEW notices AS SELECT name, at FROM n`}, false, true, "view notices is not as we make it"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "x.db")
@@ -37,6 +41,10 @@ func TestAdopt(t *testing.T) {
 				if _, err := db.Exec(statement); err != nil && statement != row {
 					t.Fatalf("%s: %v", statement, err)
 				}
+			}
+			if err := Check(t.Context(), db); tt.differs == "" && err != nil || tt.differs != "" &&
+				(!errors.Is(err, sqlite.ErrSchema) || !strings.HasSuffix(err.Error(), "("+tt.differs+")")) {
+				t.Errorf("Check: %v", err)
 			}
 			if err := db.Close(); err != nil {
 				t.Fatal(err)

@@ -87,6 +87,9 @@ func open(ctx context.Context, path string, schema fs.FS) (*sql.DB, error) {
 	}
 	db := connect(&connector{path: path, driver: newDriver()})
 	if err := apply(ctx, db, schema); err != nil {
+		if broken := Check(ctx, db); errors.Is(broken, sqlite.ErrSchema) {
+			err = fmt.Errorf("%w: %w", broken, err)
+		}
 		return nil, errors.Join(err, db.Close())
 	}
 	return db, nil
@@ -102,6 +105,10 @@ func apply(ctx context.Context, db *sql.DB, schema fs.FS) error {
 	if err != nil {
 		return err
 	}
+	return applyAll(ctx, db, schema, names)
+}
+
+func applyAll(ctx context.Context, db *sql.DB, schema fs.FS, names []string) error {
 	for _, name := range names {
 		script, err := fs.ReadFile(schema, name)
 		if err != nil {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/Signet-AI/signet-acp-proxy/correlation"
@@ -36,12 +35,11 @@ type database struct {
 	*env
 	beforeEnd func() // called before the end of the process is recorded
 
-	opened   chan struct{} // closed once backend is set, or opening has failed for good
-	refused  chan struct{} // closed once somebody else turned out to have it locked as it was opened
-	backend  *Backend      // read through now or ready only, once opened is closed
-	unusable atomic.Bool   // the file of events will never be folded in
-	running  context.Context
-	stop     context.CancelFunc // ends running
+	opened  chan struct{} // closed once backend is set, or opening has failed for good
+	refused chan struct{} // closed once somebody else turned out to have it locked as it was opened
+	backend *Backend      // read through now or ready only, once opened is closed
+	running context.Context
+	stop    context.CancelFunc // ends running
 
 	learnable      chan struct{} // 1-buffered: turns have ended that may be learned from
 	stopped        chan struct{}
@@ -114,8 +112,7 @@ func (d *database) open() {
 			return
 		}
 		if !errors.Is(err, sqlite.ErrBusy) {
-			d.unusable.Store(!errors.Is(err, sqlite.ErrFull))
-			d.tell("no memory in this conversation: %v", err)
+			d.tell("no memory in this conversation: %v; what is said waits in a file", err)
 			d.o.Log.Error().Err(err).Msg("opening the database")
 			return
 		}
@@ -307,8 +304,7 @@ func (d *database) close() {
 	b := d.ready(ctx)
 	d.stop()
 	await(ctx, d.stopped)
-	switch {
-	case b != nil:
+	if b != nil {
 		folded := d.talk.events.Folded(ctx) == nil
 		if folded {
 			d.learn(ctx, closeLearnLimit)
@@ -316,11 +312,6 @@ func (d *database) close() {
 		if b.ClientGone != nil {
 			d.clientGoneOnce.Do(func() { b.ClientGone(folded) })
 		}
-	case d.unusable.Load():
-		if err := d.talk.events.Discard(); err != nil {
-			d.o.Log.Warn().Err(err).Msg("removing the file of events")
-		}
-		return
 	}
 	unfolded, err := d.talk.events.Close(ctx)
 	if err != nil {

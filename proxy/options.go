@@ -43,7 +43,6 @@ type Events interface {
 	Refusal() <-chan struct{}
 	Hurry()
 	Close(context.Context) (left bool, err error)
-	Discard() error
 }
 
 // Ledger is the database of sessions; *correlation.Store is one, and documents the methods. The relay reads it, and

@@ -17,6 +17,7 @@ var (
 	ErrFull    = errors.New("the disk is full: free some space")
 	ErrCorrupt = errors.New("the file is damaged or no database: move it away, and a new one is begun")
 	ErrDisk    = errors.New("the disk fails to read or write: check it")
+	ErrSchema  = errors.New("its tables are not as they should be: signet-acp-proxy doctor says what to do")
 )
 
 // SQLite's messages are part of its interface (sqlite3_errstr). Errors are told apart by them, so that no driver has to
@@ -36,15 +37,19 @@ var messages = []struct {
 	{"file is not a database", ErrCorrupt},
 	{"malformed database schema", ErrCorrupt},
 	{"disk I/O error", ErrDisk},
+	{"no such table", ErrSchema},
+	{"no such column", ErrSchema},
+	{"has no column named", ErrSchema},
+	{"already exists", ErrSchema},
 }
 
-// Explain wraps an error of the database or the file system in that of ErrBusy, ErrReadOnly, ErrFull, ErrCorrupt and
-// ErrDisk which it means. Any other error, and nil, is returned as it is.
+// Explain wraps an error of the database or the file system in that of ErrBusy, ErrReadOnly, ErrFull, ErrCorrupt,
+// ErrDisk and ErrSchema which it means. Any other error, and nil, is returned as it is.
 func Explain(err error) error {
 	if err == nil {
 		return nil
 	}
-	for _, known := range []error{ErrBusy, ErrReadOnly, ErrFull, ErrCorrupt, ErrDisk} {
+	for _, known := range []error{ErrBusy, ErrReadOnly, ErrFull, ErrCorrupt, ErrDisk, ErrSchema} {
 		if errors.Is(err, known) {
 			return err
 		}

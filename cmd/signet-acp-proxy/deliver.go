@@ -67,7 +67,7 @@ func (d deliverCommand) run(p program) error {
 	}
 	defer db.Close()
 	runtime.DropUndo(c, log)
-	store := correlation.New(db, correlation.Options{LiveDir: c.LiveDir(), Log: log.Logger()})
+	store := runtime.NewSessions(c, db, log)
 	o := runtime.WorkerOptions(c, store, token, log.Logger())
 	if d.fromRelay {
 		return delivery.RunSingle(ctx, c.Dir(), known, o.Log, func(wake <-chan struct{}) error {

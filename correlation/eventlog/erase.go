@@ -110,7 +110,7 @@ func (f file) overwrite(ctx context.Context, before int64, which func(correlatio
 	for err == nil && at < before {
 		var lines []line
 		var end int64
-		if lines, end, _, err = readLines(w, at, &buf); err != nil || end == at {
+		if lines, end, err = readLines(w, at, &buf); err != nil || end == at {
 			break
 		}
 		for _, l := range lines {

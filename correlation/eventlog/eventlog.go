@@ -140,14 +140,5 @@ func (l *Log) Close(ctx context.Context) (unfolded bool, err error) {
 	if l.closed.Swap(true) {
 		return false, nil
 	}
-	return l.f.close(ctx, false)
-}
-
-// Discard is Close, and removes the file unless a database was attached: for a process that turns out to have none.
-func (l *Log) Discard() error {
-	if l.closed.Swap(true) {
-		return nil
-	}
-	_, err := l.f.close(context.Background(), true)
-	return err
+	return l.f.close(ctx)
 }

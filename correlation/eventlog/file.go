@@ -148,16 +148,18 @@ const (
 	maxLine = 2 << 20  // what is longer is no line of ours; it is skipped without being held
 )
 
-// readLines returns the whole lines that begin at a position, about maxRead bytes of them, and how many bytes were read
-// that are no events of ours. end is the position behind the last. No lines and end == from: there is no whole line.
-// The lines are good as long as buf is left alone. It has room for maxRead bytes or more, and grows with a long line.
-func readLines(r io.ReaderAt, from int64, buf *[]byte) (lines []line, end int64, strange int, err error) {
+// readLines returns the whole lines that begin at a position, about maxRead bytes of them. end is the position behind
+// the last. No lines and end == from: there is no whole line. The lines are good as long as buf is left alone. It has
+// room for maxRead bytes or more, and grows with a long line.
+func readLines(r io.ReaderAt, from int64, buf *[]byte) (lines []line, end int64, err error) {
 	size := maxRead
 	n, err := r.ReadAt((*buf)[:size], from)
 	for n == size && bytes.IndexByte((*buf)[:n], '\n') < 0 {
 		if n == maxLine {
-			end, err = skipLine(r, from)
-			return nil, end, int(end - from), err
+			if end, err = skipLine(r, from); err == nil && end > from {
+				lines = []line{{end: end, strange: errTooLong}}
+			}
+			return lines, end, err
 		}
 		if size = min(2*size, maxLine); size > len(*buf) {
 			*buf = make([]byte, size)
@@ -165,14 +167,14 @@ func readLines(r io.ReaderAt, from int64, buf *[]byte) (lines []line, end int64,
 		n, err = r.ReadAt((*buf)[:size], from)
 	}
 	if err != nil && !errors.Is(err, io.EOF) {
-		return nil, from, 0, err
+		return nil, from, err
 	}
 	text := (*buf)[:n]
 	end = from
 	for {
 		one, rest, whole := bytes.Cut(text, []byte{'\n'})
 		if !whole {
-			return lines, end, strange, nil
+			return lines, end, nil
 		}
 		end += int64(len(one)) + 1
 		text = rest
@@ -180,14 +182,12 @@ func readLines(r io.ReaderAt, from int64, buf *[]byte) (lines []line, end int64,
 			continue
 		}
 		l, err := parse(one)
-		if err != nil {
-			strange += len(one)
-			continue
-		}
-		l.end = end
+		l.text, l.end, l.strange = one, end, err
 		lines = append(lines, l)
 	}
 }
+
+var errTooLong = fmt.Errorf("longer than %d bytes", maxLine)
 
 // skipLine returns the offset after a line of any length, or from if it has no line end yet.
 func skipLine(r io.ReaderAt, from int64) (int64, error) {

@@ -79,6 +79,7 @@ func (f *folder) run() {
 		err := guard.Try("folder", func() error { return f.foldAll(f.ctx) })
 		if err != nil {
 			f.refuse()
+			f.report(err)
 		}
 		switch {
 		case err == nil:
@@ -88,7 +89,6 @@ func (f *folder) run() {
 			}
 			f.pauseUnlessUrged(foldSoon)
 		case f.ctx.Err() == nil:
-			f.report(err)
 			note := f.o.Log.Debug() // usually another process is writing
 			if wait >= foldNews {
 				note = f.o.Log.Info()
@@ -104,12 +104,17 @@ func (f *folder) run() {
 // report tells a person, once, that events cannot be folded in. Another process's lock passes, and the writer reports a
 // full disk.
 func (f *folder) report(err error) {
-	if f.reported || err == nil || errors.Is(err, sqlite.ErrBusy) || errors.Is(err, sqlite.ErrFull) ||
-		errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
+	if f.reported || err == nil || passes(err) || errors.Is(err, sqlite.ErrFull) {
 		return
 	}
 	f.reported = true
-	f.o.Tell(fmt.Sprintf("what is said is kept in a file, and stored at the next start: %v", err))
+	f.o.Tell(fmt.Sprintf("what is said waits in a file until the database takes it: %v", err))
+}
+
+// passes reports whether an error comes of another process's lock, or of the time that there was.
+func passes(err error) bool {
+	return errors.Is(err, sqlite.ErrBusy) || errors.Is(err, context.Canceled) ||
+		errors.Is(err, context.DeadlineExceeded)
 }
 
 // awaitMore waits until there is more to fold in; it returns false when the log ends. After a silence it has a new file
@@ -224,6 +229,7 @@ func (f *folder) applied(did stepResult) {
 		delete(f.gone, n)
 	}
 	f.mu.Unlock()
+	tellRefused(did.refused, f.o.Tell)
 	if did.Spoke || len(gone) > 0 {
 		slices.Sort(gone)
 		f.o.Folded(did.Spoke, gone)
@@ -313,8 +319,8 @@ func (f *folder) awaitFolded(ctx context.Context, target place) error {
 	}
 }
 
-// close ends the log, as Log.Close says; with discard, as Log.Discard does.
-func (f *folder) close(ctx context.Context, discard bool) (unfolded bool, err error) {
+// close ends the log, as Log.Close says.
+func (f *folder) close(ctx context.Context) (unfolded bool, err error) {
 	limit := time.NewTimer(lastWrite)
 	defer limit.Stop()
 	writing := f.w.close(limit.C)
@@ -334,7 +340,7 @@ func (f *folder) close(ctx context.Context, discard bool) (unfolded bool, err er
 	switch {
 	case !unfolded:
 		err = errors.Join(err, removeFile(ctx, f.store, last, true))
-	case f.store == nil && (discard || writing == nil && f.w.empty()):
+	case f.store == nil && writing == nil && f.w.empty():
 		unfolded, err = false, errors.Join(err, os.Remove(last.path))
 	}
 	if ctx.Err() != nil || isTransient(ctx, err) {

@@ -44,9 +44,11 @@ func (s *lineBuffer) Write(b []byte) (int, error) {
 
 // A line of a file, decoded.
 type line struct {
-	at    time.Time
-	event correlation.Event
-	end   int64 // offset in the file after the line
+	at      time.Time
+	event   correlation.Event
+	text    []byte
+	end     int64 // offset in the file after the line
+	strange error // it is no event of ours
 }
 
 // parse decodes a line, without its line end. It returns an error if the line is no event.

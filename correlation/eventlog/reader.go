@@ -1,10 +1,13 @@
 package eventlog
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"os"
+	"sync/atomic"
 	"time"
 
 	"github.com/rs/zerolog"
@@ -30,7 +33,7 @@ type reader struct {
 	known  bool   // it has said where that is
 	buf    []byte // for readLines; one read's lines are folded before the next
 
-	poison map[int64]bool // the ends of lines that the database does not take for what they say; they are skipped
+	refused map[int64]error // why the database will never take lines, by their ends
 }
 
 func (f file) reader(store *correlation.Store, log zerolog.Logger, now func() time.Time) (*reader, error) {
@@ -42,21 +45,22 @@ func (f file) reader(store *correlation.Store, log zerolog.Logger, now func() ti
 		return nil, errors.Join(errNoHeader, in.Close())
 	}
 	return &reader{store: store, log: log, now: now, file: f, in: in, header: h, start: start, at: start,
-		buf: make([]byte, maxRead), poison: map[int64]bool{}}, nil
+		buf: make([]byte, maxRead), refused: map[int64]error{}}, nil
 }
 
 func (r *reader) close() error { return r.in.Close() }
 
 // Why lines are read again at once.
 var (
-	errMoved  = errors.New("somebody else has folded some of it in")
-	errPoison = errors.New("an event is left out")
+	errMoved   = errors.New("somebody else has folded some of it in")
+	errRefused = errors.New("a line is refused")
 )
 
 // A stepResult says what one transaction has folded in.
 type stepResult struct {
 	correlation.Changes
 	events     int
+	refused    error // why the last line was refused that was kept aside, if one was
 	to         int64 // offset up to which the file is folded in
 	superseded bool  // this file is folded in, and a later one of the process is being
 	atEnd      bool  // there was no whole line to fold in
@@ -65,26 +69,23 @@ type stepResult struct {
 // step folds in what the file has at its position, in one transaction: about maxRead bytes, or what takes maxHold.
 func (r *reader) step(ctx context.Context) (stepResult, error) {
 	for {
-		lines, end, strange, err := readLines(r.in, r.at, &r.buf)
+		lines, end, err := readLines(r.in, r.at, &r.buf)
 		if err != nil {
 			return stepResult{}, err
-		}
-		if strange > 0 {
-			r.log.Warn().Str("file", r.file.path).Int("bytes", strange).Msg("what is no event was left out")
 		}
 		if r.known && end == r.at {
 			return stepResult{atEnd: true, to: r.at}, nil
 		}
 		did, err := r.fold(ctx, lines, end)
-		if errors.Is(err, errMoved) || errors.Is(err, errPoison) {
+		if errors.Is(err, errMoved) || errors.Is(err, errRefused) {
 			continue
 		}
 		return did, err
 	}
 }
 
-// fold folds lines in that end at a position. A line that the database does not take, though it takes others, is
-// skipped.
+// fold folds lines in that end at a position. A line that the database does not take, though its schema is whole and it
+// takes others, is kept aside with the reason (Batch.Refuse).
 func (r *reader) fold(ctx context.Context, lines []line, end int64) (did stepResult, err error) {
 	at := r.at
 	var failed int64 // the end of the line that failed
@@ -107,7 +108,13 @@ func (r *reader) fold(ctx context.Context, lines []line, end int64) (did stepRes
 				end = position
 				break
 			}
-			if !r.poison[l.end] {
+			switch why := cmp.Or(l.strange, r.refused[l.end]); {
+			case why != nil:
+				if err := r.refuse(b, l, why); err != nil {
+					return err
+				}
+				did.refused = why
+			default:
 				b.At(l.at)
 				if err := guard.Try("folding", func() error { return r.apply(b, l.event) }); err != nil {
 					failed = l.end
@@ -131,13 +138,39 @@ func (r *reader) fold(ctx context.Context, lines []line, end int64) (did stepRes
 			r.at, did.to = end, end
 		}
 		return did, nil
-	case failed != 0 && !isTransient(ctx, err):
-		r.log.Error().Err(err).Str("file", r.file.path).Int64("position", failed).
-			Msg("an event that the database does not take was left out")
-		r.poison[failed] = true
-		return stepResult{}, errPoison
+	case isTransient(ctx, err):
+		return stepResult{}, err
 	}
-	return stepResult{}, err
+	if broken := r.store.Schema(ctx); broken != nil { // it may take the same line once that is mended
+		return stepResult{}, broken
+	}
+	if failed == 0 {
+		return stepResult{}, err
+	}
+	r.refused[failed] = err
+	return stepResult{}, errRefused
+}
+
+// refuse keeps a line aside.
+func (r *reader) refuse(b *correlation.Batch, l line, why error) error {
+	r.log.Error().Err(why).Str("file", r.file.path).Int64("position", l.end).Msg("a line is kept aside")
+	var session, turn int
+	if l.event != nil {
+		session, turn = numbersOf(l.event)
+	}
+	b.At(r.now())
+	return b.Refuse(l.text, session, turn, why.Error())
+}
+
+// refusalTold: a person knows that this process has kept a line aside.
+var refusalTold atomic.Bool
+
+// tellRefused tells a person, once in a process, that a line was kept aside, and why; nil is none.
+func tellRefused(why error, tell func(string)) {
+	if why != nil && tell != nil && !refusalTold.Swap(true) {
+		tell(fmt.Sprintf("some of what was said cannot be stored, and is kept aside: %v; see signet-acp-proxy doctor",
+			why))
+	}
 }
 
 // apply folds an event in. Events of what was forgotten, and those that come too late to change a state, are passed

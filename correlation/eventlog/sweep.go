@@ -73,9 +73,10 @@ func (s Sweep) Run(ctx context.Context) (Swept, error) {
 		}
 		last := i+1 == len(all) || all[i+1].process != file.process
 		one := guard.Try("sweep", func() error { return s.fold(ctx, file, last, &did) })
-		if err = errors.Join(err, one); errors.Is(one, sqlite.ErrBusy) {
-			return did, err // it is so for all files
+		if errors.Is(one, sqlite.ErrBusy) || errors.Is(one, sqlite.ErrSchema) {
+			return did, errors.Join(err, one) // it is so for all files
 		}
+		err = errors.Join(err, one)
 	}
 	// a process that died after its file was folded in is left to the next sweep
 	_, dead := s.Store.SweepDead(ctx, s.unread)
@@ -96,12 +97,18 @@ func (s Sweep) unread(process string) bool {
 }
 
 // FoldAll folds in the files of all processes, living ones too, for a command that reads. It takes at most a second;
-// what it has not come to is missing in what the command reads. Errors are only logged.
-func FoldAll(ctx context.Context, store *correlation.Store, log zerolog.Logger) {
+// what it has not come to is missing in what the command reads. tell, if not nil, tells a person why, if that will not
+// pass by itself.
+func FoldAll(ctx context.Context, store *correlation.Store, log zerolog.Logger, tell func(string)) {
 	ctx, cancel := context.WithTimeout(sqlite.WithLockWait(ctx, readLimit), readLimit)
 	defer cancel()
-	if _, err := (Sweep{Store: store, Log: log, Living: true}).Run(ctx); err != nil {
-		log.Warn().Err(err).Msg("what was said last may be missing")
+	_, err := Sweep{Store: store, Log: log, Tell: tell, Living: true}.Run(ctx)
+	if err == nil {
+		return
+	}
+	log.Warn().Err(err).Msg("what was said last may be missing")
+	if tell != nil && !passes(err) {
+		tell(fmt.Sprintf("what was said last is missing here, and waits in a file: %v", err))
 	}
 }
 
@@ -131,7 +138,7 @@ func (s Sweep) fold(ctx context.Context, f file, last bool, did *Swept) error {
 		return nil
 	}
 	defer r.close()
-	if err := foldSteps(ctx, r, did); err != nil || alive {
+	if err := s.foldSteps(ctx, r, did); err != nil || alive {
 		return err
 	}
 	if last {
@@ -146,7 +153,7 @@ func (s Sweep) fold(ctx context.Context, f file, last bool, did *Swept) error {
 }
 
 // foldSteps folds in what a file has now, or until another process is faster.
-func foldSteps(ctx context.Context, r *reader, did *Swept) error {
+func (s Sweep) foldSteps(ctx context.Context, r *reader, did *Swept) error {
 	for {
 		began := time.Now()
 		step, err := r.step(ctx)
@@ -155,6 +162,7 @@ func foldSteps(ctx context.Context, r *reader, did *Swept) error {
 		}
 		pace.Pause(ctx, began)
 		did.Events += step.events
+		tellRefused(step.refused, s.Tell)
 		if step.superseded || step.atEnd {
 			return nil
 		}

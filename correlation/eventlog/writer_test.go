@@ -1,10 +1,17 @@
 package eventlog_test
 
 import (
+	"context"
+	"database/sql"
+	"errors"
 	"os"
+	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/Signet-AI/signet-acp-proxy/correlation"
+	. "github.com/Signet-AI/signet-acp-proxy/correlation/eventlog"
+	"github.com/Signet-AI/signet-acp-proxy/sqlite"
 )
 
 // Our folder is removed while we live: what is said from then on is in a new file, with the session that it belongs to,
@@ -29,7 +36,8 @@ func TestFolderRemoved(t *testing.T) {
 	}
 }
 
-// Lines that the database does not take are left out, however many there are; what stands around them is taken in.
+// Lines that the database does not take, and what is no line of ours, are kept aside, however many there are; what
+// stands around them is taken in. Where the schema is to blame, all of it waits.
 func TestRefusedLines(t *testing.T) {
 	b := newBench(t)
 	if _, err := b.db.Exec(`CREATE TRIGGER refuse BEFORE UPDATE OF record ON sessions WHEN new.record LIKE 'poison%'
@@ -42,10 +50,33 @@ func TestRefusedLines(t *testing.T) {
 		l.Append(correlation.RecordKnown{Session: session, Record: record})
 	}
 	must(l.Close(t.Context()))(t)
+	file := filepath.Join(b.dir, b.files()[0])
+	text := must(os.ReadFile(file))(t)
+	check(t, os.WriteFile(file, append(text, "{\"at\":1,\"kind\":7}\n"...), 0o600))
+	broken := correlation.New(b.db, correlation.Options{LiveDir: b.dir,
+		Schema: func(context.Context, *sql.DB) error { return sqlite.ErrSchema }})
+	if did, err := (Sweep{Store: broken}).Run(t.Context()); !errors.Is(err, sqlite.ErrSchema) || did.Files != 0 {
+		t.Errorf("with a broken schema: %+v, %v", did, err)
+	}
 	if did := b.sweep(); did.Files != 1 {
 		t.Errorf("%+v", did)
 	}
+	if r := must(b.store.Refused(t.Context()))(t); r.Lines != 4 || !strings.HasPrefix(r.Reason, "json: ") ||
+		r.Last.IsZero() {
+		t.Errorf("kept aside: %+v", r)
+	}
+	if n := b.count(`SELECT count(*) FROM refused_events WHERE session > 0 AND line LIKE '%poison%' AND reason LIKE '%: no'`); n != 3 {
+		t.Errorf("%d lines are kept with their session and the reason", n)
+	}
 	if n := b.count("SELECT count(*) FROM sessions WHERE record = 'r'"); n != 1 {
 		t.Errorf("%d sessions have the record that came last", n)
+	}
+	check(t, b.store.EmptyRefused(t.Context()))
+	if n := b.count("SELECT count(*) FROM refused_events WHERE line = ''"); n != 4 {
+		t.Errorf("%d lines are emptied", n)
+	}
+	must(b.store.Forget(t.Context(), must(b.store.Find(t.Context(), "claude", "s"))(t).ID, nil))(t)
+	if r := must(b.store.Refused(t.Context()))(t); r != (correlation.Refusal{}) {
+		t.Errorf("after the session was forgotten: %+v", r)
 	}
 }

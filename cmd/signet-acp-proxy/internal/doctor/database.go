@@ -31,8 +31,12 @@ func (e *examination) database(ctx context.Context) []finding {
 	}
 	broken := func(err error) []finding {
 		fix := "see docs/troubleshooting.md"
-		if errors.Is(err, sqlite.ErrCorrupt) {
+		switch {
+		case errors.Is(err, sqlite.ErrCorrupt):
 			fix = "signet-acp-proxy restore FILE, of a backup; or move " + c.DB + " away: a new one is begun"
+		case errors.Is(err, sqlite.ErrSchema):
+			fix = "restore a backup, or make one and restore that: it removes what is not ours, and makes what is " +
+				"missing, empty. What is said meanwhile waits in files"
 		}
 		return problem(fix, "database %s: %v", c.DB, err)
 	}
@@ -51,6 +55,9 @@ func (e *examination) database(ctx context.Context) []finding {
 	ctx, cancel := context.WithTimeout(ctx, askTime)
 	defer cancel()
 	missing, err := migrations.Missing(ctx, db)
+	if err == nil {
+		err = migrations.Check(ctx, db)
+	}
 	if err != nil {
 		return broken(err)
 	}
@@ -77,6 +84,15 @@ func (e *examination) database(ctx context.Context) []finding {
 			return v.ACPID
 		}
 		return ""
+	}
+	refused, err := store.Refused(ctx)
+	if err != nil {
+		return broken(err)
+	}
+	if refused.Lines > 0 {
+		found = append(found, problem("report it with the log; the text is in the table refused_events until its "+
+			"session is forgotten", "%s of what was said could not be stored; the last at %s: %s",
+			term.Count(refused.Lines, "piece"), term.Local(refused.Last), refused.Reason)...)
 	}
 	return append(found, named("deliveries", sumUp(owed, name).findings())...)
 }

@@ -167,8 +167,7 @@ func (b *backend) open(ctx context.Context, name string) (*proxy.Backend, error)
 	b.mu.Lock()
 	b.behind = behind
 	b.mu.Unlock()
-	o := correlation.Options{LiveDir: b.c.LiveDir(), Path: b.c.DB, Log: log}
-	store, folded := correlation.New(db, o), correlation.New(behind, o)
+	store, folded := NewSessions(b.c, db, b.log), NewSessions(b.c, behind, b.log)
 	b.announceRecording(ctx, store)
 	process := folded.Process(b.events.Process())
 	dispatcher := newDispatcher(b.c, folded, process, log)

@@ -54,7 +54,7 @@ func TestFoldAllBesideAnother(t *testing.T) {
 	b := NewBackend(c, term.Streams{})
 	defer b.log.Close()
 	b.events = begin()
-	defer b.events.Discard()
+	defer b.events.Close(t.Context())
 	b.learner = NewStore(c, db, b.log)
 	other := begin()
 	defer other.Close(context.Background())

@@ -1,6 +1,7 @@
 package runtime
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"errors"
@@ -12,6 +13,7 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/correlation/eventlog"
 	"github.com/Signet-AI/signet-acp-proxy/memory/embedded"
 	"github.com/Signet-AI/signet-acp-proxy/migrations"
+	"github.com/Signet-AI/signet-acp-proxy/sqlite"
 )
 
 // commandTime is how long opening the database may take for a command.
@@ -39,7 +41,11 @@ func WithData(f *config.Flags, std term.Streams, work func(ctx context.Context, 
 		return err
 	}
 	// work has no deadline: an import may take long, and a person can interrupt it
-	return errors.Join(work(context.Background(), d), d.Close())
+	err = work(context.Background(), d)
+	if errors.Is(err, sqlite.ErrSchema) {
+		err = cmp.Or(sqlite.While("database "+c.DB, migrations.Check(ctx, d.DB)), err)
+	}
+	return errors.Join(err, d.Close())
 }
 
 // OpenData opens the data of a configuration, and folds in what was recorded and is not in the database yet. The caller
@@ -53,18 +59,25 @@ func OpenData(ctx context.Context, c *config.Config, std term.Streams) (*Data, e
 	DropUndo(c, log)
 	d := &Data{
 		Config: c, Log: log, DB: db,
-		Sessions: correlation.New(db, correlation.Options{LiveDir: c.LiveDir(), Log: log.Logger()}),
+		Sessions: NewSessions(c, db, log),
 		Memories: NewStore(c, db, log),
 	}
-	eventlog.FoldAll(ctx, d.Sessions, log.Logger())
+	eventlog.FoldAll(ctx, d.Sessions, log.Logger(), func(line string) { std.Say("%s", line) })
 	return d, nil
+}
+
+// NewSessions returns the store of sessions in a database.
+func NewSessions(c *config.Config, db *sql.DB, log *logFile) *correlation.Store {
+	return correlation.New(db, correlation.Options{LiveDir: c.LiveDir(), Path: c.DB, Schema: migrations.Check,
+		Log: log.Logger()})
 }
 
 // NewStore returns the embedded store in a database.
 func NewStore(c *config.Config, db *sql.DB, log *logFile) *embedded.Store {
-	files := eventlog.Sweep{Store: correlation.New(db, correlation.Options{LiveDir: c.LiveDir(), Log: log.Logger()}),
-		Log: log.Logger()}
-	erase := func(ctx context.Context) error { return errors.Join(files.EraseFolded(ctx), RemovePage(c)) }
+	files := eventlog.Sweep{Store: NewSessions(c, db, log), Log: log.Logger()}
+	erase := func(ctx context.Context) error {
+		return errors.Join(files.EraseFolded(ctx), files.Store.EmptyRefused(ctx), RemovePage(c))
+	}
 	return embedded.New(db, embedded.Options{SignetPath: c.SignetPath, Files: c.IdentityFiles,
 		OtherProjects: c.OtherProjects, NotPersonal: !c.Personal, RecallLimit: c.DatabaseWait,
 		Erase: erase, Log: log.Logger()})

@@ -188,7 +188,7 @@ func HandoffTool(c *config.Config, log *logFile, open func(context.Context) (*sq
 			if err != nil {
 				return nil, err
 			}
-			store := correlation.New(db, correlation.Options{LiveDir: c.LiveDir(), Log: log.Logger()})
+			store := NewSessions(c, db, log)
 			s, err := store.FindByKey(ctx, who.Key)
 			if errors.Is(err, correlation.ErrNotFound) {
 				return nil, errors.New("this session is not on record here; " +

@@ -48,7 +48,7 @@ func (d *Data) Sweep(ctx context.Context) error {
 func (b Backfill) Watch(ctx context.Context, agents []string, done func([]Backfilled)) error {
 	for {
 		began := time.Now()
-		eventlog.FoldAll(ctx, b.Data.Sessions, b.Data.Log.Logger())
+		eventlog.FoldAll(ctx, b.Data.Sessions, b.Data.Log.Logger(), nil)
 		all, err := b.Run(ctx, agents)
 		for _, got := range all {
 			if got.Turns+got.Subagents > 0 {
