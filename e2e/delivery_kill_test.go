@@ -39,7 +39,7 @@ func TestKilled(t *testing.T) {
 	t.Parallel()
 	runs := number("SIGNET_TEST_KILLS", 24)
 	m := &killing{box: newBox(t), kills: map[string]int{}}
-	m.set("ECHOAGENT_TERSE=1", "SIGNET_ACP_MEMORY=daemon", "SIGNET_ACP_FETCH=1s")
+	m.set("ECHOAGENT_TERSE=1", "SIGNET_ACP_MEMORY=daemon", "SIGNET_SESSION_START_TIMEOUT=1000")
 	m.d = m.withDaemon(daemontest.Older)
 	for i := range runs {
 		m.run(i)

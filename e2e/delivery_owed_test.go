@@ -26,7 +26,7 @@ func TestOneWorker(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			b := newBox(t)
-			b.set("ECHOAGENT_TERSE=1", "SIGNET_ACP_MEMORY=daemon", "SIGNET_ACP_FETCH=1s")
+			b.set("ECHOAGENT_TERSE=1", "SIGNET_ACP_MEMORY=daemon", "SIGNET_SESSION_START_TIMEOUT=1000")
 			d := b.withDaemon(daemontest.Older)
 			b.talk(words) // the daemon is known
 			b.queued(d, 1)
@@ -53,7 +53,7 @@ func TestLockedAroundTheEnd(t *testing.T) {
 		t.Run(fmt.Sprint(sessions), func(t *testing.T) {
 			t.Parallel()
 			b := newBox(t)
-			b.set("ECHOAGENT_TERSE=1", "SIGNET_ACP_MEMORY=daemon", "SIGNET_ACP_FETCH=1s")
+			b.set("ECHOAGENT_TERSE=1", "SIGNET_ACP_MEMORY=daemon", "SIGNET_SESSION_START_TIMEOUT=1000")
 			d := b.withDaemon(daemontest.Older)
 			unlocked := b.connect(nil, echoBin)
 			unlocked.open()

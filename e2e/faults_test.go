@@ -254,7 +254,7 @@ func TestFaults(t *testing.T) {
 		t.Run(tt.who+" "+tt.what, func(t *testing.T) {
 			t.Parallel()
 			b := newBox(t)
-			b.set("SIGNET_ACP_HOLD="+hold.String(), "SIGNET_ACP_DATABASE_WAIT=100ms") // as they are by themselves
+			b.set("SIGNET_ACP_HOLD=" + hold.String()) // as it is by itself
 			f := &faulty{client: &client{box: b, t: t}}
 			flags := []string{"--memory", "embedded"}
 			if tt.who == "daemon" {
@@ -478,7 +478,7 @@ func (b *box) endWorkers() {
 func TestHangIsPaidOnce(t *testing.T) {
 	t.Parallel()
 	b := newBox(t)
-	b.set("ECHOAGENT_TERSE=1", "SIGNET_ACP_HOLD=1500ms", "SIGNET_ACP_DATABASE_WAIT=100ms")
+	b.set("ECHOAGENT_TERSE=1", "SIGNET_ACP_HOLD=1500ms")
 	d := b.withDaemon(daemontest.Middle)
 	d.Fail(daemontest.Fault{Kind: daemontest.BlackHole})
 	for range 4 {

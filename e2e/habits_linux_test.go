@@ -161,8 +161,8 @@ func greeting(b *box) func() {
 
 // lockUntilGreeted holds the database until initialize is answered: clients wait for that for 20 seconds and less.
 func lockUntilGreeted(b *box) func() {
-	b.run(proxyBin, "sessions")                                  // makes it
-	b.set("SIGNET_ACP_HOLD=20m", "SIGNET_ACP_DATABASE_WAIT=10m") // longer than this test waits
+	b.run(proxyBin, "sessions") // makes it
+	b.set("SIGNET_ACP_HOLD=1h") // and of that 4 minutes for the database: longer than this test waits
 	db, err := sql.Open("sqlite3", "file:"+b.database()+"?_txlock=exclusive")
 	must(b, err)
 	tx, err := db.Begin()

@@ -24,6 +24,9 @@ func newConfigShow(p program) *cobra.Command {
 	return p.forScripts(&cobra.Command{
 		Use: "show", Short: "Print every value and where it came from; exit 1 on a mistake.",
 		RunE: p.onConfig(func(c *config.Config, _ []string) error {
+			for _, warning := range c.Warnings {
+				p.std.Say("%s", warning)
+			}
 			all := c.Shown()
 			return p.print(all, func(s term.Screen) error { return report.Settings(all, s) })
 		}),

@@ -19,12 +19,8 @@ import (
 
 var update = flag.Bool("update", false, "write the tables in docs anew")
 
-// The settings table of docs, and of README, is the one of the program.
-func TestSettingsTable(t *testing.T) {
-	for _, page := range []string{"docs/configuration", "README"} {
-		made(t, page, "settings", settingsTable())
-	}
-}
+// The settings table of docs is the one of the program.
+func TestSettingsTable(t *testing.T) { made(t, "docs/configuration", "settings", settingsTable()) }
 
 // So are the sections on clients.
 func TestClientsPage(t *testing.T) { made(t, "docs/clients", "clients", clientSections(t)) }

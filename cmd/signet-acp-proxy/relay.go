@@ -55,6 +55,9 @@ func (p program) startRelay(name string, command []string) error {
 	case err != nil:
 		p.std.Say("%s; the defaults are used", oneLine(err))
 	}
+	for _, warning := range c.Warnings {
+		p.std.Say("%s", warning)
+	}
 	options := upstream.Options{Stderr: p.std.Err}
 	profile, err := runtime.Harness(c, name, command, &options)
 	switch {

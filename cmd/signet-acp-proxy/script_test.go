@@ -54,8 +54,7 @@ func TestScripts(t *testing.T) {
 			}
 			env.Setenv("EXAMPLE", example)
 			env.Setenv("SIGNET_PORT", "1")       // nobody listens there
-			env.Setenv("SIGNET_ACP_HOLD", "10s") // a busy machine decides nothing
-			env.Setenv("SIGNET_ACP_DATABASE_WAIT", "2s")
+			env.Setenv("SIGNET_ACP_HOLD", "30s") // a busy machine decides nothing
 			return os.MkdirAll(home, 0o700)
 		},
 		Condition: func(name string) (bool, error) {

@@ -55,7 +55,7 @@ func onTerminal(ts *testscript.TestScript, columns int, answers, command []strin
 	}
 	cmd.Dir = ts.MkAbs(".")
 	for _, name := range []string{"HOME", "PATH", "OURS", "TZ", "TERM", "NO_COLOR", "PAGER", "WORK", "SIGNET_PATH",
-		"SIGNET_PORT", "SIGNET_ACP_HOLD", "SIGNET_ACP_DATABASE_WAIT", "TESTSCRIPT_COMMAND", "TMPDIR", "GORACE"} {
+		"SIGNET_PORT", "SIGNET_ACP_HOLD", "TESTSCRIPT_COMMAND", "TMPDIR", "GORACE"} {
 		if value := ts.Getenv(name); value != "" {
 			cmd.Env = append(cmd.Env, name+"="+value)
 		}

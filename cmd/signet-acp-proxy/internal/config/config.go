@@ -31,16 +31,11 @@ type Config struct {
 	LogLevel        string        `yaml:"log_level" default:"info" enum:"trace,debug,info,warn,error,disabled" help:"how much is logged"`
 	LogFile         string        `yaml:"log_file" help:"log here in place of acp/log/proxy.log; - is stderr"`
 	Hold            time.Duration `yaml:"hold" default:"1.5s" help:"how long a prompt may wait for its context"`
-	DatabaseWait    time.Duration `yaml:"database_wait" default:"100ms" help:"how much of hold may pass while another program has the database locked; at most half"`
-	Fetch           time.Duration `yaml:"fetch" default:"15s" help:"how long to wait for the daemon's context; also SIGNET_SESSION_START_TIMEOUT"`
-	ContextAge      time.Duration `yaml:"context_age" default:"15m" help:"how long the next process may use a context that was fetched but not used"`
 	PerPrompt       bool          `yaml:"per_prompt" default:"false" help:"search memory for every prompt, not only the first"`
 	Presence        bool          `yaml:"presence" default:"false" help:"tell the daemon about each prompt; no prompt waits for it"`
 	Announce        string        `yaml:"announce" default:"off" enum:"off,on,notice" help:"on: send the client each session's Signet key, as _meta[\"signet.ai\"].sessionKey of the result that opens it; notice: tell it after the first prompt what was added, if it takes notices"`
 	Reinject        string        `yaml:"reinject" default:"identity" enum:"never,identity,all" help:"what to insert again after the agent compacted the conversation"`
 	Continue        bool          `yaml:"continue" default:"on" help:"when a session cannot be loaded and a new one replaces it, tell the new one what was said before"`
-	SlashPrefixes   []string      `yaml:"slash_prefixes" default:"/" help:"what slash commands begin with"`
-	ToolHint        string        `yaml:"tool_hint" default:"auto" enum:"auto,always,never" help:"whether the context mentions the memory tool"`
 	MCP             string        `yaml:"mcp" default:"auto" enum:"auto,off,stdio,http" help:"how agents get the memory tools; auto picks what suits each"`
 	MCPCommand      commandLine   `yaml:"mcp_command" help:"an MCP server to use in place of ours while the daemon runs, such as signet-mcp"`
 	Hooks           string        `yaml:"hooks" default:"disabled" enum:"disabled,inherit,enabled" help:"the agent's own Signet hooks"`
@@ -67,6 +62,9 @@ type Config struct {
 	OnSessionEndLimit time.Duration `yaml:"on_session_end_limit" default:"1m" help:"how long it may run"`
 	DeliverAtExit     time.Duration `yaml:"deliver_at_exit" default:"0s" help:"deliver before exiting, for at most this long; for containers, where nothing runs on after the agent"`
 
+	// Fetch is how long the daemon's context may take, as Signet's own clients have it.
+	Fetch time.Duration `yaml:"-"`
+
 	// Agents are the sections of single harnesses, by canonical name.
 	Agents map[string]AgentConfig `yaml:"-"`
 
@@ -79,6 +77,9 @@ type Config struct {
 
 	// DaemonConfigured says that a person named the daemon, which then need not prove that it is ours.
 	DaemonConfigured bool `yaml:"-"`
+
+	// Warnings name what the file and the environment still set, and what has replaced it.
+	Warnings []string `yaml:"-"`
 
 	sources map[string]string // where each value came from
 }
@@ -94,6 +95,9 @@ func (c *Config) Dir() string {
 	}
 	return dir
 }
+
+// DatabaseWait is how much of a prompt's wait may pass while another program has the database locked: 100 ms of 1.5 s.
+func (c *Config) DatabaseWait() time.Duration { return c.Hold / 15 }
 
 // LiveDir is the folder with the lock files of living processes.
 func (c *Config) LiveDir() string { return filepath.Join(filepath.Dir(c.DB), "live") }

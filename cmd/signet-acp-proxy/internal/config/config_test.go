@@ -15,20 +15,20 @@ import (
 func TestLoadOrder(t *testing.T) {
 	dir := t.TempDir()
 	file := filepath.Join(dir, "agent.yaml")
-	write(t, file, "acp:\n  hold: 2s\n  fetch: 20s\n  log_level: warn\n  memory: daemon\n")
-	t.Setenv("SIGNET_ACP_FETCH", "30s")
+	write(t, file, "acp:\n  hold: 2s\n  retention: 20d\n  log_level: warn\n  memory: daemon\n")
+	t.Setenv("SIGNET_ACP_RETENTION", "30d")
 	t.Setenv("SIGNET_ACP_MEMORY", "embedded")
 	c, err := Load(Flags{SignetPath: dir, Memory: "off"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if c.Hold != 2*time.Second || c.Fetch != 30*time.Second || c.LogLevel != "warn" || c.Memory != "off" ||
-		c.ContextAge != 15*time.Minute {
-		t.Errorf("hold %v, fetch %v, log_level %s, memory %s, context_age %v", c.Hold, c.Fetch, c.LogLevel, c.Memory,
-			c.ContextAge)
+	if c.Hold != 2*time.Second || c.Retention != 30*24*time.Hour || c.LogLevel != "warn" || c.Memory != "off" ||
+		c.DeliverAtExit != 0 {
+		t.Errorf("hold %v, retention %v, log_level %s, memory %s, deliver_at_exit %v", c.Hold, c.Retention, c.LogLevel, c.Memory,
+			c.DeliverAtExit)
 	}
 	for name, want := range map[string]string{
-		"hold": file + ":2", "fetch": "SIGNET_ACP_FETCH", "memory": "--memory", "context_age": "default",
+		"hold": file + ":2", "retention": "SIGNET_ACP_RETENTION", "memory": "--memory", "deliver_at_exit": "default",
 		"signet_path": "--signet-path",
 	} {
 		if got := c.Source(name); got != want {
@@ -38,6 +38,34 @@ func TestLoadOrder(t *testing.T) {
 	t.Chdir(filepath.Dir(dir))
 	if c, err := Load(Flags{SignetPath: filepath.Base(dir)}); err != nil || c.SignetPath != dir {
 		t.Errorf("a folder named from here is %s, %v; want %s", c.SignetPath, err, dir)
+	}
+}
+
+// Who still has a setting that is gone is told what replaced it; everything else is read.
+func TestRetired(t *testing.T) {
+	dir := t.TempDir()
+	file := filepath.Join(dir, "agent.yaml")
+	write(t, file, "acp:\n  fetch: 2s\n  database_wait: [1]\n  hold: 3s\n  agents:\n    claude: {inject: on}\n")
+	t.Setenv("SIGNET_ACP_TOOL_HINT", "never")
+	c, err := Load(Flags{SignetPath: dir})
+	if err != nil || c.Hold != 3*time.Second || c.DatabaseWait() != 200*time.Millisecond || c.Fetch != 15*time.Second {
+		t.Errorf("%v, hold %v, and of that %v, fetch %v", err, c.Hold, c.DatabaseWait(), c.Fetch)
+	}
+	want := []string{
+		file + ":2: fetch is no setting any more: SIGNET_SESSION_START_TIMEOUT, in milliseconds, sets it",
+		file + ":3: database_wait is no setting any more: it is a fifteenth of hold",
+		"SIGNET_ACP_TOOL_HINT: tool_hint is no setting any more: agents.NAME.asks_for_tools decides it",
+	}
+	if !slices.Equal(c.Warnings, want) {
+		t.Errorf("it says\n%s", strings.Join(c.Warnings, "\n"))
+	}
+	if _, err := Set(nil, "fetch", "3s"); err == nil || !strings.Contains(err.Error(), "SIGNET_SESSION_START_TIMEOUT") {
+		t.Errorf("setting it: %v", err)
+	}
+	for name := range retired {
+		if _, is := Named(name); is {
+			t.Errorf("%s is a setting", name)
+		}
 	}
 }
 
@@ -204,10 +232,9 @@ func TestSignetVariables(t *testing.T) {
 		{name: "localhost of IPv6", env: variables{"SIGNET_HOST": "::1"}},
 		{name: "a time", env: variables{"SIGNET_SESSION_START_TIMEOUT": "1000"}, fetch: time.Second},
 		{name: "too short a time", env: variables{"SIGNET_SESSION_START_TIMEOUT": "999"}},
-		{name: "the longest time", env: variables{"SIGNET_FETCH_TIMEOUT": "120000"}, fetch: 2 * time.Minute, from: "fetch SIGNET_FETCH_TIMEOUT"},
+		{name: "the longest time", env: variables{"SIGNET_FETCH_TIMEOUT": "120000"}, fetch: 2 * time.Minute},
 		{name: "too long a time", env: variables{"SIGNET_FETCH_TIMEOUT": "120001"}},
 		{name: "no time", env: variables{"SIGNET_FETCH_TIMEOUT": "soon"}},
-		{name: "a time, and ours", env: variables{"SIGNET_FETCH_TIMEOUT": "2000"}, file: "fetch: 3s", fetch: 3 * time.Second},
 		{name: "an agent", env: variables{"SIGNET_AGENT_ID": "alto"}, agent: "alto", from: "agent_id SIGNET_AGENT_ID"},
 		{name: "an agent, and ours", env: variables{"SIGNET_AGENT_ID": "alto"}, file: "agent_id: basso", agent: "basso"},
 	} {
@@ -245,7 +272,7 @@ func TestSignetVariables(t *testing.T) {
 func TestShown(t *testing.T) {
 	dir := t.TempDir()
 	file := filepath.Join(dir, "agent.yaml")
-	write(t, file, "acp:\n  hold: 90m\n  fetch: 2h\n  context_age: 1m30s\n  retention: 36h\n  on_session_end: sh -c true\n"+
+	write(t, file, "acp:\n  hold: 90m\n  daemon_plain: on\n  deliver_at_exit: 1m30s\n  retention: 36h\n  on_session_end: sh -c true\n"+
 		"  exclude: [/a, /b]\n  per_prompt: on\n  agents:\n    claude: {mcp: stdio, asks_for_tools: off}\n"+
 		"    mine: {command: my-agent --acp}\n")
 	c, err := Load(Flags{SignetPath: dir})
@@ -259,10 +286,10 @@ func TestShown(t *testing.T) {
 	for _, want := range []ShownSetting{
 		{"signet_path", dir, "--signet-path", "SIGNET_PATH"},
 		{"hold", "1h30m", file + ":2", "SIGNET_ACP_HOLD"},
-		{"fetch", "2h", file + ":3", "SIGNET_ACP_FETCH"},
-		{"context_age", "1m30s", file + ":4", "SIGNET_ACP_CONTEXT_AGE"},
+		{"daemon_plain", true, file + ":3", "SIGNET_ACP_DAEMON_PLAIN"},
+		{"deliver_at_exit", "1m30s", file + ":4", "SIGNET_ACP_DELIVER_AT_EXIT"},
 		{"retention", "36h", file + ":5", "SIGNET_ACP_RETENTION"},
-		{"deliver_at_exit", "0s", "default", "SIGNET_ACP_DELIVER_AT_EXIT"},
+		{"on_session_end_limit", "1m", "default", "SIGNET_ACP_ON_SESSION_END_LIMIT"},
 		{"delegation_disk", "2GB", "default", "SIGNET_ACP_DELEGATION_DISK"},
 		{"delegation_memory", "8GB", "default", "SIGNET_ACP_DELEGATION_MEMORY"},
 		{"delegation_read", "", "default", "SIGNET_ACP_DELEGATION_READ"},

@@ -58,6 +58,9 @@ func settingPath(name string) ([]string, Setting, error) {
 	}
 	all := SettingsOf(section)
 	s, known := find(all, field)
+	if instead, gone := retired[name]; gone {
+		return nil, Setting{}, UnknownSetting{name, ": " + instead}
+	}
 	if !known {
 		names := settingNames(all)
 		for i := range names {

@@ -62,7 +62,7 @@ func (c *Config) readSection(path string, section *yaml.Node, settings []Setting
 	var mistakes []error
 	for key, value := range members(section) {
 		s, known := find(settings, key.Value)
-		if in == "" && (key.Value == "agents" || key.Value == retired) {
+		if in == "" && (key.Value == "agents" || c.warnRetired(fmt.Sprintf("%s:%d", path, key.Line), key.Value)) {
 			continue
 		}
 		if !known {
@@ -82,9 +82,6 @@ func (c *Config) readSection(path string, section *yaml.Node, settings []Setting
 	}
 	return errors.Join(mistakes...)
 }
-
-// retired is a setting that does nothing any more. A file that has it is read as before.
-const retired = "sink_unused"
 
 // readIdentity reads from Signet's own section which identity files a session begins with, and whether there are any.
 // Mistakes in that section are Signet's to report.

@@ -38,9 +38,7 @@ func Load(f Flags) (*Config, error) {
 	if err := c.readFlags(f); err != nil {
 		return c, err
 	}
-	if c.sources["fetch"] == "default" {
-		c.fetchLikeSignet()
-	}
+	c.fetchLikeSignet()
 	if name := os.Getenv("SIGNET_AGENT_ID"); c.AgentID == "" && name != "" { // as in every plugin of Signet's
 		c.AgentID, c.sources["agent_id"] = name, "SIGNET_AGENT_ID"
 	}
@@ -54,6 +52,7 @@ func Load(f Flags) (*Config, error) {
 
 // readEnvironment reads the variables.
 func (c *Config) readEnvironment() error {
+	c.warnRetiredVariables()
 	var mistakes []error
 	for _, s := range SettingsOf(c) {
 		v := os.Getenv(s.Env)
@@ -128,12 +127,16 @@ func (c *Config) findDaemon() {
 	c.DaemonURL = "http://" + host + ":" + port
 }
 
+// fetchLimit is how long the daemon's context may take, unless Signet's own variables say otherwise.
+const fetchLimit = 15 * time.Second
+
 // fetchLikeSignet takes the limit from the variables of Signet's own clients, in milliseconds, if they would accept it.
 func (c *Config) fetchLikeSignet() {
+	c.Fetch = fetchLimit
 	for _, name := range []string{"SIGNET_SESSION_START_TIMEOUT", "SIGNET_FETCH_TIMEOUT"} {
 		ms, err := strconv.Atoi(os.Getenv(name))
 		if limit := time.Duration(ms) * time.Millisecond; err == nil && limit >= time.Second && limit <= 2*time.Minute {
-			c.Fetch, c.sources["fetch"] = limit, name
+			c.Fetch = limit
 			return
 		}
 	}

@@ -36,7 +36,7 @@ func SettingsOf(section any) []Setting {
 		if !ok || name == "-" {
 			continue
 		}
-		s := Setting{Name: name, Env: "SIGNET_ACP_" + strings.ToUpper(name), Default: field.Tag.Get("default"),
+		s := Setting{Name: name, Env: variable(name), Default: field.Tag.Get("default"),
 			Help: field.Tag.Get("help"), value: v.Field(i)}
 		if enum := field.Tag.Get("enum"); enum != "" {
 			s.Enum = strings.Split(enum, ",")

@@ -61,10 +61,13 @@ func Examine(ctx context.Context, o Options) []finding {
 }
 
 func (e *examination) configuration(err error) []finding {
-	if err == nil {
-		return fine("memory: %s (%s)", e.c.Memory, e.c.Source("memory"))
-	}
 	var all []finding
+	for _, warning := range e.c.Warnings {
+		all = append(all, note("remove it", "%s", warning)...)
+	}
+	if err == nil {
+		return append(all, fine("memory: %s (%s)", e.c.Memory, e.c.Source("memory"))...)
+	}
 	for line := range strings.Lines(err.Error()) {
 		all = append(all, problem("correct it; until then the default is used",
 			"%s", strings.TrimSpace(line))...)

@@ -103,22 +103,20 @@ func (b *backend) Configure(o *proxy.Options, name, id string, profile upstream.
 		b.tools = newMemoryTools(b.c, name, b.log, b.toolOptions(name, id))
 		o.MCPServer = b.tools.entry
 	}
-	// a claim's time is part of the hold; half of that is left for the context, whatever is configured
-	o.HoldLimit, o.ClaimLimit, o.ContextAge = b.c.Hold, min(b.c.DatabaseWait, b.c.Hold/2), b.c.ContextAge
-	o.FetchLimit = b.c.Fetch
-	o.LookLimit = max(proxy.DefaultLook, b.c.DatabaseWait)
+	o.HoldLimit, o.ClaimLimit = b.c.Hold, b.c.DatabaseWait() // a claim is part of the hold
+	o.FetchLimit, o.ContextAge = b.c.Fetch, contextAge
+	o.LookLimit = max(proxy.DefaultLook, b.c.DatabaseWait())
 	o.PerPrompt, o.Reinject, o.Announce = b.c.PerPrompt, session.Reinject(b.c.Reinject), b.c.Announce == "on"
 	o.Notice = b.c.Announce == "notice"
 	o.Private = privacy.FileAt(privateFile(b.c))
-	o.SlashPrefix, o.Exclude, o.AgentID = b.c.SlashPrefixes, b.c.Exclude, b.c.AgentID
+	o.Exclude, o.AgentID = b.c.Exclude, b.c.AgentID
 	o.Project, o.Ask = delegatedProject(b.c), b.c.Delegation && b.c.DelegationAsk
 	if o.Delegation = delegation.Inside(os.Getenv); o.Delegation != "" {
 		o.Task = delegation.Task
 	}
 	o.ToolHint = func(agent, mode string) bool {
 		profile, _ := b.c.ProfileOf(agent, name)
-		return b.c.ToolHint == "always" ||
-			b.c.ToolHint == "auto" && !profile.Asks(mode) && b.c.MCPFor(agent, name) != "off"
+		return !profile.Asks(mode) && b.c.MCPFor(agent, name) != "off"
 	}
 	o.Traits = func(agent string) session.Traits {
 		profile, _ := b.c.ProfileOf(agent, name)
@@ -359,7 +357,7 @@ func (b *backend) source(store *correlation.Store, local memory.Source, log zero
 	daemon := &recordingDaemon{Client: b.daemon, follower: b.follower, bypass: store.Bypass, signetPath: b.c.SignetPath,
 		log: log}
 	if b.c.Memory == "daemon" {
-		daemon.tell, daemon.holdLimit = b.std.Say, b.c.Hold-b.c.DatabaseWait
+		daemon.tell, daemon.holdLimit = b.std.Say, b.c.Hold-b.c.DatabaseWait()
 		return daemon, nil
 	}
 	return memory.Auto{Daemon: daemon, Embedded: local}, nil

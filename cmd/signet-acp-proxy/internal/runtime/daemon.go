@@ -24,7 +24,7 @@ func NewDaemon(c *config.Config, token string, log zerolog.Logger) (*signet.Clie
 		Plain:        c.DaemonPlain,
 		Log:          log,
 		BreakerFile:  filepath.Join(c.Dir(), "daemon.json"),
-		Hold:         c.Hold - c.DatabaseWait,
+		Hold:         c.Hold - c.DatabaseWait(),
 		StartTimeout: c.Fetch,
 		// the rest is for the embedded store, where the daemon does not answer
 		PromptTimeout: max(c.Hold*2/3, time.Millisecond),

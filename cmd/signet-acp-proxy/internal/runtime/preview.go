@@ -66,13 +66,12 @@ func (d *Data) Preview(ctx context.Context, q PreviewQuery) (Preview, error) {
 	}
 	took := time.Since(begun)
 	mode := ""
-	if d.Config.ToolHint == "auto" && profile.Asks(mode) && len(profile.UnaskedModes) > 0 {
+	if profile.Asks(mode) && len(profile.UnaskedModes) > 0 {
 		mode = profile.UnaskedModes[0]
 		notes = append(notes, fmt.Sprintf("in mode %s, in which %s opens; where it asks before each tool the "+
 			"memory tool is not named", mode, profile.Title))
 	}
-	hint := d.Config.ToolHint == "always" || d.Config.ToolHint == "auto" && !profile.Asks(mode)
-	block, _ := memory.Compose(who.Key, start, recalled, memory.Style{ToolHint: hint})
+	block, _ := memory.Compose(who.Key, start, recalled, memory.Style{ToolHint: !profile.Asks(mode)})
 	p := previewOf(d.Config, start, recalled, block)
 	p.Source, p.Notes, p.Took = start.Source, notes, took
 	return p, nil

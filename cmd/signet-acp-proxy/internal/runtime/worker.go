@@ -18,11 +18,14 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/memory/embedded"
 )
 
+// contextAge is how long the next process may use a context that was fetched and not used.
+const contextAge = 15 * time.Minute
+
 // WorkerOptions returns the options of a worker, as configured. token returns the secret for the daemon at a URL.
 func WorkerOptions(c *config.Config, store *correlation.Store, token func(url string) string,
 	log zerolog.Logger) delivery.Options {
 	return delivery.Options{
-		Store: store, Dir: filepath.Join(filepath.Dir(c.DB), "transcripts"), StaleAfter: c.ContextAge, Log: log,
+		Store: store, Dir: filepath.Join(filepath.Dir(c.DB), "transcripts"), StaleAfter: contextAge, Log: log,
 		Hook: delivery.Hook{Command: c.OnSessionEnd, Limit: c.OnSessionEndLimit},
 		Daemon: func(url string) (delivery.Daemon, error) {
 			at := *c
@@ -59,7 +62,7 @@ func retention(c *config.Config) delivery.Retention {
 func newDispatcher(c *config.Config, store *correlation.Store, process *correlation.Process,
 	log zerolog.Logger) *delivery.Dispatcher {
 	return delivery.NewDispatcher(delivery.DispatcherOptions{
-		Store: store, Process: process, Spawn: spawn(c, "deliver", "--parted"), ContextAge: c.ContextAge,
+		Store: store, Process: process, Spawn: spawn(c, "deliver", "--parted"), ContextAge: contextAge,
 		Retention: retention(c), Log: log,
 		Nothing: c.Memory == "embedded" && len(c.OnSessionEnd) == 0,
 		AtExit:  c.DeliverAtExit,

@@ -1,0 +1,41 @@
+package config
+
+import (
+	"fmt"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+)
+
+// retired are settings that are gone, with what has replaced each. Who still has one is told, and everything else is
+// read as before.
+var retired = map[string]string{
+	"context_age":    "a context that was not used is kept for 15 minutes",
+	"database_wait":  "it is a fifteenth of hold",
+	"fetch":          "SIGNET_SESSION_START_TIMEOUT, in milliseconds, sets it",
+	"sink_unused":    "nothing is judged by whether it was used",
+	"slash_prefixes": "commands begin with a slash",
+	"tool_hint":      "agents.NAME.asks_for_tools decides it",
+}
+
+// warnRetired keeps a warning about a setting that is gone, and reports whether it is one.
+func (c *Config) warnRetired(where, name string) bool {
+	instead, gone := retired[name]
+	if gone {
+		c.Warnings = append(c.Warnings, fmt.Sprintf("%s: %s is no setting any more: %s", where, name, instead))
+	}
+	return gone
+}
+
+// warnRetiredVariables does so for the environment.
+func (c *Config) warnRetiredVariables() {
+	for _, name := range slices.Sorted(maps.Keys(retired)) {
+		if v := variable(name); os.Getenv(v) != "" {
+			c.warnRetired(v, name)
+		}
+	}
+}
+
+// variable is the name of a setting's variable.
+func variable(name string) string { return "SIGNET_ACP_" + strings.ToUpper(name) }
