@@ -105,7 +105,7 @@ func (s *Store) LastTurns(ctx context.Context, session int64, limit int) ([]Said
 
 // LastSaid is LastTurns for the embedded store.
 func LastSaid(ctx context.Context, q sqlite.Querier, session int64, limit int) ([]Said, error) {
-	return sqlite.Collect(ctx, q, scanSaid, conversationBefore+`,
+	return saidWith(ctx, q, conversationBefore+`,
 		said (id, started) AS (SELECT t.id, t.started FROM turns t JOIN past p ON p.id = t.session
 			WHERE t.started <= p.until)
 		`+selectSaid+`WHERE t.id IN (

@@ -24,37 +24,85 @@ type Said struct {
 	Tools            []ToolCall
 	Learned          bool
 	ByAgent          bool // an agent has said what User says, to one that works for it
+
+	Blocks []string // that its agent was given before it had answered, so that the answer may repeat them
+	ended  int64    // 0: it goes on
 }
 
 const selectSaid = `SELECT t.id, t.session, t.key, t.started, s.harness, s.project, s.cwd, t.user, t.assistant, t.tools,
-	t.learned, t.delegation <> '' OR s.parent_key <> ''
+	t.learned, t.delegation <> '' OR s.parent_key <> '', t.ended
 	FROM turns t JOIN sessions s ON s.id = t.session `
 
 func scanSaid(row sqlite.Row) (t Said, err error) {
 	var tools []byte
 	if err := row.Scan(&t.Turn, &t.Session, &t.Key, &t.Started, &t.Harness, &t.Project, &t.Cwd, &t.User, &t.Assistant,
-		&tools, &t.Learned, &t.ByAgent); err != nil {
+		&tools, &t.Learned, &t.ByAgent, &t.ended); err != nil {
 		return t, err
 	}
 	return t, json.Unmarshal(tools, &t.Tools)
 }
 
+// saidWith returns the turns that a query on selectSaid finds, with their blocks.
+func saidWith(ctx context.Context, q sqlite.Querier, query string, args ...any) ([]Said, error) {
+	turns, err := sqlite.Collect(ctx, q, scanSaid, query, args...)
+	given := map[int64][]givenBlock{}
+	for i := range turns {
+		t := &turns[i]
+		if _, read := given[t.Session]; !read && err == nil {
+			given[t.Session], err = blocksOf(ctx, q, t.Session)
+		}
+		for _, b := range given[t.Session] {
+			if t.ended == 0 || b.at <= t.ended {
+				t.Blocks = append(t.Blocks, b.text)
+			}
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	return turns, nil
+}
+
+type givenBlock struct {
+	at   int64 // unix milliseconds
+	text string
+}
+
+// blocksOf returns what the agent of a session was given in it, and before it was forked, in order.
+func blocksOf(ctx context.Context, q sqlite.Querier, session int64) ([]givenBlock, error) {
+	return sqlite.Collect(ctx, q, func(row sqlite.Row) (b givenBlock, err error) {
+		return b, row.Scan(&b.at, &b.text)
+	}, `WITH RECURSIVE past (id, until) AS (
+		VALUES (?, 9223372036854775807) UNION
+		SELECT c.fork_of, min(p.until, c.started) FROM past p JOIN sessions c ON c.id = p.id
+			WHERE c.fork_of IS NOT NULL)
+		SELECT i.at, i.text FROM injections i JOIN past p ON p.id = i.session WHERE i.at <= p.until ORDER BY i.id`,
+		session)
+}
+
 // Unlearned returns at most so many turns that have ended and were not learned from since they were last written,
 // oldest first.
 func Unlearned(ctx context.Context, q sqlite.Querier, limit int) ([]Said, error) {
-	return sqlite.Collect(ctx, q, scanSaid, selectSaid+`WHERE t.learned = 0 AND t.ended > 0 ORDER BY t.id
+	return saidWith(ctx, q, selectSaid+`WHERE t.learned = 0 AND t.ended > 0 ORDER BY t.id
 		LIMIT ?`, limit)
 }
 
 // LearnedUpTo returns at most so many turns that were learned from, the given one and those before it, newest first.
 func LearnedUpTo(ctx context.Context, q sqlite.Querier, turn int64, limit int) ([]Said, error) {
-	return sqlite.Collect(ctx, q, scanSaid,
+	return saidWith(ctx, q,
 		selectSaid+`WHERE t.id <= ? AND t.learned = 1 AND t.ended > 0 ORDER BY t.id DESC LIMIT ?`, turn, limit)
 }
 
 // SaidIn returns one turn, or sql.ErrNoRows.
 func SaidIn(ctx context.Context, q sqlite.Querier, turn int64) (Said, error) {
-	return scanSaid(q.QueryRowContext(ctx, selectSaid+`WHERE t.id = ?`, turn))
+	turns, err := saidWith(ctx, q, selectSaid+`WHERE t.id = ?`, turn)
+	if err == nil && len(turns) == 0 {
+		err = sql.ErrNoRows
+	}
+	if err != nil {
+		return Said{}, err
+	}
+	return turns[0], nil
 }
 
 // Unchanged reports whether a turn is as it was read: nobody has written it again, learned from it or deleted it.
@@ -69,7 +117,8 @@ func MarkLearned(ctx context.Context, tx *sql.Tx, turn int64) error {
 	return err
 }
 
-// SaidContaining returns the turns that contain a text. text is in lower case; ASCII letters match in any case.
+// SaidContaining returns the turns that contain a text, without their blocks. text is in lower case; ASCII letters
+// match in any case.
 func SaidContaining(ctx context.Context, q sqlite.Querier, text string) ([]Said, error) {
 	return sqlite.Collect(ctx, q, scanSaid,
 		selectSaid+`WHERE instr(lower(t.user), ?1) OR instr(lower(t.assistant), ?1)`, text)

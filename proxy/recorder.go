@@ -194,7 +194,7 @@ func (r *recorder) recordRest(due session.Due, private map[*session.Session][]st
 		if all, ok := private[t.Session]; ok {
 			t.Private = all
 		}
-		return r.o.Private.Conceal(t.Project, privacy.Storable(t.Text, t.Blocks, t.Private, false))
+		return r.o.Private.Conceal(t.Project, privacy.Clean(privacy.WithoutEcho(t.Text, t.Blocks), t.Private, false))
 	}
 	for _, t := range due.Titles { // harnesses make them from first prompts
 		title := chars.Cut(strings.Join(strings.Fields(clean(t)), " "), maxTitle)
@@ -262,7 +262,7 @@ func (r *recorder) recordAnswer(d session.DueTurn, private []string) {
 		return
 	}
 	if !going {
-		answer = privacy.NewStream(d.Blocks, private)
+		answer = privacy.NewStream(private)
 		r.answers[t] = answer
 	}
 	answer.Conceal(private)

@@ -50,7 +50,7 @@ func Clean(t Turn, earlier []string) (kept Turn, all []string) {
 	user, private := privacy.WithoutPrivate(t.User)
 	private = append(earlier, private...)
 	t.User = privacy.Redact(user)
-	t.Assistant = privacy.Storable(t.Assistant, nil, private, false)
+	t.Assistant = privacy.Clean(t.Assistant, private, false)
 	for i, call := range t.Tools {
 		t.Tools[i].Title = privacy.Clean(call.Title, private, false)
 		for n, path := range call.Paths {

@@ -29,13 +29,15 @@ func Rounds(turns []correlation.Said) []memory.Round {
 	var decided []string
 	before := ""
 	for i, t := range turns {
-		answer := chars.WithoutToolMarks(t.Assistant)
-		result := t.Assistant[strings.LastIndex(t.Assistant, chars.ToolMark)+1:]
+		own := ownWords(t)
+		answer := chars.WithoutToolMarks(own)
+		result := own[strings.LastIndex(own, chars.ToolMark)+1:]
 		decides := t.User
 		if t.ByAgent {
 			decides = ""
 		}
-		rounds[i] = memory.Round{User: t.User, Assistant: answer, Result: stated.Gist(chars.Cut(result, readOfTurn)),
+		rounds[i] = memory.Round{User: t.User, Assistant: chars.WithoutToolMarks(t.Assistant),
+			Result:  stated.Gist(chars.Cut(result, readOfTurn)),
 			Decided: stated.Decided(before, chars.Cut(decides, readOfTurn)),
 			Agreed:  stated.Agreed(chars.Cut(answer, readOfTurn)), Changed: Changed(t.Tools, t.Cwd),
 			Open: stated.Open(chars.Cut(result, readOfTurn))}

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/Signet-AI/signet-acp-proxy/chars"
 	"github.com/Signet-AI/signet-acp-proxy/correlation"
 	"github.com/Signet-AI/signet-acp-proxy/guard"
 	"github.com/Signet-AI/signet-acp-proxy/memory/embedded/language"
@@ -30,8 +31,9 @@ const backlogTime = 2 * time.Second
 const maxNewPassages = 32
 
 // Learn makes passages and memories of the turns that have ended and were not learned from yet, whichever process left
-// them. The result depends on each turn alone, so Learn may be called at any time, by several processes at once, and
-// again after it was killed. Under pace.Gently it pauses between transactions. Errors are package sqlite's.
+// them. The result depends on each turn and the blocks before it alone, so Learn may be called at any time, by several
+// processes at once, and again after it was killed. Under pace.Gently it pauses between transactions. Errors are those
+// of package sqlite.
 func (s *Store) Learn(ctx context.Context) error {
 	begun := time.Now()
 	for old, next := range []func() ([]correlation.Said, error){
@@ -133,7 +135,7 @@ type learned struct {
 
 func readTurn(t correlation.Said) learned {
 	guard.Point("reading a turn")
-	user, assistant := privacy.Redact(t.User), privacy.Redact(t.Assistant)
+	user, assistant := privacy.Redact(t.User), privacy.Redact(ownWords(t))
 	if t.ByAgent {
 		user = ""
 	}
@@ -152,6 +154,16 @@ func readTurn(t correlation.Said) learned {
 		}
 	}
 	return l
+}
+
+// ownWords returns what the agent has said in a turn but what it repeats of our blocks, which would be remembered as if
+// it were new.
+func ownWords(t correlation.Said) string {
+	pieces := strings.Split(t.Assistant, chars.ToolMark)
+	for i, piece := range pieces {
+		pieces[i] = privacy.WithoutEcho(piece, t.Blocks)
+	}
+	return strings.Join(pieces, chars.ToolMark)
 }
 
 // harnessSpeaks reports whether a passage of an answer was written by the harness itself: codex shows such warnings

@@ -3,6 +3,7 @@ package embedded
 import (
 	"database/sql"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -140,5 +141,95 @@ func TestDelegatedTurn(t *testing.T) {
 	}
 	if user, _ := ask(); !strings.Contains(user, "ochre") {
 		t.Errorf("what a person says: %q", user)
+	}
+}
+
+// What an agent repeats of our blocks is neither learned nor told of as its own words, whether it was given them in the
+// session or before it was forked; what it said before it was given them is, and so are a few equal lines.
+func TestEchoes(t *testing.T) {
+	w := newWorld(t)
+	const told, own = "The mast of the Curlew is 11.42 metres long.", "The keel of the Heron weighs 1,730 kg."
+	const mast, agreed = "The mast of the Heron is of spruce.", "We agreed to paint the hull of the Curlew white."
+	ctx := t.Context()
+	session := func(name string, fork int64) correlation.Session {
+		s, err := correlationtest.Session(ctx, w.journal, correlation.OpenSession{Harness: "echo", ACPID: name, Cwd: "/p",
+			Project: "/p", ForkOf: fork})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return s
+	}
+	given := func(s correlation.Session, text string) {
+		n, err := correlationtest.Number(ctx, w.journal, "", s.ID)
+		if err == nil {
+			err = correlationtest.Apply(ctx, w.journal, "", correlation.Injected{Session: n, Injection: correlation.Injection{
+				Kind: "context", BlockID: "1", Text: "<signet-memory>\n" + text + "\nNo.\n</signet-memory>\n\n"}})
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	says := func(s correlation.Session, answer string) []string {
+		w.now = w.now.Add(time.Minute)
+		turn := correlation.Turn{Session: s.ID, User: "What is it like?", Assistant: answer, Started: w.now, Ended: w.now,
+			Stop: "end_turn"}
+		if err := correlationtest.Save(ctx, w.journal, []correlation.Turn{turn}); err != nil {
+			t.Fatal(err)
+		}
+		w.now = w.now.Add(time.Minute)
+		if err := w.Learn(ctx); err != nil {
+			t.Fatal(err)
+		}
+		learned, err := sqlite.Collect(ctx, w.db, sqlite.One[string], `SELECT content FROM passages
+			WHERE origin = 'assistant' AND turn = (SELECT max(id) FROM turns) ORDER BY position`)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return learned
+	}
+	first, later := session("one", 0), session("two", 0)
+	before := says(first, "> "+told+"\n\n"+own)
+	given(first, told+"\n"+agreed)
+	fork := session("fork", first.ID)
+	forked := says(fork, told+"\n\n"+own)
+	given(later, told)
+	given(first, mast)
+	for _, tt := range []struct {
+		name      string
+		got, want []string
+	}{
+		{"before it was given", before, []string{"> " + told, own}},
+		{"quoted", says(first, "> "+told+"\n\n"+own), []string{own}},
+		{"behind a tool", says(first, "I look.\f"+told+"\n"+own), []string{"I look.", own}},
+		{"alone", says(first, told), nil},
+		{"a few words", says(first, "No.\n"+own), []string{"No.\n" + own}},
+		{"forked", forked, []string{own}},
+		{"since it was forked", says(fork, mast), []string{mast}},
+		{"another session", says(session("three", 0), told), []string{told}},
+		{"another block", says(later, told+"\n"+own), []string{own}},
+	} {
+		if strings.Join(tt.got, "|") != strings.Join(tt.want, "|") {
+			t.Errorf("%s: learned %q, want %q", tt.name, tt.got, tt.want)
+		}
+	}
+	// learning once more makes the same of the first turn, which comes before the block
+	if _, err := w.db.Exec(`UPDATE turns SET learned = 0`); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Learn(ctx); err != nil {
+		t.Fatal(err)
+	}
+	if again, err := sqlite.Collect(ctx, w.db, sqlite.One[string], `SELECT content FROM passages WHERE turn = 1
+		AND origin = 'assistant'`); err != nil || !slices.Equal(again, before) {
+		t.Errorf("learned again: %q, %v", again, err)
+	}
+	says(fork, agreed+"\n\n"+own)
+	turns, err := w.journal.LastTurns(ctx, fork.ID, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	last := Rounds(turns)[len(turns)-1]
+	if len(last.Agreed) > 0 || !strings.Contains(last.Assistant, agreed) || strings.Contains(last.Result, "white") {
+		t.Errorf("its digest: %+v", last)
 	}
 }

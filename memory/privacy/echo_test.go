@@ -18,11 +18,15 @@ func TestWithoutEcho(t *testing.T) {
 		{"within a line", "It says \"You are Alto.\" to me.", "It says \"You are Alto.\" to me."},
 	}
 	for _, tt := range tests {
-		if got := withoutEcho(tt.text, []string{block}); got != tt.want {
+		if got := WithoutEcho(tt.text, []string{block}); got != tt.want {
 			t.Errorf("%s: %q, want %q", tt.name, got, tt.want)
 		}
 	}
-	if got := withoutEcho("same", nil); got != "same" {
+	const across = "The keel is lead.\nThe hull is white.\n"
+	if got := WithoutEcho(across, []string{"The mast.\nThe keel is lead.\n", "The hull is white.\n"}); got != across {
+		t.Errorf("lines of two blocks: %q", got)
+	}
+	if got := WithoutEcho("same", nil); got != "same" {
 		t.Errorf("without blocks: %q", got)
 	}
 }

@@ -30,7 +30,7 @@ func TestOtherProcesses(t *testing.T) {
 		if got := two.Conceal(c.project, c.text); got != c.want {
 			t.Errorf("%s: %q gives %q, want %q", c.project, c.text, got, c.want)
 		}
-		s := NewStream(nil, nil)
+		s := NewStream(nil)
 		s.Recognise(two.Digests(c.project))
 		var streamed strings.Builder
 		for _, b := range []byte(c.text) {

@@ -25,7 +25,7 @@ func TestLeaks(t *testing.T) {
 	missed := func(l leaks.Leak) bool {
 		kinds[l.Kind] = true
 		return shows(Redact(l.Text), l.Secret) || shows(Redact(Neutralise(l.Text)), l.Secret) ||
-			shows(streamed(l.Text, nil, nil, func() int { return 1 + r.IntN(12) }), l.Secret)
+			shows(streamed(l.Text, nil, func() int { return 1 + r.IntN(12) }), l.Secret)
 	}
 	count := func(list []leaks.Leak) (n int) {
 		for _, l := range list {

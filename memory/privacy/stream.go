@@ -4,12 +4,11 @@ import (
 	"strings"
 )
 
-// A Stream makes text storable while it arrives, as Storable does with a whole text. What it returns may be written to
+// A Stream makes text storable while it arrives, as Clean does with a whole text. What it returns may be written to
 // disk. It holds back what cannot be judged yet: the end of an unfinished line, a span that is still open (a PEM block,
-// <private>, a quote behind a secret's name), the beginning of what the user marked private, and lines that may be an
-// echo. It is not safe for concurrent use.
+// <private>, a quote behind a secret's name), and the beginning of what the user marked private. It is not safe for
+// concurrent use.
 type Stream struct {
-	echo     *echo
 	passages Passages
 	conceal  concealer
 	known    recogniser
@@ -17,10 +16,10 @@ type Stream struct {
 	in       strings.Builder // what was written and not looked at yet
 }
 
-// NewStream makes the stream of one answer. It takes out what the answer repeats of blocks, our own context blocks, and
-// of private, the passages that the user marked private.
-func NewStream(blocks, private []string) *Stream {
-	s := &Stream{echo: newEcho(blocks)}
+// NewStream makes the stream of one answer. It takes out what the answer repeats of private, the passages that the user
+// marked private.
+func NewStream(private []string) *Stream {
+	s := &Stream{}
 	s.conceal.learn(private)
 	return s
 }
@@ -45,7 +44,7 @@ func (s *Stream) End() string { return s.take(true) }
 // gap, the rest of a word is left out and, where the text was lost, the rest of a private passage that may have begun
 // in it.
 func (s *Stream) Skip(text string) string {
-	said := s.passages.Add(s.echo.add(s.in.String(), true), false)
+	said := s.passages.Add(s.in.String(), false)
 	before := s.redactor.cut(s.known.add(s.conceal.add(said, true), true))
 	s.in.Reset()
 	s.passages.Add(text, false)
@@ -57,7 +56,7 @@ func (s *Stream) Skip(text string) string {
 func (s *Stream) take(end bool) string {
 	text := s.in.String()
 	s.in.Reset()
-	text = s.passages.Add(s.echo.add(text, end), end)
+	text = s.passages.Add(text, end)
 	s.conceal.learn(s.passages.found)
 	s.passages.found = nil
 	return s.redactor.add(s.known.add(s.conceal.add(text, end), end), end)

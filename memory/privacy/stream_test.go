@@ -26,8 +26,8 @@ func asStrict(got, want string) (at string, ok bool) {
 }
 
 // streamed returns what a stream makes of text that comes in pieces.
-func streamed(text string, blocks, private []string, size func() int) string {
-	s := NewStream(blocks, private)
+func streamed(text string, private []string, size func() int) string {
+	s := NewStream(private)
 	var out strings.Builder
 	for text != "" {
 		n := min(len(text), size())
@@ -83,10 +83,10 @@ func (s *samples) words(n int) string {
 }
 
 // text returns a text, what must not be seen of it, and what its user marked private before.
-func (s *samples) text(block string) (text string, hidden, private []string) {
+func (s *samples) text() (text string, hidden, private []string) {
 	var b strings.Builder
 	for range 3 + s.IntN(12) {
-		switch s.IntN(14) {
+		switch s.IntN(13) {
 		case 0, 1, 2, 3, 4:
 			n := s.IntN(len(s.entries))
 			b.WriteString(s.entries[n])
@@ -116,14 +116,12 @@ func (s *samples) text(block string) (text string, hidden, private []string) {
 			private, hidden = append(private, "my number: "+c), append(hidden, c)
 			b.WriteString("You said that your number is " + strings.ToUpper(c[:3]) + c[3:] + ", " + c)
 		case 9:
-			b.WriteString(block[:s.IntN(len(block))])
-		case 10:
 			b.WriteString(strings.Repeat("=", s.IntN(2000)))
-		case 11:
+		case 10:
 			b.WriteString(`passphrase: "` + s.words(s.IntN(20)))
-		case 12:
+		case 11:
 			b.WriteString("a < b && <p> &amp; <privat")
-		case 13:
+		case 12:
 			b.WriteString("-----BEGIN CERTIFICATE----- is how it begins")
 		}
 		b.WriteString([]string{"\n", " ", "\n\n", ", "}[s.IntN(4)])
@@ -131,21 +129,18 @@ func (s *samples) text(block string) (text string, hidden, private []string) {
 	return b.String(), hidden, private
 }
 
-const streamBlock = "<signet-memory source=\"acp-proxy\" id=\"1\">\n## Identity\nYou are " +
-	"Alto.\n```\nNicholas\n```\nHe likes his tabs four spaces wide.\n</signet-memory>\n\n"
-
 // Whatever the text and wherever it is cut, what a stream gives is what the whole text would give, or less.
 func TestStream(t *testing.T) {
 	equal, all := 0, 0
 	for seed := range uint64(120) {
 		s := newSamples(t, seed)
-		text, hidden, private := s.text(streamBlock)
-		want := Storable(text, []string{streamBlock}, private, false)
+		text, hidden, private := s.text()
+		want := Clean(text, private, false)
 		most := []int{3, 40, 700, 1 << 20}[s.IntN(4)]
 		if len(text) > 20<<10 { // it takes long in tiny pieces
 			most = max(most, 300)
 		}
-		got := streamed(text, []string{streamBlock}, private, func() int { return 1 + s.IntN(most) })
+		got := streamed(text, private, func() int { return 1 + s.IntN(most) })
 		if at, ok := asStrict(got, want); !ok {
 			n := 0
 			for n < min(len(got), len(want)) && got[n] == want[n] {
@@ -189,11 +184,9 @@ func TestStreamHoldsBack(t *testing.T) {
 		{"an element", "one\n<password>hunter22\n", "one\n", "<password>hunter22\n"},
 		{"an element, closed", "one\n<password>hunter22\n</password>\n", "one\n<password>[redacted:password]\n</password>\n", ""},
 		{"what the user marked", "one\nthe number is 4711-\n", "one\n", "the number is [private]-\n"},
-		{"an echo", "one\nNicholas\n```\n", "one\n", "Nicholas\n```\n"},
-		{"an echo, whole", "one\n## Identity\nYou are Alto.\n```\nNicholas\ntwo\n", "one\ntwo\n", ""},
 		{"what is cut off here", "password:\n", "password:\n", ""},
 	} {
-		s := NewStream([]string{streamBlock}, []string{"4711-\nX99"})
+		s := NewStream([]string{"4711-\nX99"})
 		s.Write(c.text)
 		if got := s.Ready(); got != c.ready {
 			t.Errorf("%s: ready %q, want %q", c.name, got, c.ready)
@@ -208,7 +201,7 @@ func TestStreamHoldsBack(t *testing.T) {
 }
 
 func TestStreamConcealsFromThenOn(t *testing.T) {
-	s := NewStream(nil, nil)
+	s := NewStream(nil)
 	s.Write("It is canary-77.\n")
 	got := s.Ready()
 	s.Conceal([]string{"canary-77"})
@@ -235,7 +228,7 @@ func TestStreamSkips(t *testing.T) {
 		{"a long text behind it", "one\n", "", "two " + strings.Repeat("so it goes ", 400) + "</private>", "one\n| " + strings.Repeat("so it goes ", 400) + "</private>"},
 		{"what was marked private there", "one\n", "<private>canary-77</private>", " it is canary-77\n", "one\n| it is [private]\n"},
 	} {
-		s := NewStream(nil, nil)
+		s := NewStream(nil)
 		s.Write(c.before)
 		got := s.Skip(c.skipped) + "|"
 		s.Write(c.after)
@@ -253,7 +246,7 @@ func TestStreamOpenForEver(t *testing.T) {
 		{"private", "<private>", strings.Repeat("so it goes on\n", 500), "</private>after\n", "after\n"},
 		{"what was marked", "the ", strings.Repeat("4711-", 1000), "4711-X99\n", ""},
 	} {
-		s := NewStream(nil, []string{"4711-X99"})
+		s := NewStream([]string{"4711-X99"})
 		s.Write(c.begin)
 		var got strings.Builder
 		for range 100 {
@@ -261,8 +254,7 @@ func TestStreamOpenForEver(t *testing.T) {
 				s.Write(rest[:min(len(rest), 100)])
 				got.WriteString(s.Ready())
 			}
-			if n := len(s.redactor.held) + len(s.conceal.held) + len(s.passages.part) + len(s.passages.passage) +
-				len(s.echo.part); n > 2*maxOpen+100 {
+			if n := len(s.redactor.held) + len(s.conceal.held) + len(s.passages.part) + len(s.passages.passage); n > 2*maxOpen+100 {
 				t.Fatalf("%s: holds %d bytes", c.name, n)
 			}
 		}
@@ -276,7 +268,7 @@ func TestStreamOpenForEver(t *testing.T) {
 
 func FuzzStream(f *testing.F) {
 	for _, text := range []string{"password: \"a b", "-----BEGIN X-----\n", "<private", "&lt;priv",
-		"## Identity\nYou are Alto.", "https://a:b@", "one\n\n\ntwo"} {
+		"https://a:b@", "one\n\n\ntwo"} {
 		f.Add(text, text, byte(3))
 	}
 	key := "gh" + "p_" + "16C7e42F292c6912E7710c838347Ae178B4a"
@@ -285,7 +277,7 @@ func FuzzStream(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, before, after string, size byte) {
 		text := before + " \n" + key + "\n<private>canary-77-x</private>\nCANARY-77-X marked-88-y " + after
-		got := streamed(text, []string{streamBlock}, []string{"it is marked-88-y"}, func() int { return 1 + int(size) })
+		got := streamed(text, []string{"it is marked-88-y"}, func() int { return 1 + int(size) })
 		for _, h := range []string{key, "canary-77-x", "CANARY-77-X", "marked-88-y"} {
 			if strings.Contains(got, h) && !strings.Contains(before+after, h) {
 				t.Errorf("%q shows in %q", h, got)
@@ -301,7 +293,7 @@ func BenchmarkStream(b *testing.B) {
 		b.Run(fmt.Sprintf("chunk=%d/ready=%d", c.chunk, c.ready), func(b *testing.B) {
 			b.SetBytes(int64(len(text)))
 			for b.Loop() {
-				s, last := NewStream([]string{streamBlock}, []string{"my PIN is 4711-X"}), 0
+				s, last := NewStream([]string{"my PIN is 4711-X"}), 0
 				for i := 0; i < len(text); i += c.chunk {
 					s.Write(text[i:min(len(text), i+c.chunk)])
 					if i-last >= c.ready {

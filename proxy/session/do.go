@@ -109,12 +109,11 @@ type DueTurn struct {
 	Ended   bool
 	Off     bool // nothing of it is to be recorded
 	Project string
-	Blocks  []string // our own texts, which its answer may repeat and must not be stored with
 	Private []string // passages that nothing recorded may repeat
 }
 
-// Told is what a harness says about a conversation: a title, or its own summary. Before it is stored, our Blocks and
-// the user's Private passages have to be taken out.
+// Told is what a harness says about a conversation: a title, or its own summary. Before it is stored, our Blocks, which
+// would be taken for its own words, and the user's Private passages have to be taken out.
 type Told struct {
 	Session         *Session
 	Project, Text   string

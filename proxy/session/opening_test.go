@@ -286,7 +286,7 @@ func TestPrivate(t *testing.T) {
 	steps["prompt"](p)
 	due := p.see(RecordingBegins{}).Due
 	if len(due.Titles) != 1 || len(due.Turns) != 1 || !slices.Equal(due.Titles[0].Private, due.Turns[0].Private) ||
-		len(due.Turns[0].Private) != 2 || len(due.Turns[0].Blocks) != 1 {
+		len(due.Turns[0].Private) != 2 || len(due.Titles[0].Blocks) != 1 {
 		t.Errorf("due: %+v", due)
 	}
 }

@@ -22,7 +22,7 @@ func (RecordingBegins) on(c *Connection) {
 		d := DueTurn{
 			Turn: t, Number: t.Number, Tools: t.takeTools(), Ended: t.step == turnEnded, Off: t.dropped,
 			Project: t.Session.exists.Open.Project,
-			Blocks:  h.texts(), Private: slices.Clone(h.private),
+			Private: slices.Clone(h.private),
 		}
 		if t.prompt != nil {
 			d.Prompts = append(d.Prompts, t.prompt)

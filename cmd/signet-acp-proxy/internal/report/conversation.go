@@ -82,7 +82,9 @@ func body(text, margin string, s term.Screen) string {
 			b.WriteString(strings.TrimRight(margin+line, " ") + "\n")
 			continue
 		}
-		for part := range strings.Lines(term.Wrap(line, s.Width-term.Width(margin), 0)) {
+		words := strings.TrimLeft(line, " ")
+		margin := margin + line[:len(line)-len(words)]
+		for part := range strings.Lines(term.Wrap(words, s.Width-term.Width(margin), 0)) {
 			b.WriteString(margin + strings.TrimSuffix(part, "\n") + "\n")
 		}
 	}

@@ -55,7 +55,8 @@ func TestPrinted(t *testing.T) {
 		{Role: runtime.Tool, Turn: 1, At: at, Text: "Read kiln.md", ToolFields: &runtime.ToolFields{Status: "completed"}},
 		{Role: runtime.Tool, Turn: 1, At: at, Text: "Fire", ToolFields: &runtime.ToolFields{Kind: "edit", Status: "failed",
 			Locations: []string{"kiln.md", "a.go"}}},
-		{Role: runtime.Assistant, Turn: 1, At: at, Text: "1240 degrees.",
+		{Role: runtime.Assistant, Turn: 1, At: at, Text: "1240 degrees.\n```go\n\tif hot {\n\t\treturn \t1240 // " + strings.Repeat("degrees ", 8) +
+			"\n```",
 			EndFields: &runtime.EndFields{Stop: "end_turn", Ended: true}},
 		{Role: runtime.User, Turn: 2, At: at, Text: "Check it.",
 			AskedFields: &runtime.AskedFields{Delegation: "01K", By: "claude"}},

@@ -71,9 +71,9 @@ func Wrap(text string, width, indent int) string {
 	return b.String()
 }
 
-// Visible is Printable for text of several lines.
+// Visible is Printable for text of several lines, which keep their indentation.
 func Visible(text string) string {
-	lines := strings.Split(text, "\n")
+	lines := strings.Split(strings.ReplaceAll(text, "\t", "    "), "\n")
 	for i := range lines {
 		indent := lines[i][:len(lines[i])-len(strings.TrimLeft(lines[i], " "))]
 		lines[i] = indent + chars.Printable(lines[i])

@@ -2,9 +2,8 @@ package privacy
 
 import "testing"
 
-func TestStorable(t *testing.T) {
+func TestClean(t *testing.T) {
 	key := "gh" + "p_" + "16C7e42F292c6912E7710c838347Ae178B4a"
-	block := "## Identity\nHe likes his tabs four spaces wide.\n"
 	for _, c := range []struct {
 		name, text string
 		private    []string
@@ -12,12 +11,12 @@ func TestStorable(t *testing.T) {
 		want       string
 	}{
 		{"nothing of it", "Hello.", nil, false, "Hello."},
-		{"all at once", block + "The PIN 4711-X opens " + key + " <private>mine-22</private>, mine-22.",
+		{"all at once", "The PIN 4711-X opens " + key + " <private>mine-22</private>, mine-22.",
 			[]string{"my PIN: 4711-X"}, false,
 			"The PIN [private] opens [redacted:github] , [private]."},
 		{"still growing", "The PIN 471", []string{"my PIN: 4711-X"}, true, "The PIN "},
 	} {
-		if got := Storable(c.text, []string{block}, c.private, c.growing); got != c.want {
+		if got := Clean(c.text, c.private, c.growing); got != c.want {
 			t.Errorf("%s: %q, want %q", c.name, got, c.want)
 		}
 	}
