@@ -24,7 +24,6 @@ import (
 	"context"
 	"database/sql"
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
 	"time"
@@ -41,7 +40,6 @@ var (
 	ErrStateChanged = errors.New("the state has changed")
 	ErrNothingDue   = errors.New("nothing is due")
 	ErrLeaseLost    = errors.New("the lease was lost")
-	ErrReplaced     = errors.New("the database was removed or replaced while it was open")
 	ErrTaken        = errors.New("another process has this id")
 )
 
@@ -53,7 +51,7 @@ type Options struct {
 	// LiveDir is the folder of the lock files of living processes ($SIGNET_PATH/acp/live), made when needed. Empty: no
 	// process can be registered, and every other one counts as alive.
 	LiveDir string
-	// Path is the database's file, for Intact. Empty: Intact checks nothing.
+	// Path is the database's file. Empty: it is taken to stay where it is.
 	Path string
 	// Schema compares the database's schema with what this version makes (migrations.Check). nil: it counts as whole.
 	Schema func(context.Context, *sql.DB) error
@@ -65,8 +63,7 @@ type Options struct {
 type Store struct {
 	db     *sql.DB
 	live   string
-	path   string      // the database's
-	file   fs.FileInfo // of path when the store was made; nil: unknown
+	path   string // the database's
 	schema func(context.Context, *sql.DB) error
 	now    func() time.Time
 	log    zerolog.Logger
@@ -80,24 +77,13 @@ func New(db *sql.DB, o Options) *Store {
 	if o.Schema == nil {
 		o.Schema = func(context.Context, *sql.DB) error { return nil }
 	}
-	s := &Store{db: db, live: o.LiveDir, path: o.Path, schema: o.Schema, now: o.Now, log: o.Log}
-	if o.Path != "" {
-		s.file, _ = os.Stat(o.Path)
-	}
-	return s
+	return &Store{db: db, live: o.LiveDir, path: o.Path, schema: o.Schema, now: o.Now, log: o.Log}
 }
 
-// Intact checks that the database is still the file that it was when this store was made. What is written into a file
-// that was removed or replaced is read by nobody. The error is ErrReplaced, or one of the file system.
-func (s *Store) Intact() error {
-	if s.file == nil {
-		return nil
-	}
-	now, err := os.Stat(s.path)
-	if errors.Is(err, fs.ErrNotExist) || err == nil && !os.SameFile(s.file, now) {
-		return fmt.Errorf("%w: %s", ErrReplaced, s.path)
-	}
-	return err
+// File is what is at the database's path now; nil: nothing, or nobody has named the path.
+func (s *Store) File() fs.FileInfo {
+	now, _ := os.Stat(s.path)
+	return now
 }
 
 // Schema checks that tables, indexes and triggers are ours. What they refuse meanwhile can be stored once they are. It

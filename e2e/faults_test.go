@@ -217,6 +217,20 @@ var faults = []fault{
 	}, said: tables, kept: 2, doctor: tables + `.*sessions is not ours`, mend: noDatabase},
 	{who: "disk", what: "a table that was dropped", bare: true, with: alter("DROP TABLE events"), said: tables + `.*table events is missing`, kept: 2, doctor: tables + `.*table events is missing`, mend: restored},
 	{who: "disk", what: "a trigger that refuses turns", with: alter("CREATE TRIGGER no BEFORE INSERT ON turns BEGIN SELECT RAISE(ABORT, 'no'); END"), talk: func(f *faulty) { f.ask(); f.ask() }, said: tables + `.*trigger no is not ours`, kept: 2, doctor: tables + `.*trigger no is not ours`, mend: restored},
+	{who: "disk", what: "our folder replaced by an older copy", talk: func(f *faulty) {
+		f.ask()
+		acp := filepath.Join(f.Signet, "acp")
+		must(f.box, os.CopyFS(acp+".copy", os.DirFS(acp)))
+		f.ask()
+		must(f.box, os.Rename(acp, acp+".old"))
+		must(f.box, os.Rename(acp+".copy", acp))
+		f.ask()
+	}, said: `/live was replaced: what is said goes on in the new one`, kept: 3},
+	{who: "disk", what: "our folder removed", talk: func(f *faulty) {
+		f.ask()
+		must(f.box, os.RemoveAll(filepath.Join(f.Signet, "acp")))
+		f.ask()
+	}, said: `/live was removed: what is said goes on in a new one`, kept: 2},
 	{who: "disk", what: "a database that somebody else holds", bare: true, talk: func(f *faulty) {
 		b := f.box
 		db, err := sql.Open("sqlite3", "file:"+f.database())

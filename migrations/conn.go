@@ -5,7 +5,9 @@ import (
 	"database/sql/driver"
 	"errors"
 	"fmt"
+	"io/fs"
 	"net/url"
+	"os"
 	"path/filepath"
 	"time"
 
@@ -30,14 +32,26 @@ const turnSuffix = "-writer"
 type connector struct {
 	path   string // absolute
 	driver driver.Driver
-	reads  bool // read only
-	alone  bool // with reads: no process has it open, so that SQLite needs no log and no locks, and makes none
+	schema fs.FS // of what is begun at path if the file was removed; nil: nothing is
+	reads  bool  // read only
+	alone  bool  // with reads: no process has it open, so that SQLite needs no log and no locks, and makes none
+
+	file fs.FileInfo // that the last connection has opened; a database has one at a time
 }
 
 func (c *connector) Driver() driver.Driver { return c.driver }
 
 func (c *connector) Connect(ctx context.Context) (driver.Conn, error) {
 	wait := busyTimeout(ctx)
+	if c.file != nil && c.schema != nil && c.moved() {
+		db, err := open(ctx, c.path, c.schema)
+		if err == nil {
+			err = db.Close()
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
 	raw, err := c.open(ctx, wait)
 	if err != nil {
 		return nil, err
@@ -46,7 +60,17 @@ func (c *connector) Connect(ctx context.Context) (driver.Conn, error) {
 	if !ok {
 		return nil, errors.Join(fmt.Errorf("the driver's %T lacks a method", raw), raw.Close())
 	}
-	return &conn{sqliteConn: sqlite, timeout: wait, turns: c.path + turnSuffix}, nil
+	if c.file, err = os.Stat(c.path); err != nil {
+		return nil, errors.Join(err, raw.Close())
+	}
+	return &conn{sqliteConn: sqlite, timeout: wait, turns: c.path + turnSuffix, moved: c.moved}, nil
+}
+
+// moved reports whether another file, or none, is at the path now: somebody has removed or replaced the folder. Nobody
+// would read what is written to the old one.
+func (c *connector) moved() bool {
+	now, err := os.Stat(c.path)
+	return errors.Is(err, fs.ErrNotExist) || err == nil && !os.SameFile(c.file, now)
 }
 
 // open opens a connection. The first one switches a new database to a write-ahead log. When several do so at once,
@@ -100,6 +124,7 @@ type conn struct {
 	short   bool          // inTx, in a transaction of sqlite.Write
 	turns   string        // the file of turns
 	endTurn func()        // ends ours, while short
+	moved   func() bool   // the connection is to a file that is not at its path any more
 }
 
 // BeginTx waits for the short transactions of our own processes (sqlite.Write) as long as ctx allows: each gets its
@@ -153,13 +178,16 @@ func (c *conn) takeTurn(ctx context.Context) (end func(), err error) {
 }
 
 // IsValid and ResetSession ask the driver, if it can tell: a connection may be unusable after a statement was
-// interrupted.
+// interrupted. One to a file that was moved is replaced by one to the file at its path.
 func (c *conn) IsValid() bool {
 	v, ok := c.sqliteConn.(driver.Validator)
 	return !ok || v.IsValid()
 }
 
 func (c *conn) ResetSession(ctx context.Context) error {
+	if c.moved() {
+		return driver.ErrBadConn
+	}
 	if r, ok := c.sqliteConn.(driver.SessionResetter); ok {
 		return r.ResetSession(ctx)
 	}

@@ -31,8 +31,9 @@ var files embed.FS
 // Open opens the database at path. It makes the file (0600) and its folder (0700) if they are missing, removes the
 // permissions of others from the files and from a folder named acp, and applies what is missing of the schema. It waits
 // for another process's lock until ctx ends, and 5 s at most. The database has one connection. Write in transactions
-// (BEGIN IMMEDIATE); the deadlines of their contexts are kept. Open does not search for damage, which may be found only
-// when a damaged page is read. The caller closes the database.
+// (BEGIN IMMEDIATE); the deadlines of their contexts are kept. If the file is removed or replaced meanwhile, the next
+// statement goes to the one at its path, which is begun if it is missing. Open does not search for damage, which may be
+// found only when a damaged page is read. The caller closes the database.
 func Open(ctx context.Context, path string) (*sql.DB, error) {
 	db, err := open(ctx, path, files)
 	if err != nil {
@@ -48,7 +49,7 @@ func Again(ctx context.Context, path string) (*sql.DB, error) {
 	if err != nil {
 		return nil, err
 	}
-	db := connect(&connector{path: path, driver: newDriver()})
+	db := connect(&connector{path: path, driver: newDriver(), schema: files})
 	if _, err := appliedTo(ctx, db); err != nil {
 		return nil, errors.Join(fmt.Errorf("database %s: %w", path, sqlite.Explain(err)), db.Close())
 	}
@@ -85,7 +86,7 @@ func open(ctx context.Context, path string, schema fs.FS) (*sql.DB, error) {
 	if err := secure(path); err != nil {
 		return nil, err
 	}
-	db := connect(&connector{path: path, driver: newDriver()})
+	db := connect(&connector{path: path, driver: newDriver(), schema: schema})
 	if err := apply(ctx, db, schema); err != nil {
 		if broken := Check(ctx, db); errors.Is(broken, sqlite.ErrSchema) {
 			err = fmt.Errorf("%w: %w", broken, err)

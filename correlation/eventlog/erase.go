@@ -99,7 +99,7 @@ func (f file) erase(ctx context.Context, sessions, turns map[int]bool) error {
 
 // overwrite makes events before a position say nothing. Others may append to the file, and fold it in, meanwhile.
 func (f file) overwrite(ctx context.Context, before int64, which func(correlation.Event) bool) error {
-	w, _, at, err := f.open(true)
+	w, _, at, err := f.open(os.O_RDWR)
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, io.ErrUnexpectedEOF) {
 		return nil
 	}

@@ -64,7 +64,9 @@ func Open(o Options) (*Log, error) {
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("starting the event file: %w", err), lock.Release())
 	}
-	return &Log{o: o, w: w, f: newFolder(o, w)}, nil
+	f := newFolder(o, w)
+	w.start(f.folded)
+	return &Log{o: o, w: w, f: f}, nil
 }
 
 // Process is the id under which the process is known: that of Options, unless another process had it.

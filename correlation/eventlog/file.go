@@ -46,6 +46,15 @@ func (f file) there() bool {
 	return !errors.Is(err, fs.ErrNotExist)
 }
 
+// is reports whether the file is still the one that was opened, or nobody can tell.
+func (f file) is(opened fs.FileInfo) bool {
+	now, err := os.Lstat(f.path)
+	if err != nil {
+		return !errors.Is(err, fs.ErrNotExist)
+	}
+	return os.SameFile(opened, now)
+}
+
 func fileOf(dir, process string, number int) file {
 	return file{filepath.Join(dir, fmt.Sprintf("%s.%d%s", process, number, suffix)), process, number}
 }
@@ -81,11 +90,7 @@ var (
 // open opens a file, if it is of our own user and has a header of a known version, and returns the offset after the
 // header. The error is io.ErrUnexpectedEOF if the header is not complete: the process died, or is just
 // beginning.
-func (f file) open(write bool) (*os.File, header, int64, error) {
-	mode := os.O_RDONLY
-	if write {
-		mode = os.O_RDWR
-	}
+func (f file) open(mode int) (*os.File, header, int64, error) {
 	r, err := os.OpenFile(f.path, mode|files.NoFollow, 0)
 	if err != nil {
 		return nil, header{}, 0, err

@@ -49,7 +49,8 @@ type folder struct {
 	stopped chan struct{}
 
 	// Used by the goroutine, and after it by whoever has joined it.
-	number   int // of the file that is being folded in
+	number   int         // of the file that is being folded in
+	database fs.FileInfo // at the database's path; nil: nothing was
 	r        *reader
 	reported bool // a person was told that the database takes nothing
 }
@@ -102,9 +103,9 @@ func (f *folder) run() {
 }
 
 // report tells a person, once, that events cannot be folded in. Another process's lock passes, and the writer reports a
-// full disk.
+// full disk, and a file that is gone.
 func (f *folder) report(err error) {
-	if f.reported || err == nil || passes(err) || errors.Is(err, sqlite.ErrFull) {
+	if f.reported || err == nil || passes(err) || errors.Is(err, sqlite.ErrFull) || errors.Is(err, fs.ErrNotExist) {
 		return
 	}
 	f.reported = true
@@ -168,14 +169,19 @@ func (f *folder) pause(d time.Duration) {
 func (f *folder) foldAll(ctx context.Context) error {
 	for {
 		target := f.w.written()
-		if err := f.store.Intact(); err != nil {
-			return err
+		database := f.store.File()
+		if database != nil && !os.SameFile(database, f.database) || f.r != nil && !f.r.file.is(f.r.opened) {
+			f.anew()
+			f.database = database
 		}
 		if f.r == nil {
 			r, err := fileOf(f.o.Dir, f.o.Process.ID, f.number).reader(f.store, f.o.Log, f.o.Now)
 			if errors.Is(err, fs.ErrNotExist) && f.number < target.number {
 				f.number++ // another process has folded it in
 				continue
+			}
+			if errors.Is(err, fs.ErrNotExist) {
+				wake(f.w.wake) // begins it again, or says why not
 			}
 			if err != nil {
 				return err
@@ -208,6 +214,36 @@ func (f *folder) foldAll(ctx context.Context) error {
 			return nil
 		}
 	}
+}
+
+// anew begins with the files and the database that are there now: somebody has removed or replaced the folder.
+func (f *folder) anew() {
+	if f.r != nil {
+		_ = f.r.close() // it was only read
+		f.r = nil
+	}
+	f.number = f.w.written().number
+	all, _ := filesIn(f.o.Dir) // what cannot be listed cannot be opened, which is reported
+	for _, one := range all {
+		if one.process == f.o.Process.ID {
+			f.number = min(f.number, one.number)
+		}
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	clear(f.rows)
+	clear(f.gone)
+	f.reached = place{}
+}
+
+// folded returns how far a file of this process is folded into the database that is there now.
+func (f *folder) folded(number int) int64 {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.store == nil || f.reached.number != number || f.store.File() == nil {
+		return 0
+	}
+	return f.reached.position
 }
 
 // applied notes the result of a step, and calls Options.Folded.

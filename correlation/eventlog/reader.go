@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"sync/atomic"
 	"time"
@@ -27,6 +28,7 @@ type reader struct {
 	now    func() time.Time
 	file   file
 	in     *os.File
+	opened fs.FileInfo // of in
 	header header
 	start  int64  // behind the header
 	at     int64  // where it believes to be; the database has the last word
@@ -37,15 +39,19 @@ type reader struct {
 }
 
 func (f file) reader(store *correlation.Store, log zerolog.Logger, now func() time.Time) (*reader, error) {
-	in, h, start, err := f.open(false)
+	in, h, start, err := f.open(os.O_RDONLY)
 	if err != nil {
 		return nil, err
 	}
-	if h.Process.ID != f.process { // renamed by somebody
-		return nil, errors.Join(errNoHeader, in.Close())
+	opened, err := in.Stat()
+	if err == nil && h.Process.ID != f.process { // renamed by somebody
+		err = errNoHeader
 	}
-	return &reader{store: store, log: log, now: now, file: f, in: in, header: h, start: start, at: start,
-		buf: make([]byte, maxRead), refused: map[int64]error{}}, nil
+	if err != nil {
+		return nil, errors.Join(err, in.Close())
+	}
+	return &reader{store: store, log: log, now: now, file: f, in: in, opened: opened, header: h, start: start,
+		at: start, buf: make([]byte, maxRead), refused: map[int64]error{}}, nil
 }
 
 func (r *reader) close() error { return r.in.Close() }

@@ -194,7 +194,7 @@ func (s Sweep) leaveAlone(f file, why error) {
 func LeftAlone(dir string) (all []error, err error) {
 	files, err := filesIn(dir)
 	for _, f := range files {
-		in, h, _, err := f.open(false)
+		in, h, _, err := f.open(os.O_RDONLY)
 		if err == nil {
 			if err = in.Close(); h.Process.ID != f.process {
 				err = errNoHeader

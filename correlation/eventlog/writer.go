@@ -3,6 +3,8 @@ package eventlog
 import (
 	"errors"
 	"fmt"
+	"io"
+	"io/fs"
 	"maps"
 	"os"
 	"slices"
@@ -37,23 +39,30 @@ type writer struct {
 	number int
 
 	// The goroutine's.
-	told   bool // a person knows that the disk took nothing
-	out    *os.File
-	opened map[int]queued // sessions that are open, by number: a file that replaces a lost one begins with them
-	buf    []byte         // reused
-	torn   bool           // a write broke off: a line end comes first
-	start  int64          // of what is behind the header
+	told     bool                   // a person knows that the disk took nothing
+	folded   func(number int) int64 // how far a file is in the database
+	out      *os.File
+	opened   fs.FileInfo    // of out
+	sessions map[int]queued // sessions that are open, by number: a file that replaces a lost one begins with them
+	buf      []byte         // reused
+	torn     bool           // a write broke off: a line end comes first
+	header   int64          // bytes of it
 }
 
 // newWriter begins the file of a process whose lock is taken.
 func newWriter(o Options, lock *correlation.Lock) (*writer, error) {
-	w := &writer{o: o, queue: newQueue(o), lock: lock, opened: map[int]queued{}, stop: make(chan struct{}),
+	w := &writer{o: o, queue: newQueue(o), lock: lock, sessions: map[int]queued{}, stop: make(chan struct{}),
 		stopped: make(chan struct{}), grown: make(chan struct{}, 1)}
 	if err := w.begin(1); err != nil {
 		return nil, err
 	}
-	guard.Go("writer", w.run)
 	return w, nil
+}
+
+// start starts the goroutine. folded says how far a file is in the database.
+func (w *writer) start(folded func(number int) int64) {
+	w.folded = folded
+	guard.Go("writer", w.run)
 }
 
 // begin begins a file.
@@ -63,9 +72,12 @@ func (w *writer) begin(number int) error {
 	if err != nil {
 		return err
 	}
+	if w.opened, err = out.Stat(); err != nil {
+		return errors.Join(err, out.Close())
+	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.out, w.start, w.size, w.number, w.torn = out, size, size, number, false
+	w.out, w.header, w.size, w.number, w.torn = out, size, size, number, false
 	return nil
 }
 
@@ -91,6 +103,7 @@ func (w *writer) run() {
 
 // drain writes what is queued. It returns false if the disk does not take it all.
 func (w *writer) drain() bool {
+	guard.Run("writer", w.follow)
 	for {
 		batch := w.take(maxWrite)
 		if w.fresh.Swap(false) {
@@ -121,7 +134,6 @@ func (w *writer) writeGuarded(batch []queued) (rest []queued) {
 // did not take.
 func (w *writer) write(batch []queued) (rest []queued) {
 	guard.Point("writer")
-	w.replace()
 	ends := make([]int, len(batch)) // where each event's line ends
 	buf := w.buf[:0]
 	for i, q := range batch {
@@ -163,9 +175,9 @@ func (w *writer) wrote(batch []queued) {
 	for _, q := range batch {
 		switch e := q.event.(type) {
 		case correlation.Opened:
-			w.opened[e.Session] = queued{at: q.at, event: e}
+			w.sessions[e.Session] = queued{at: q.at, event: e}
 		case correlation.Closed:
-			delete(w.opened, e.Session)
+			delete(w.sessions, e.Session)
 		}
 		q.tell(nil)
 	}
@@ -181,10 +193,11 @@ func (w *writer) next() {
 	_ = old.Close()
 }
 
-// replace goes on in a new file if the old one was removed: somebody has removed the folder. It begins with the
-// sessions that are open, because their database may have gone, too.
-func (w *writer) replace() {
-	if fileOf(w.o.Dir, w.o.Process.ID, w.number).there() {
+// follow goes on at the path if another file, or none, is there now: somebody has removed or replaced the folder. What
+// the old file has, and the database that is there does not, is written there again.
+func (w *writer) follow() {
+	at := fileOf(w.o.Dir, w.o.Process.ID, w.number)
+	if at.is(w.opened) {
 		return
 	}
 	lock, err := correlation.TakeLock(w.o.Dir, w.o.Process.ID) // makes the folder, too
@@ -196,18 +209,58 @@ func (w *writer) replace() {
 	case !errors.Is(err, correlation.ErrTaken):
 		w.o.Log.Warn().Err(err).Msg("the lock of this process was removed")
 	}
-	number := w.number
-	if w.next(); w.number == number {
+	happened := "was replaced: what is said goes on in the new one, with all that was said here since"
+	if err = w.adopt(at); err != nil {
+		happened = "was removed: what is said goes on in a new one, with what was said here last"
+		err = w.another()
+	}
+	if err != nil {
+		w.fails(err)
 		return
 	}
+	w.o.Tell(w.o.Dir + " " + happened)
+	wake(w.grown)
+}
+
+// adopt goes on in a copy of the file, and adds what the copy lacks.
+func (w *writer) adopt(at file) error {
+	out, h, _, err := at.open(os.O_RDWR | os.O_APPEND)
+	if err != nil {
+		return err
+	}
+	size, err := out.Seek(0, io.SeekEnd)
+	switch {
+	case err != nil:
+	case h.Process.ID != w.o.Process.ID, size > w.size:
+		err = errNoHeader
+	default:
+		_, err = io.Copy(out, io.NewSectionReader(w.out, size, w.size-size))
+	}
+	if err == nil {
+		w.opened, err = out.Stat()
+	}
+	if err != nil {
+		return errors.Join(err, out.Close())
+	}
+	_ = w.out.Close() // all of it is in the new one
+	w.out = out
+	return nil
+}
+
+// another begins another file with the sessions that are open, because their database may have gone, too, and what is
+// not in that.
+func (w *writer) another() error {
+	old, from, size := w.out, max(w.folded(w.number), w.header), w.size
+	if err := w.begin(w.number + 1); err != nil {
+		return err
+	}
+	defer old.Close()
 	var buf []byte
-	for _, session := range slices.Sorted(maps.Keys(w.opened)) {
-		buf = w.encode(buf, w.opened[session])
+	for _, session := range slices.Sorted(maps.Keys(w.sessions)) {
+		buf = w.encode(buf, w.sessions[session])
 	}
-	if err := w.append(buf); err != nil {
-		w.fails(err)
-	}
-	w.o.Log.Warn().Msg("the file of events was removed; going on in a new one")
+	rest, err := io.ReadAll(io.NewSectionReader(old, from, size-from))
+	return errors.Join(err, w.append(append(buf, rest...)))
 }
 
 // append writes whole lines, or nothing of them.
@@ -297,4 +350,4 @@ func (w *writer) release() error {
 }
 
 // empty reports whether the file holds nothing: it can be told once the goroutine has gone.
-func (w *writer) empty() bool { return w.number == 1 && w.size == w.start }
+func (w *writer) empty() bool { return w.number == 1 && w.size == w.header }

@@ -14,8 +14,8 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/sqlite"
 )
 
-// Our folder is removed while we live: what is said from then on is in a new file, with the session that it belongs to,
-// and others see that we live.
+// Our folder is removed while we live: what was said is in a new file, with the session that it belongs to, and others
+// see that we live.
 func TestFolderRemoved(t *testing.T) {
 	b := newBench(t)
 	l := b.log(false)
@@ -31,7 +31,8 @@ func TestFolderRemoved(t *testing.T) {
 	must(l.Close(t.Context()))(t)
 	b.sweep()
 	turns := must(b.store.Turns(t.Context(), must(b.store.Find(t.Context(), "claude", "s"))(t).ID))(t)
-	if len(turns) != 1 || turns[0].User != "is anybody there?" || turns[0].Stop != "end_turn" {
+	if len(turns) != 3 || turns[0].User != "user one" || turns[2].User != "is anybody there?" ||
+		turns[2].Stop != "end_turn" {
 		t.Errorf("%+v", turns)
 	}
 }
