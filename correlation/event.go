@@ -261,8 +261,12 @@ func KindOf(e Event) string {
 	return names[reflect.TypeOf(e)]
 }
 
-// HoldsText reports whether an event holds text of the conversation, which goes when that is forgotten.
-func HoldsText(e Event) bool { return kinds[KindOf(e)].text }
+// HoldsText reports whether an event holds text of the conversation, which goes when that is forgotten. One of a newer
+// version may.
+func HoldsText(e Event) bool {
+	kind, known := kinds[KindOf(e)]
+	return kind.text || !known
+}
 
 // ParseEvent returns the event of a kind with the fields in data, a JSON object.
 func ParseEvent(kind string, data []byte) (Event, error) {

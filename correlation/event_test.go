@@ -68,8 +68,8 @@ func TestKinds(t *testing.T) {
 		}
 	}
 	if e, err := ParseEvent("dreamt", []byte(`{"session":3,"turn":4}`)); err != nil ||
-		e.(unknown).Session != 3 || e.(unknown).Turn != 4 {
-		t.Errorf("a newer version's event is %+v, %v", e, err)
+		e.(unknown).Session != 3 || e.(unknown).Turn != 4 || !HoldsText(e) {
+		t.Errorf("a newer version's event is %+v, %v, or holds no text", e, err)
 	}
 	for kind, data := range map[string]string{"": "{}", "dreamt": "{", "turn_ended": "[]"} {
 		if e, err := ParseEvent(kind, []byte(data)); err == nil {

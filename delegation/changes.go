@@ -51,9 +51,13 @@ func (l *Ledger) Create(ctx context.Context, who Caller, r Request, kind string)
 		earlier, err := scanOne(tx.QueryRowContext(ctx, `SELECT `+columns+` FROM delegations WHERE caller = ?
 			AND key = ?`, who.Key, key))
 		switch {
-		case err == nil:
+		case err == nil && earlier.State.answers():
 			d = earlier
 			return nil
+		case err == nil:
+			if err := freeKey(ctx, tx, earlier.ID); err != nil {
+				return err
+			}
 		case !errors.Is(err, sql.ErrNoRows):
 			return err
 		}
@@ -143,6 +147,12 @@ func (l *Ledger) insert(ctx context.Context, tx *sql.Tx, d Delegation, key strin
 		d.ID, d.Key, d.Process, d.Harness, d.Turn, d.Parent, d.Root, d.Depth, key, d.Agent, d.Mode, d.Kind, d.Cwd,
 		d.Project, d.Detach, string(budget), d.State, sqlite.Stamp(d.Created), clean(d.Scope), clean(d.Kept),
 		clean(d.Task), d.Continues, d.ACPID, d.Folder, d.Branch, d.Tree)
+	return err
+}
+
+// freeKey lets a request be made again: what failed is no answer once its cause was mended.
+func freeKey(ctx context.Context, tx *sql.Tx, id string) error {
+	_, err := tx.ExecContext(ctx, `UPDATE delegations SET key = key || ' ' || id WHERE id = ?`, id)
 	return err
 }
 

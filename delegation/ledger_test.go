@@ -57,6 +57,31 @@ func (l *Ledger) begin(t *testing.T, id string) (Delegation, *correlation.Lock) 
 	return d, lock
 }
 
+// Only what succeeded or runs is the answer to a request that is repeated: what failed may have been mended since.
+func TestAskedAgain(t *testing.T) {
+	for state, fresh := range map[State]bool{Queued: false, Running: false, Done: false, Failed: true, Stopped: true,
+		Cancelled: true} {
+		l := newLedger(t)
+		first := l.must(t, robin, want(1))
+		if state != Queued {
+			d, lock := l.begin(t, first.ID)
+			defer lock.Release()
+			if state != Running {
+				if err := l.End(t.Context(), d.ID, lock.ID(), Outcome{State: state}); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		again, is, err := l.Create(t.Context(), robin, want(1), "review")
+		if err != nil || is != fresh || (again.ID != first.ID) != fresh {
+			t.Errorf("after %s: %t, %s after %s, %v", state, is, again.ID, first.ID, err)
+		}
+		if third, is, err := l.Create(t.Context(), robin, want(1), "review"); err != nil || is || third.ID != again.ID {
+			t.Errorf("and again: %t, %s, %v", is, third.ID, err)
+		}
+	}
+}
+
 // The same request, asked by many at once, is one row, and one of many runners runs it.
 func TestOnce(t *testing.T) {
 	l := newLedger(t)
@@ -72,7 +97,13 @@ func TestOnce(t *testing.T) {
 			if fresh {
 				rows.Add(1)
 			}
-			if _, err := l.Begin(context.Background(), d.ID, correlation.NewProcessID()); err == nil {
+			lock, err := correlation.TakeLock(l.live, correlation.NewProcessID())
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			t.Cleanup(func() { lock.Release() }) // a dead runner's work is no answer
+			if _, err := l.Begin(context.Background(), d.ID, lock.ID()); err == nil {
 				runs.Add(1)
 			} else if !errors.Is(err, errTaken) {
 				t.Error(err)

@@ -41,10 +41,10 @@ func ByCommand(command []string) (Profile, bool) {
 	})
 }
 
-// first returns the first profile of which is is true.
-func first(is func(Profile) bool) (Profile, bool) {
+// first returns the first profile that matches.
+func first(matches func(Profile) bool) (Profile, bool) {
 	all := registry()
-	i := slices.IndexFunc(all, is)
+	i := slices.IndexFunc(all, matches)
 	if i < 0 {
 		return Profile{}, false
 	}

@@ -3,6 +3,7 @@ package upstream
 import (
 	"encoding/json"
 	"runtime"
+	"sync"
 	"time"
 )
 
@@ -10,9 +11,8 @@ const needsNode = "install Node.js 22 or newer (https://nodejs.org), which bring
 
 // registry has the agents of acpx 0.19.1 with their command lines (its src/agent-registry.ts), but has npx run the
 // newest version of a package, where acpx has version ranges of the day of its release; and auggie and cline. The other
-// fields were measured on the real programs (docs/facts/agents.md). It is made anew each time, so that a caller may
-// change what it gets.
-func registry() []Profile {
+// fields were measured on the real programs (docs/facts/agents.md). Nobody changes what it returns.
+var registry = sync.OnceValue(func() []Profile {
 	return []Profile{
 		{
 			Name: "antigravity", Title: "Google Antigravity",
@@ -239,7 +239,7 @@ func registry() []Profile {
 			Install: "install ZeroClaw",
 		},
 	}
-}
+})
 
 // aliases are acpx's other names for harnesses.
 var aliases = map[string]string{"factory-droid": "droid", "factorydroid": "droid"}

@@ -17,6 +17,7 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/runtime"
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/term"
 	"github.com/Signet-AI/signet-acp-proxy/correlation"
+	"github.com/Signet-AI/signet-acp-proxy/delegation"
 	"github.com/Signet-AI/signet-acp-proxy/guard"
 	"github.com/Signet-AI/signet-acp-proxy/proxy"
 	"github.com/Signet-AI/signet-acp-proxy/upstream"
@@ -55,8 +56,10 @@ func (p program) startRelay(name string, command []string) error {
 	case err != nil:
 		p.std.Say("%s; the defaults are used", oneLine(err))
 	}
-	for _, warning := range c.Warnings {
-		p.std.Say("%s", warning)
+	if delegation.Inside(os.Getenv) == "" { // else they may stand as the reason of its failure
+		for _, warning := range c.Warnings {
+			p.std.Say("%s", warning)
+		}
 	}
 	options := upstream.Options{Stderr: p.std.Err}
 	profile, err := runtime.Harness(c, name, command, &options)

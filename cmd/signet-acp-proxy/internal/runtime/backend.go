@@ -114,12 +114,13 @@ func (b *backend) Configure(o *proxy.Options, name, id string, profile upstream.
 	if o.Delegation = delegation.Inside(os.Getenv); o.Delegation != "" {
 		o.Task = delegation.Task
 	}
+	profileOf := b.profiles(name)
 	o.ToolHint = func(agent, mode string) bool {
-		profile, _ := b.c.ProfileOf(agent, name)
+		profile := profileOf(agent)
 		return !profile.Asks(mode) && b.c.MCPFor(agent, name) != "off"
 	}
-	o.Traits = func(agent string) session.Traits {
-		profile, _ := b.c.ProfileOf(agent, name)
+	o.Traits = func(agent string) session.Traits { // asked for each chunk without an id
+		profile := profileOf(agent)
 		return session.Traits{
 			KeepsFailed: profile.KeepsFailedPrompt, Cancelled: session.Cancelled(profile.Cancelled),
 			KeepsMessages: profile.KeepsMessages, MessageIDs: profile.MessageIDs,
@@ -128,13 +129,25 @@ func (b *backend) Configure(o *proxy.Options, name, id string, profile upstream.
 		}
 	}
 	o.Placement = func(agent string) proxy.Placement {
-		profile, _ := b.c.ProfileOf(agent, name)
-		return placement(b.c.Placement, profile)
+		return placement(b.c.Placement, profileOf(agent))
 	}
 	if home, err := memory.Home(); err == nil {
 		o.Record = proxy.Acpx{Home: home, Parent: os.Getppid(), Above: parentOf}.Record
 	}
 	o.Log = b.log.Logger()
+}
+
+// profiles returns what is known of the harness, by the name that it gives itself; found once.
+func (b *backend) profiles(name string) func(agent string) upstream.Profile {
+	var found sync.Map
+	return func(agent string) upstream.Profile {
+		known, there := found.Load(agent)
+		if !there {
+			profile, _ := b.c.ProfileOf(agent, name)
+			known, _ = found.LoadOrStore(agent, profile)
+		}
+		return known.(upstream.Profile)
+	}
 }
 
 // toolOptions returns the options of the relay's memory tools.
@@ -166,7 +179,10 @@ func (b *backend) open(ctx context.Context, name string) (*proxy.Backend, error)
 	b.behind = behind
 	b.mu.Unlock()
 	store, folded := NewSessions(b.c, db, b.log), NewSessions(b.c, behind, b.log)
-	b.announceRecording(ctx, store)
+	child := delegation.Inside(os.Getenv) != ""
+	if !child { // what it says on stderr may stand as the reason of a failure
+		b.announceRecording(ctx, store)
+	}
 	process := folded.Process(b.events.Process())
 	dispatcher := newDispatcher(b.c, folded, process, log)
 	b.mu.Lock()
@@ -179,15 +195,15 @@ func (b *backend) open(ctx context.Context, name string) (*proxy.Backend, error)
 		return nil, err
 	}
 	b.sent = &messageSource{Source: source, daemon: b.daemon, ledger: delegation.NewLedger(db, b.c.LiveDir()),
-		store: store, name: name, child: delegation.Inside(os.Getenv) != "", log: b.log}
-	if b.c.Delegation && !b.sent.child {
+		store: store, name: name, child: child, log: b.log}
+	if b.c.Delegation && !child {
 		b.sent.refresh(ctx)
 		b.follower.onTurn(b.sent.refresh)
 	}
-	if !b.sent.child {
+	if !child {
 		b.follower.onTurn(b.removeTrees)
 	}
-	if b.c.Backfill == "auto" && !b.sent.child {
+	if b.c.Backfill == "auto" && !child {
 		b.sweep = sweepOnce(b.c, b.log)
 		b.follower.onTurn(b.sweep)
 	}
@@ -225,7 +241,7 @@ func (b *backend) open(ctx context.Context, name string) (*proxy.Backend, error)
 			return questions, err
 		}
 	}
-	if !b.sent.child { // a handoff is for a session of the user's
+	if !child { // a handoff is for a session of the user's
 		opened.Continued = func(ctx context.Context, row int64, agent string) (string, error) {
 			return continuedBy(ctx, b.c, store, row, namesOf(agent, name))
 		}
