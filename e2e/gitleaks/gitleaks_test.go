@@ -127,7 +127,7 @@ func TestOurCorpora(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, name := range []string{"secrets.txt", "forms.txt", "lookalikes.txt"} {
+	for _, name := range []string{"secrets.txt", "forms.txt", "more.txt", "lookalikes.txt"} {
 		raw, err := os.ReadFile("../../memory/privacy/testdata/" + name)
 		if err != nil {
 			t.Fatal(err)

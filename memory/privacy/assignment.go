@@ -10,10 +10,13 @@ import (
 
 // separator is what stands between a name and its value: a quote that closes the name, an operator or "is", perhaps a
 // type. The groups are the operator, the type, and the quote that opens the value.
-var separator = pattern.New("^(?:\\\\?[\"'`]|%22)?\\]?\\s{0,4}(?:[A-Za-z.]{1,20}\\s{1,3})??((?::{1,3}|[?.+|])?={1,3}>?|:|\\|{1,2}|>|,|%3[AaDd]|\\s(?:is|was|ist)\\s*:?)\\s*(?:([A-Za-z.]{1,20})\\s*=\\s*)?(\\\\?[\"'`]|%22)?")
+var separator = pattern.New("^(?:\\\\?[\"'`]|%22)?\\]?\\s{0,4}(?:[A-Za-z.]{1,20}\\s{1,3})??((?::{1,3}|[?.+|])?={1,3}>?|:|\\|\\||>|,|%3[AaDd]|\\s(?:is|was|ist)\\s*:?)\\s*(?:([A-Za-z.]{1,20})\\s*=\\s*)?(\\\\?[\"'`]|%22)?")
 
 // assigned looks for the value that follows the name n, and adds it if it is a secret.
 func (f *findings) assigned(text string, n name) {
+	if f.tabled(text, n) {
+		return
+	}
 	rest := text[n.end:min(len(text), n.end+maxValue)]
 	l, ok := linkBehind(text, n, rest)
 	if !ok || !l.assigns(text, n, rest) {
@@ -23,8 +26,15 @@ func (f *findings) assigned(text string, n name) {
 	if !closed && n.end+maxValue > len(text) { // more text may belong to it
 		f.wait(n.start, l.quote)
 	}
-	if a := (assignment{n, value, l.quote != "", l.operator}); ok && a.isSecret() {
-		start := n.end + l.size
+	start, isLine := n.end+l.size, false
+	if l.operator == ":" && l.quote == "" {
+		if scalar, at := blockScalar(text, n.end); at > 0 {
+			value, start, isLine = scalar, at, true
+		} else if value != "" {
+			isLine = f.inYAML(text, n.start)
+		}
+	}
+	if a := (assignment{n, value, l.quote != "", l.operator, isLine}); ok && a.isSecret() {
 		f.addNamed(start, start+len(value), a.kind())
 	}
 }
@@ -67,8 +77,7 @@ func (l link) assigns(text string, n name, rest string) bool {
 	case l.before == '{' && n.start > 1 && text[n.start-2] == '$', // ${NAME:-default}
 		l.before == ':' && l.operator == ":", // a part of a resource name
 		l.before != '<' && l.operator == ">", // not an XML element
-		text[n.start:n.end] == "PASS" && testRunner(rest),
-		l.operator == "|" && !strings.HasPrefix(lineOf(text, n.start), "|"): // not a table
+		text[n.start:n.end] == "PASS" && testRunner(rest):
 		return false
 	case l.operator == ",": // the next argument of a call, on the same line: prose has commas, too
 		return l.quote != "" && l.quote != "`" && strings.IndexByte("\"'", rest[0]) >= 0 &&
@@ -99,11 +108,6 @@ func testRunner(rest string) bool {
 	return !strings.HasPrefix(rest, "=") || strings.Contains(rest, "PASS")
 }
 
-// lineOf returns the text from the start of the line that i stands in.
-func lineOf(text string, i int) string {
-	return strings.TrimLeft(text[strings.LastIndexByte(text[:i], '\n')+1:], " \t")
-}
-
 const maxValue = 4 << 10 // bytes behind a name that are looked at
 
 // unquoted returns the value at the start of s, up to white space, a quote, an angle bracket, or what separates it from
@@ -131,6 +135,7 @@ type assignment struct {
 	value    string
 	quoted   bool
 	operator string
+	isYAML   bool // a line of YAML
 }
 
 func (a assignment) password() bool {
@@ -195,7 +200,7 @@ func (f *findings) variable(text string, at int) {
 		return
 	}
 	n, ok := secretName(text[at+m[2]:at+m[3]], "")
-	if v := (assignment{n, text[at+m[4] : at+m[5]], true, "="}); ok && v.isSecret() {
+	if v := (assignment{n, text[at+m[4] : at+m[5]], true, "=", false}); ok && v.isSecret() {
 		f.addNamed(at+m[4], at+m[5], v.kind())
 	}
 }
@@ -251,7 +256,8 @@ func (a assignment) isChosen(v string, isProse bool) bool {
 	letters := strings.IndexFunc(v, isLatin) >= 0
 	if a.password() {
 		return strong || !isProse && letters &&
-			(a.quoted && !strings.Contains(v, "assw") || a.name.upperCase && len(v) >= 8)
+			(a.quoted && !strings.Contains(v, "assw") || a.name.upperCase && len(v) >= 8 ||
+				a.isYAML && len(v) >= 8 && !strings.Contains(v, "assw") && v == strings.ToLower(v))
 	}
 	isTold := a.quoted || a.name.upperCase
 	return strong && letters && len(v) >= 8 && (!wordy(v) || isTold && !codePath().MatchString(v))

@@ -23,7 +23,7 @@ func (f *findings) pair(text string, at int) {
 			continue
 		}
 		from := at + len("value")
-		a := assignment{n, after[value[g]:value[g+1]], g < 6, "="}
+		a := assignment{n, after[value[g]:value[g+1]], g < 6, "=", false}
 		if a.isSecret() {
 			f.add(from+value[g], from+value[g+1], a.kind())
 		}

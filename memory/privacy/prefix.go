@@ -68,7 +68,7 @@ func (p prefix) signed() bool { return strings.IndexByte("_-.~", p.text[len(p.te
 // ambiguous prefixes begin other things, too: behind them the tail must be one run of letters and digits.
 func (p prefix) ambiguous() bool {
 	switch p.text {
-	case "SG.", "sl.":
+	case "SG.", "sl.", "re_":
 		return false
 	case "secret_", "key-", "4b1d", "dapi", "api_org_", "live_", "test_", "ico-", "exa_", "ext_", "pat.", "sat.":
 		return true
@@ -87,6 +87,9 @@ func (p prefix) begins(text string, start, i, end int) bool {
 		return false
 	}
 	head := tail[:p.least]
+	if p.kind == "launchdarkly" && !hexadecimal(head) { // a UUID, and many names begin like this
+		return false
+	}
 	if p.ambiguous() && !unbroken(head) || !p.random(head) && !p.random(tail) {
 		return false
 	}
@@ -97,6 +100,8 @@ func (p prefix) begins(text string, start, i, end int) bool {
 func (p prefix) beginsInside(text string, start, i int, tail string) bool {
 	head := tail[:p.least]
 	switch {
+	case p.text == "re_": // the end of many names
+		return false
 	case !p.signed():
 		return runBefore(text, start, i) <= maxGlue && p.most > 0 &&
 			len(tail)-len(strings.TrimLeftFunc(tail, inRun)) <= p.most

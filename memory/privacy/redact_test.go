@@ -20,10 +20,12 @@ func lineEnds(s string) string { return strings.ReplaceAll(s, "\x00", "\n") }
 
 // The secret of each entry stands in «», with dots in between that keep scanners of repositories calm. All were made up
 // for this test: secrets.txt are keys of providers and what is assigned to names, forms.txt what commands, headers,
-// files and people write.
+// files and people write, and more.txt both, also in pieces.
 func TestRedactSecrets(t *testing.T) {
 	missed, total := 0, 0
-	for _, entry := range append(corpus(t, "secrets.txt"), corpus(t, "forms.txt")...) {
+	entries := append(corpus(t, "secrets.txt"), corpus(t, "forms.txt")...)
+	streams := len(entries) // TestStream has those before
+	for i, entry := range append(entries, corpus(t, "more.txt")...) {
 		entry = lineEnds(strings.ReplaceAll(entry, "·", ""))
 		before, rest, ok := strings.Cut(entry, "«")
 		secret, after, ok2 := strings.Cut(rest, "»")
@@ -32,6 +34,9 @@ func TestRedactSecrets(t *testing.T) {
 		}
 		total++
 		got := Redact(before + secret + after)
+		if i >= streams {
+			got += streamed(before+secret+after, nil, nil, func() int { return 1 + i%12 })
+		}
 		half := len(secret) / 2
 		if strings.Contains(got, secret) || len(secret) >= 16 &&
 			(strings.Contains(got, secret[half:]) || strings.Contains(got, secret[:half])) {

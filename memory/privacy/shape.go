@@ -69,7 +69,9 @@ var shapes = []shape{
 
 	// Passwords on command lines.
 	{"password", []string{"curl"}, 0,
-		begin(`(?s)curl\b.{0,400}?\s(?:-\w{0,6}u\s{0,4}|--(?:proxy-)?user[ =]\s{0,4})["']?[^\s"'<>\[:]*:([^\s"'<>\[]{4,})`), true, nil},
+		begin(`(?s)curl\b.{0,400}?\s(?:-\w{0,6}u\s{0,4}|--(?:proxy-)?user[ =]\s{0,4})(?:` +
+			`"[^"\n:]*:([^"\n]{4,})"|'[^'\n:]*:([^'\n]{4,})'|` +
+			`["']?[^\s"'<>\[:]*["']?:(?:"([^"\n]{4,})"|'([^'\n]{4,})'|([^\s"'<>\[]{4,})))`), true, nil},
 	{"password", []string{"mysql", "mariadb"}, 0, command(`(?:mysql|mariadb)[\w-]*`, `-p`+argument), true, nil},
 	{"password", []string{"sshpass"}, 0, command(`sshpass`, `-p\s{0,4}`+argument), true, nil},
 	{"password", []string{"redis-cli", "valkey-cli"}, 0, command(`(?:redis|valkey)-cli`,
@@ -130,7 +132,7 @@ const (
 // passwordLike tells a password in a sentence or a file from the words that stand there otherwise.
 func passwordLike(value string) bool {
 	value = strings.TrimRight(value, ".,;:!?)")
-	a := assignment{name{plain: "password", secret: "password", atEnd: true}, value, true, "is"}
+	a := assignment{name{plain: "password", secret: "password", atEnd: true}, value, true, "is", false}
 	return a.isSecret()
 }
 

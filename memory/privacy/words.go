@@ -29,8 +29,50 @@ func (f *findings) words(text string) {
 		if i-start >= minWord {
 			f.word(text, start, i)
 		}
+		if i > start && i < len(text) && (text[i] == '\n' || text[i] == '\r') {
+			f.cutKey(text, start, i)
+		}
 	}
 }
+
+// cutKey looks for a key that a line's end has cut: text[start:end] ends a line in the middle of one, and the next line
+// begins with its rest.
+func (f *findings) cutKey(text string, start, end int) {
+	at := start
+	for at+1 < end && !slices.ContainsFunc(prefixes().at(text[at], text[at+1]), func(p prefix) bool {
+		return p.telling() && strings.HasPrefix(text[at:end], p.text)
+	}) {
+		at++
+	}
+	if at+1 >= end {
+		return
+	}
+	from := end
+	for from < len(text) && from < end+maxIndent && strings.IndexByte(space, text[from]) >= 0 {
+		from++
+	}
+	to := from
+	for to < len(text) && inName(text[to]) {
+		to++
+	}
+	if _, _, whole := key(text, at, end); to == len(text) && !whole {
+		f.wait(at, "")
+	}
+	rest := text[from:to]
+	if strings.Count(text[end:from], "\n") != 1 || len(rest) < minRest || !mixed(rest) && !digitsIn(rest) || wordy(rest) {
+		return
+	}
+	whole := text[at:end] + rest
+	if _, kind, ok := key(whole, 0, len(whole)); ok {
+		f.add(at, end, kind)
+		f.add(from, to, kind)
+	}
+}
+
+const (
+	maxIndent = 16 // bytes of white space between the parts of a key that a line's end has cut
+	minRest   = 4  // bytes of its second part
+)
 
 const minWord = 17 // bytes of the shortest key, prefix included
 
@@ -55,7 +97,18 @@ func (f *findings) word(text string, start, end int) {
 		f.add(value, end, kind)
 		return
 	}
+	if isTrello(text, value, end) {
+		f.add(value, end, "trello")
+		return
+	}
 	f.randomStrings(text, start, end)
+}
+
+// isTrello reports whether text[start:end] is a key of Trello's: it looks like a hash, and only what stands before it
+// says what it is.
+func isTrello(text string, start, end int) bool {
+	return end-start == 32 && hexadecimal(text[start:end]) && mixed(text[start:end]) &&
+		strings.Contains(strings.ToLower(text[max(0, start-64):start]), "trello")
 }
 
 var discordBot = pattern.New(`^[MNO][A-Za-z0-9_-]{23,27}\.[A-Za-z0-9_-]{6}\.[A-Za-z0-9_-]{27,40}$`)
