@@ -59,7 +59,8 @@ func (f *findings) cutKey(text string, start, end int) {
 		f.wait(at, "")
 	}
 	rest := text[from:to]
-	if strings.Count(text[end:from], "\n") != 1 || len(rest) < minRest || !mixed(rest) && !digitsIn(rest) || wordy(rest) {
+	isRest := len(rest) >= minRest && (mixed(rest) || digitsIn(rest)) && !wordy(rest)
+	if strings.Count(text[end:from], "\n") != 1 || !isRest {
 		return
 	}
 	whole := text[at:end] + rest

@@ -32,7 +32,8 @@ func (f *findings) inYAML(text string, i int) bool {
 
 func isYAML(line string) bool {
 	line = strings.TrimRight(line, " \t\r\n")
-	return line != "" && len(line) < maxLine && strings.IndexByte(",;{([", line[len(line)-1]) < 0 && yamlLine().MatchString(line)
+	return line != "" && len(line) < maxLine &&
+		strings.IndexByte(",;{([", line[len(line)-1]) < 0 && yamlLine().MatchString(line)
 }
 
 // blockScalar returns the one line of a value that begins below its name, behind | or >, and where it stands; 0: there
