@@ -44,7 +44,7 @@ func (r *run) setUp(ctx context.Context, command, cwd string) error {
 		if err != nil {
 			return err
 		}
-		o.OwnGuard = true
+		o.OwnGuard, o.Apart = true, true
 	}
 	process, err := upstream.Start(o)
 	if err != nil {

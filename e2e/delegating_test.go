@@ -1,8 +1,10 @@
 package e2e
 
 import (
+	"bufio"
 	"encoding/json"
 	"fmt"
+	"net"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -26,18 +28,8 @@ type delegated struct {
 // delegating is a box in which agents may ask one another, each by a name and with variables for echoagent.
 func delegating(t *testing.T, agents map[string][]string) *box {
 	t.Helper()
-	shared := ""
-	if runtime.GOOS == "linux" { // where agents may write in their bounds, too; removed after the box is closed
-		var err error
-		if shared, err = os.MkdirTemp("/dev/shm", "signet-e2e-"); err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(func() { os.RemoveAll(shared) })
-	}
 	b := newBox(t)
-	if shared != "" {
-		b.Echo = shared
-	}
+	b.noteRequests()
 	b.agents(agents)
 	must(b, os.RemoveAll(filepath.Join(b.Work, ".git")))
 	must(b, os.WriteFile(filepath.Join(b.Work, "heron.txt"), []byte("grey\n"), 0o600))
@@ -47,10 +39,34 @@ func delegating(t *testing.T, agents map[string][]string) *box {
 	return b
 }
 
+// noteRequests writes what agents in bounds say of their requests into the log of those that are not.
+func (b *box) noteRequests() {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	must(b, err)
+	f, err := os.OpenFile(filepath.Join(b.Echo, "requests.log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	must(b, err)
+	b.requestLog = l.Addr().String()
+	done := make(chan struct{})
+	b.t.Cleanup(func() { l.Close(); <-done; f.Close() })
+	go func() {
+		defer close(done)
+		for {
+			conn, err := l.Accept()
+			if err != nil {
+				return
+			}
+			if line, err := bufio.NewReader(conn).ReadString('\n'); err == nil {
+				_, _ = f.WriteString(line)
+			}
+			conn.Close()
+		}
+	}()
+}
+
 // agents writes the configuration with these agents.
 func (b *box) agents(agents map[string][]string) {
 	b.t.Helper()
-	kept := []string{"ECHOAGENT_DIR=" + b.Echo, "SIGNET_E2E=" + b.Dir, "GORACE=atexit_sleep_ms=0"}
+	kept := []string{"ECHOAGENT_LOG=" + b.requestLog, "SIGNET_E2E=" + b.Dir, "GORACE=atexit_sleep_ms=0"}
 	var config strings.Builder
 	config.WriteString("acp:\n  delegation: on\n  memory: embedded\n")
 	if runtime.GOOS != "linux" { // where nothing would keep echoagent to its folder

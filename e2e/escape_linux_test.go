@@ -16,7 +16,7 @@ import (
 var escapes = []struct{ name, command string }{
 	{"write beside", `echo x > "$CALLER/heron.txt"`},
 	{"truncate beside", `truncate -s 0 "$CALLER/heron.txt"`},
-	{"remove beside", `rm -f "$CALLER/heron.txt"`},
+	{"remove beside", `rm "$CALLER/heron.txt"`},
 	{"rename beside", `mv "$CALLER/heron.txt" "$CALLER/egret.txt"`},
 	{"write to HOME", `echo x > "$REAL/x"`},
 	{"write to the temp folder", `echo x > /tmp/signet-escaped`},
@@ -48,15 +48,13 @@ var escapes = []struct{ name, command string }{
 	{"mount", `mount -t tmpfs none "$HOME"`},
 	{"read the password file", `cat /etc/shadow`},
 	{"write to the system", `echo x > /usr/local/bin/escaped`},
+	{"use a socket by its path", `python3 -c 'import socket,sys; socket.socket(socket.AF_UNIX).connect(sys.argv[1])' "$SOCKET"`},
 	{"use the command", `"$PROXY" delegations --signet-path "$SIGNET" --db "$SIGNET/acp/sessions.db"`},
 }
 
 // limits are what docs/delegation.md#what-the-system-does-not-stop says that nothing stops.
 var limits = []struct{ name, command string }{
-	{"a socket by its path", `python3 -c 'import socket,sys; socket.socket(socket.AF_UNIX).connect(sys.argv[1])' "$SOCKET"`},
 	{"the network", `python3 -c 'import socket,sys; socket.create_connection(("127.0.0.1", int(sys.argv[1])))' $PORT`},
-	{"that a file is there", `test -e "$REAL/.ssh/id_x"`},
-	{"a file's mode", `chmod 600 "$REAL/.bashrc"`},
 }
 
 // needs are what must work.

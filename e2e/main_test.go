@@ -90,6 +90,8 @@ type box struct {
 	*sandbox.Sandbox
 	t *testing.T
 
+	requestLog string // the address that takes the requests of agents in bounds
+
 	goesOn bool     // a script adds to what the one before it was sent
 	wrap   []string // what the proxy is started by
 	build  string   // a build of the proxy that is not the usual one

@@ -27,6 +27,9 @@ type Options struct {
 	// OwnGuard says that the command starts a guard itself, with the socket that it gets as file descriptor 3, and
 	// writes the guard's process id to it. Nothing that the command starts outlives the end of that socket. Linux only.
 	OwnGuard bool
+	// Apart starts the command in namespaces of its own, for users, mounts and what System V's processes share, where
+	// the system lets us. It has the right to mount there. Linux only.
+	Apart bool
 
 	adapter []string // the command that npx is to run, if Command is npx
 

@@ -19,6 +19,8 @@ type child struct {
 // inOwnGroup makes the harness lead a process group. If we are killed, the guard kills it.
 func inOwnGroup() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setpgid: true} }
 
+func apart() *syscall.SysProcAttr { return inOwnGroup() }
+
 // await reaps at once, because waiting without reaping is unreliable on darwin. As long as the guard lives the group's
 // number cannot be reused.
 func (c *child) await() { c.exit = collect(c.pid) }

@@ -53,6 +53,13 @@ func spawn(path string, o Options) (c *child, ours [3]*pipe, err error) {
 		}()
 	}
 	attr := &syscall.ProcAttr{Dir: o.Dir, Env: environment(o.Env), Files: theirs, Sys: inOwnGroup()}
+	if o.Apart {
+		attr.Sys = apart()
+		if c.pid, err = syscall.ForkExec(path, o.Command, attr); err == nil {
+			return c, ours, nil
+		}
+		attr.Sys = inOwnGroup()
+	}
 	c.pid, err = syscall.ForkExec(path, o.Command, attr)
 	if err == syscall.ENOEXEC {
 		// A script without #!. Shells and execvp, so all other clients, run it with sh.

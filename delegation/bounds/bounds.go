@@ -24,7 +24,17 @@ type Rules struct {
 	Write []string `json:"write"` // folders that it may also change
 	// Memory is how many bytes each of its processes may have, 0 for no limit.
 	Memory int64 `json:"memory,omitempty"`
+
+	State   string   `json:"state,omitempty"` // a folder of Write that has folders for its temp files and shared memory
+	Links   []string `json:"links,omitempty"` // symbolic links that lead to what it may read
+	Outside string   `json:"outside,omitempty"`
 }
+
+// Folders of the state.
+const (
+	tmpName = "tmp" // its TMPDIR, and its /tmp
+	shmName = "shm" // its /dev/shm
+)
 
 // Word, as the first argument, makes our program the one that becomes another in its bounds:
 // Word PATH COMMAND…, with the rules in the environment.
@@ -42,6 +52,7 @@ func (r Rules) Around(path string, command, env []string) (around, with []string
 	if err != nil {
 		return nil, nil, err
 	}
+	r.Outside = outside()
 	text, err := json.Marshal(r)
 	if err != nil {
 		return nil, nil, err

@@ -52,6 +52,7 @@ func TestAround(t *testing.T) {
 	if err := json.Unmarshal([]byte(text), &got); err != nil || name != rulesVariable || env[0] != "A=b" || len(env) != 2 {
 		t.Errorf("%q, %v", env, err)
 	}
+	rules.Outside = outside()
 	if diff := cmp.Diff(rules, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"runtime"
+	"slices"
 	"strconv"
 	"syscall"
 
@@ -40,9 +41,8 @@ const (
 
 // devices that every program may use, and folders of such.
 var (
-	devices = []string{"/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", "/dev/tty",
-		"/dev/ptmx"}
-	deviceFolders = []string{"/dev/pts", "/dev/shm"}
+	devices   = []string{"/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", "/dev/tty"}
+	terminals = []string{"/dev/ptmx", "/dev/pts"}
 )
 
 // launch applies the rules and becomes the command.
@@ -54,6 +54,14 @@ func (r Rules) launch(path string, command, env []string) error {
 		return err
 	}
 	runtime.LockOSThread() // for capabilities and exec; the thread ends with us
+	denied := denials
+	entered, err := r.enter()
+	if err != nil {
+		return err
+	}
+	if !entered {
+		denied = slices.Concat(denials, noSockets)
+	}
 	if err := landlock.V6.RestrictScoped(); err != nil {
 		return err
 	}
@@ -72,10 +80,10 @@ func (r Rules) launch(path string, command, env []string) error {
 	if err := r.limit(); err != nil {
 		return fmt.Errorf("limiting what it uses: %w", err)
 	}
-	if err := deny(denials); err != nil {
+	if err := deny(denied); err != nil {
 		return err
 	}
-	err := unix.Exec(path, command, env)
+	err = unix.Exec(path, command, env)
 	if errors.Is(err, unix.ENOEXEC) { // a script without #!, see upstream.Start
 		err = unix.Exec("/bin/sh", append([]string{"sh", path}, command[1:]...), env)
 	}
@@ -101,7 +109,7 @@ func (r Rules) paths() []landlock.Rule {
 	add(r.Read, reading)
 	add(r.Write, writing)
 	add(devices, onDevices)
-	add(deviceFolders, writing|onDevices)
+	add(terminals, onDevices)
 	return rules
 }
 
@@ -137,10 +145,10 @@ func leaveGuard() error {
 var kept = []uintptr{unix.CAP_CHOWN, unix.CAP_DAC_OVERRIDE, unix.CAP_FOWNER, unix.CAP_FSETID, unix.CAP_KILL,
 	unix.CAP_SETGID, unix.CAP_SETUID, unix.CAP_NET_BIND_SERVICE}
 
-// dropCapabilities takes the others from root. Nobody else has any, and none can be gained any more.
+// dropCapabilities takes the others from root, and all from everybody else. None can be gained any more.
 func dropCapabilities() error {
-	if os.Geteuid() != 0 {
-		return nil
+	if os.Geteuid() != 0 { // it had them for its root
+		return unix.Prctl(unix.PR_CAP_AMBIENT, unix.PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0)
 	}
 next:
 	for c := uintptr(0); c <= unix.CAP_LAST_CAP; c++ {

@@ -3,6 +3,7 @@ package bounds
 import (
 	"fmt"
 	"io"
+	"net"
 	"os"
 	"path/filepath"
 	"strings"
@@ -26,13 +27,29 @@ func TestLaunch(t *testing.T) {
 	if err := Check(); err != nil {
 		t.Skip(err)
 	}
-	dir := files(t, "read/a", "closed/b", "write/c")
+	for _, apart := range []bool{true, false} {
+		t.Run(fmt.Sprintf("in a root of its own %v", apart), func(t *testing.T) { launches(t, apart) })
+	}
+}
+
+func launches(t *testing.T, apart bool) {
+	dir := files(t, "read/a", "closed/b", "write/c", "write/tmp/t", "write/shm/s")
+	socket := filepath.Join(files(t), "s")
+	l, err := net.Listen("unix", socket)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	unseen, noSocket := "Permission denied", "Permission denied"
+	if apart {
+		unseen, noSocket = "No such file", "No such file"
+	}
 	at := func(name string) string { return filepath.Join(dir, name) }
 	if err := os.WriteFile(at("write/script"), []byte("echo a script\n"), 0o700); err != nil {
 		t.Fatal(err)
 	}
 	rules := Rules{Read: append([]string{at("read"), at("gone")}, system...), Write: []string{at("write")},
-		Memory: 2 << 30}
+		State: at("write"), Memory: 2 << 30}
 	for script, want := range map[string]string{
 		"cat " + at("read/a"):                          "read/a",
 		"cat " + at("closed/b"):                        "Permission denied",
@@ -45,16 +62,20 @@ func TestLaunch(t *testing.T) {
 		"grep CapEff /proc/self/status":                "CapEff:\t0000000000000",
 		"setsid sleep 300 >/dev/null 2>&1 & echo left": "left",
 		"echo $" + rulesVariable + ".":                 ".",
+		"ls " + filepath.Dir(socket):                   unseen,
+		connects + " " + socket:                        noSocket,
+		pair + " && echo ok":                           "ok",
+		"cat /etc/passwd >/dev/null && echo ok":        "ok",
 		"chmod u+s " + at("write/c"):                   "not permitted",
 		"ulimit -d; ulimit -c":                         "2097152\n0\n",
 	} {
-		out, exit := launch(t, rules, "/bin/sh", "sh", "-c", script)
+		out, exit := launch(t, apart, rules, "/bin/sh", "sh", "-c", script)
 		if !strings.Contains(out, want) || strings.Contains(out, "\"read\"") {
 			t.Errorf("%s: %s, %s; want %s", script, out, exit, want)
 		}
 	}
 	for path, want := range map[string]string{at("write/script"): "a script", at("write/none"): "no such file"} {
-		if out, _ := launch(t, rules, path, path); !strings.Contains(out, want) {
+		if out, _ := launch(t, apart, rules, path, path); !strings.Contains(out, want) {
 			t.Errorf("%s: %s, want %s", path, out, want)
 		}
 	}
@@ -63,14 +84,20 @@ func TestLaunch(t *testing.T) {
 	}
 }
 
+const (
+	connects = `python3 -c 'import socket,sys; socket.socket(socket.AF_UNIX).connect(sys.argv[1])'`
+	pair     = `python3 -c 'import socket; a, b = socket.socketpair(); a.send(b"x"); b.recv(1)'`
+)
+
 // launch runs a command in bounds, and returns what it says.
-func launch(t *testing.T, rules Rules, path string, command ...string) (said string, exit upstream.Exit) {
+func launch(t *testing.T, apart bool, rules Rules, path string, command ...string) (said string, exit upstream.Exit) {
 	t.Helper()
 	command, env, err := rules.Around(path, command, os.Environ())
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := upstream.Start(upstream.Options{Command: command, Env: env, OwnGuard: true})
+	p, err := upstream.Start(upstream.Options{Command: command, Env: env, Dir: rules.State, OwnGuard: true,
+		Apart: apart})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -38,23 +38,29 @@ func (p Place) Prepare(h upstream.Profile, path string, command, env, chosen, cl
 		info, err := os.Stat(path)
 		return err != nil || !info.Mode().IsRegular()
 	})
-	r := Rules{Memory: p.Memory, Write: []string{own}, Read: slices.Concat(
-		without(real(slices.Concat(system, named(env, certificates))), closed),
-		real(slices.Concat(toolchains(env, closed), filesOf(append([]string{path}, command...), closed), files,
-			[]string{self}, p.Reads)))}
+	shared := slices.Concat(system, named(env, certificates))
+	words := append([]string{path}, command...)
+	others := slices.Concat(files, []string{self}, p.Reads)
+	r := Rules{Memory: p.Memory, State: own, Write: []string{own}}
+	r.Read, r.Links = without(real(shared), closed)
+	r.Read = append(r.Read, real(slices.Concat(toolchains(env, closed), filesOf(words, closed), others))...)
+	r.Links = append(r.Links, links(slices.Concat(shared, binaries(env), absolute(words), others,
+		[]string{p.Tree, p.State}))...)
 	if tree := real([]string{p.Tree}); p.Edit {
 		r.Write = append(r.Write, tree...)
 	} else {
 		r.Read = append(r.Read, tree...)
 	}
-	slices.Sort(r.Read)
-	r.Read = slices.Compact(r.Read)
+	for _, list := range []*[]string{&r.Read, &r.Links} {
+		slices.Sort(*list)
+		*list = slices.Compact(*list)
+	}
 	return r, environment(own, h, env, chosen), nil
 }
 
 // environment returns the variables of a harness whose state is in own.
 func environment(own string, h upstream.Profile, env, chosen []string) []string {
-	with := append(keep(env, slices.Concat(h.Variables, chosen)), "HOME="+own, "TMPDIR="+filepath.Join(own, "tmp"),
+	with := append(keep(env, slices.Concat(h.Variables, chosen)), "HOME="+own, "TMPDIR="+filepath.Join(own, tmpName),
 		"XDG_CONFIG_HOME="+filepath.Join(own, ".config"), "XDG_CACHE_HOME="+filepath.Join(own, ".cache"),
 		"XDG_DATA_HOME="+filepath.Join(own, ".local/share"), "XDG_STATE_HOME="+filepath.Join(own, ".local/state"))
 	for name, folder := range toolVariables {
@@ -79,8 +85,10 @@ func makeHomes(own string, homes []upstream.Home, env []string) error {
 		return err
 	}
 	defer inside.Close()
-	if err := inside.MkdirAll("tmp", 0o700); err != nil {
-		return err
+	for _, name := range []string{tmpName, shmName} {
+		if err := inside.MkdirAll(name, 0o700); err != nil {
+			return err
+		}
 	}
 	for _, home := range homes {
 		folder := filepath.FromSlash(home.Folder)
@@ -136,7 +144,7 @@ func (p Place) Forget(h upstream.Profile) error {
 		return err
 	}
 	defer inside.Close()
-	err = inside.RemoveAll("tmp")
+	err = errors.Join(inside.RemoveAll(tmpName), inside.RemoveAll(shmName))
 	for _, home := range h.Homes {
 		for _, name := range home.Login {
 			removed := inside.Remove(filepath.Join(filepath.FromSlash(home.Folder), name))

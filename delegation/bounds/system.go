@@ -12,7 +12,7 @@ import (
 
 // system has what every program reads: itself, its libraries, names of users and hosts, certificates.
 var system = []string{"/usr", "/lib", "/lib32", "/lib64", "/libx32", "/bin", "/sbin", "/etc", "/opt", "/proc", "/sys",
-	"/run/systemd/resolve", "/run/resolvconf", "/run/NetworkManager/resolv.conf", "/run/current-system", "/nix/store",
+	"/run/systemd/resolve/resolv.conf", "/run/systemd/resolve/stub-resolv.conf", "/run/resolvconf", "/run/NetworkManager/resolv.conf", "/run/current-system", "/nix/store",
 	"/gnu/store", "/snap", "/var/lib/snapd", "/var/lib/ca-certificates", "/mnt/wsl/resolv.conf"}
 
 // toolFolders are the folders below a home in which toolchains and package caches lie.
@@ -69,12 +69,7 @@ func toolchains(env []string, closed []string) []string {
 			all = append(all, filepath.Join(home, name))
 		}
 	}
-	var bins []string
-	for _, dir := range filepath.SplitList(value(env, "PATH")) {
-		if filepath.IsAbs(dir) {
-			bins = append(bins, dir)
-		}
-	}
+	bins := binaries(env)
 	for _, tool := range tools {
 		if path, err := exec.LookPath(tool); err == nil {
 			if path, err = filepath.EvalSymlinks(path); err == nil {
@@ -92,6 +87,11 @@ func toolchains(env []string, closed []string) []string {
 		}
 	}
 	return all
+}
+
+// binaries returns the folders on PATH.
+func binaries(env []string) []string {
+	return slices.DeleteFunc(filepath.SplitList(value(env, "PATH")), func(dir string) bool { return !filepath.IsAbs(dir) })
 }
 
 // inRepository reports whether a folder is one of git's, or in one: somebody works there.
@@ -146,17 +146,24 @@ func packageOf(file string, closed []string) string {
 	return file
 }
 
-// filesOf returns the files that a command line names, and the packages that they belong to. A word may also be
-// NAME=PATH.
-func filesOf(command, closed []string) []string {
+// absolute returns the paths that a command line names. A word may also be NAME=PATH.
+func absolute(command []string) []string {
 	var all []string
 	for _, word := range command {
 		if i := strings.IndexByte(word, '='); i >= 0 && !filepath.IsAbs(word) {
 			word = word[i+1:]
 		}
-		if !filepath.IsAbs(word) {
-			continue
+		if filepath.IsAbs(word) {
+			all = append(all, word)
 		}
+	}
+	return all
+}
+
+// filesOf returns the files that a command line names, and the packages that they belong to.
+func filesOf(command, closed []string) []string {
+	var all []string
+	for _, word := range absolute(command) {
 		path, err := filepath.EvalSymlinks(word)
 		if err != nil || holdsAny(path, closed) {
 			continue
@@ -194,10 +201,31 @@ func real(paths []string) []string {
 	return all
 }
 
-// without returns a list that leaves out what is closed: rules can only add, so a folder that holds something closed is
-// replaced by what else is in it.
-func without(paths, closed []string) []string {
+// links returns the symbolic links by which paths lead to where they end.
+func links(paths []string) []string {
 	var all []string
+	for _, path := range paths {
+		for at, left := "/", strings.Split(path, "/"); len(left) > 0 && len(left) < 200; {
+			next := filepath.Join(at, left[0])
+			left = left[1:]
+			to, err := os.Readlink(next)
+			if err != nil {
+				at = next
+				continue
+			}
+			all = append(all, next)
+			if filepath.IsAbs(to) {
+				at = "/"
+			}
+			left = append(strings.Split(to, "/"), left...)
+		}
+	}
+	return all
+}
+
+// without returns a list that leaves out what is closed: rules can only add, so a folder that holds something closed is
+// replaced by what else is in it. Links are such as lie there.
+func without(paths, closed []string) (all, links []string) {
 	for _, path := range paths {
 		switch {
 		case slices.Contains(closed, path):
@@ -210,12 +238,15 @@ func without(paths, closed []string) []string {
 			}
 			var inside []string
 			for _, e := range entries {
-				if e.Type()&fs.ModeSymlink == 0 { // where it leads is on the list itself, or is not
+				if e.Type()&fs.ModeSymlink == 0 {
 					inside = append(inside, filepath.Join(path, e.Name()))
+				} else { // where it leads is on the list itself, or is not
+					links = append(links, filepath.Join(path, e.Name()))
 				}
 			}
-			all = append(all, without(inside, closed)...)
+			more, moreLinks := without(inside, closed)
+			all, links = append(all, more...), append(links, moreLinks...)
 		}
 	}
-	return all
+	return all, links
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"os"
 	"strings"
 	"syscall"
 
@@ -31,6 +32,9 @@ func dial(address string) (net.Conn, error) {
 // Pipe copies in and out to and from the socket of a server until either ends. It is what a harness starts as its MCP
 // server: it keeps no state and reads no configuration. The error says what to do when nobody listens at the address.
 func Pipe(address string, in io.Reader, out io.Writer) error {
+	if info, err := os.Stat(address); err == nil && info.IsDir() {
+		return throughPipes(address, in, out)
+	}
 	conn, err := dial(address)
 	if err != nil {
 		return err

@@ -73,6 +73,7 @@ type Server struct {
 	tokens  *tokens
 	sockets *sockets
 	web     *httpServer
+	pipes   sync.Map // by their address, the context.CancelFunc that ends them
 
 	watching sync.Once
 }
@@ -125,6 +126,10 @@ func (s *Server) HTTP(who func() memory.Session) (url, authorization string, err
 // Release ends an address of Socket, or an Authorization header of HTTP: no client can connect with it any more. Those
 // connected to the socket are still served.
 func (s *Server) Release(address string) {
+	if release, ok := s.pipes.LoadAndDelete(address); ok {
+		release.(context.CancelFunc)()
+		return
+	}
 	e := s.tokens.revoke(address[strings.LastIndexAny(address, ": ")+1:])
 	if e != nil && !s.run(e.endHTTP) { // the server has ended
 		e.endHTTP()

@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"sync"
 	"time"
@@ -37,7 +38,11 @@ type agent struct {
 func Run(o Options) error {
 	dir := os.Getenv("ECHOAGENT_DIR")
 	if dir == "" {
-		return errors.New("ECHOAGENT_DIR must name the folder of the sessions")
+		home, err := os.UserHomeDir()
+		if err != nil {
+			return errors.New("ECHOAGENT_DIR must name the folder of the sessions")
+		}
+		dir = filepath.Join(home, ".echoagent") // in bounds, HOME is its own
 	}
 	sessions, err := openSessions(dir)
 	if err != nil {

@@ -5,7 +5,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
+	"net"
 	"os"
 	"path/filepath"
 	"sync"
@@ -120,10 +122,20 @@ type request struct {
 	Session string `json:"session,omitempty"`
 }
 
-// Log notes a request; one write a line, so that lines of several processes do not mix.
+// Log notes a request; one write a line, so that lines of several processes do not mix. In the bounds of a delegation
+// the folder is out of reach of those who read it, so the line goes to the address in ECHOAGENT_LOG, which hangs up when
+// it has it.
 func (s *sessions) log(method, id string) {
 	line, err := json.Marshal(request{os.Getpid(), method, id})
 	if err != nil {
+		return
+	}
+	if address := os.Getenv("ECHOAGENT_LOG"); address != "" {
+		if conn, err := net.Dial("tcp", address); err == nil {
+			defer conn.Close()
+			_, _ = conn.Write(append(line, '\n'))
+			_, _ = io.Copy(io.Discard, conn)
+		}
 		return
 	}
 	f, err := os.OpenFile(filepath.Join(s.dir, "requests.log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)

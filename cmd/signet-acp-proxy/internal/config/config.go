@@ -81,6 +81,9 @@ type Config struct {
 	// Warnings name what the file and the environment still set, and what has replaced it.
 	Warnings []string `yaml:"-"`
 
+	// Pipes is the folder for the memory tools' named pipes, where the agent is in bounds and reaches no socket.
+	Pipes string `yaml:"-"`
+
 	sources map[string]string // where each value came from
 }
 

@@ -104,8 +104,9 @@ func Bind(c *config.Config, profile upstream.Profile, name string, o *upstream.O
 		release()
 		return nil, fmt.Errorf("bounding it: %w", err)
 	}
-	o.OwnGuard = true
+	o.OwnGuard, o.Apart = true, true
 	c.MCPCommand = nil // there it would lack its files and its token; our own tools need neither
+	c.Pipes = rules.State
 	return release, nil
 }
 

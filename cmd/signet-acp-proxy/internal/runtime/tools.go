@@ -94,7 +94,7 @@ func (t *memoryTools) entry(agent string, who func() memory.Session) (text []byt
 		if command != nil && t.healthy.Load() {
 			env = append(env, variable{"SIGNET_DAEMON_URL", t.c.DaemonURL}, variable{"SIGNET_HARNESS", who().Harness},
 				variable{"SIGNET_WORKSPACE", who().Cwd})
-		} else if address, err = t.server.Socket(who); err != nil {
+		} else if address, err = t.listen(who); err != nil {
 			break
 		} else if command, err = pipe(address); err != nil {
 			break
@@ -119,6 +119,14 @@ func (t *memoryTools) entry(agent string, who func() memory.Session) (text []byt
 		return nil, nil
 	}
 	return text, func() { t.server.Release(address) }
+}
+
+// listen returns an address at which our server serves a session.
+func (t *memoryTools) listen(who func() memory.Session) (string, error) {
+	if t.c.Pipes != "" {
+		return t.server.Pipes(t.c.Pipes, who)
+	}
+	return t.server.Socket(who)
 }
 
 // pipe returns the command line that connects to an address of this relay's server.
