@@ -22,7 +22,8 @@ const mountName = ".root"
 // enter gives us a root in which there is only what the rules name, so that nothing else can be found, least of all a
 // socket. False: the system does not let us, and nothing has changed.
 //
-// What it mounts elsewhere, it adds to the rules. The root is an empty file system, with each file and folder mounted where it is outside.
+// The root is an empty file system, with each file and folder mounted where it is outside. What is mounted elsewhere is
+// added to the rules.
 func (r *Rules) enter() (bool, error) {
 	here := outside()
 	if r.State == "" || r.Outside == "" || here == "" || here == r.Outside {

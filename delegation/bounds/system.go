@@ -91,7 +91,9 @@ func toolchains(env []string, closed []string) []string {
 
 // binaries returns the folders on PATH.
 func binaries(env []string) []string {
-	return slices.DeleteFunc(filepath.SplitList(value(env, "PATH")), func(dir string) bool { return !filepath.IsAbs(dir) })
+	return slices.DeleteFunc(filepath.SplitList(value(env, "PATH")), func(dir string) bool {
+		return !filepath.IsAbs(dir)
+	})
 }
 
 // inRepository reports whether a folder is one of git's, or in one: somebody works there.
