@@ -122,9 +122,8 @@ type request struct {
 	Session string `json:"session,omitempty"`
 }
 
-// Log notes a request; one write a line, so that lines of several processes do not mix. In a delegation's bounds
-// the folder is out of reach of those who read it, so the line goes to the address in ECHOAGENT_LOG, which hangs up when
-// it has it.
+// Log notes a request; one write a line, so that lines of several processes do not mix. In a delegation's bounds the
+// folder is its own, so the line goes to the address in ECHOAGENT_LOG, which hangs up when it has it.
 func (s *sessions) log(method, id string) {
 	line, err := json.Marshal(request{os.Getpid(), method, id})
 	if err != nil {
