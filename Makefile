@@ -8,7 +8,7 @@ FUZZTIME ?= 30s
 # Compiling SQLite takes longest: without what a C debugger reads it takes a sixth less.
 export CGO_CFLAGS ?= -O2
 
-.PHONY: build run test bench scale bench-readme fuzz mutants recall gitleaks harnesses windows pictures lint vuln licences weigh release clean
+.PHONY: build run test bench scale bench-readme fuzz mutants recall gitleaks harnesses redteam windows pictures lint vuln licences weigh release clean
 .DEFAULT_GOAL := build
 
 build:
@@ -62,6 +62,10 @@ gitleaks:
 # Real harnesses, 1.5 GB of them, against a fake model on loopback, and the table of what was seen; INTO=docs/facts/harnesses.md puts it there.
 harnesses:
 	$(if $(INTO),SIGNET_HARNESS_TABLE=$(abspath $(INTO))) go test -tags "$(TAGS) harnesses" -count=1 -timeout 60m -v ./e2e/harnesses
+
+# A hostile child tries to get out of its bounds: what it tries, and what stops it. `make test` runs it, too.
+redteam:
+	go test -tags $(TAGS) -count=1 -v -run TestRedteam ./e2e
 
 # The build for Windows, under Wine; it says what is missing where that is not there.
 windows:

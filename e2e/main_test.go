@@ -29,6 +29,7 @@ var (
 	echoBin  string // echoagent
 	self     string // this test binary, which plays harnesses of its own (scripted_test.go)
 
+	hostileBin     string // e2e/hostile
 	transcriptsBin string // scripts/transcripts
 	makeDir        string // what make builds
 	nodeCache      string // what Node keeps of the scripts that it has compiled
@@ -68,10 +69,10 @@ func testMain(m *testing.M) (int, error) {
 	}
 	defer os.RemoveAll(dir)
 	proxyBin, echoBin = filepath.Join(dir, "signet-acp-proxy"), filepath.Join(dir, "echoagent")
-	transcriptsBin = filepath.Join(dir, "transcripts")
+	transcriptsBin, hostileBin = filepath.Join(dir, "transcripts"), filepath.Join(dir, "hostile")
 	makeDir, nodeCache = filepath.Join(dir, "made"), filepath.Join(dir, "node")
 	if out, err := exec.Command("go", "build", "-tags", "sqlite_fts5", "-o", dir+string(filepath.Separator),
-		"../cmd/signet-acp-proxy", "./echoagent", "../scripts/transcripts").CombinedOutput(); err != nil {
+		"../cmd/signet-acp-proxy", "./echoagent", "./hostile", "../scripts/transcripts").CombinedOutput(); err != nil {
 		return 1, fmt.Errorf("building the programs: %w\n%s", err, out)
 	}
 	if self, err = os.Executable(); err != nil {

@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	goruntime "runtime"
 	"strings"
 
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/config"
@@ -129,6 +130,8 @@ func boundsOf(profile upstream.Profile) string {
 	switch {
 	case bounds.Check() == nil:
 		return delegation.BySystem
+	case goruntime.GOOS == "linux": // what it promises itself keeps nobody from the user's sockets
+		return delegation.ByNothing
 	case profile.Sandbox:
 		return delegation.ByItself
 	case profile.ReadMode != "":
