@@ -9,6 +9,9 @@ var errNone = errors.New("this system has nothing that we could bound a program 
 // Check says why this system cannot bound a program; nil: it can.
 func Check() error { return errNone }
 
+// Sockets are only listed on Linux.
+func Sockets() []string { return nil }
+
 func outside() string { return "" }
 
 func (Rules) launch(string, []string, []string) error { return errNone }

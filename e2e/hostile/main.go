@@ -1,4 +1,4 @@
-// Command hostile makes the system calls by which a delegated agent might get out of its bounds and that no shell makes:
+// Command hostile makes the system calls by which a delegated agent might get out of its bounds. No shell makes them:
 //
 //	hostile TRY [ARGUMENT]
 //

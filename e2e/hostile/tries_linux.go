@@ -13,7 +13,9 @@ import (
 
 func init() {
 	tries["connect"] = func(path string) error { return connect("unix", path) }
-	tries["ring"] = func(string) error { return call(unix.SYS_IO_URING_SETUP, 1, uintptr(unsafe.Pointer(&[256]byte{}))) }
+	tries["ring"] = func(string) error {
+		return call(unix.SYS_IO_URING_SETUP, 1, uintptr(unsafe.Pointer(&[256]byte{})))
+	}
 	tries["keys"] = func(string) error {
 		user := unix.KEY_SPEC_SESSION_KEYRING
 		return call(unix.SYS_KEYCTL, unix.KEYCTL_GET_KEYRING_ID, uintptr(user), 0)

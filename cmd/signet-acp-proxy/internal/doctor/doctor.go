@@ -39,6 +39,7 @@ func Examine(ctx context.Context, o Options) []finding {
 		{"daemon", func() []finding { return e.daemon(ctx) }},
 		{"identity", e.identity},
 		{"permissions", e.permissions},
+		{"bounds", e.bounds},
 		{"space", e.space},
 		{"database", func() []finding { return e.database(ctx) }},
 		{"events", e.events},
