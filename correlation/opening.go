@@ -39,6 +39,8 @@ type OpenSession struct {
 	// ContinueOf is the session whose place this one takes, 0 for none. It takes over the record, and a stored context
 	// that was not used.
 	ContinueOf int64 `json:"continueOf,omitempty"`
+	// AliasOf is the stored session that ACPID is another name of, 0 for none.
+	AliasOf int64 `json:"aliasOf,omitempty"`
 
 	// For a session that is not stored yet. Key empty: that of ContinueOf if no context was used under it, else a new
 	// one. State empty: that of the fork, else Armed.
@@ -65,7 +67,7 @@ func (e Opened) fold(b *Batch) error {
 	}
 	id, err := b.open(o)
 	if errors.Is(err, ErrNotFound) { // the session that it came from was forgotten
-		o.ForkOf, o.ContinueOf = 0, 0
+		o.ForkOf, o.ContinueOf, o.AliasOf = 0, 0, 0
 		id, err = b.open(o)
 	}
 	if err != nil {
@@ -83,9 +85,14 @@ func (e Opened) fold(b *Batch) error {
 
 func (b *Batch) open(o OpenSession) (id int64, err error) {
 	o.ACPID = storedID(o.ACPID)
+	if err := b.alias(o); err != nil {
+		return 0, err
+	}
 	var started, made int64
 	err = b.tx.QueryRowContext(b.ctx, `SELECT id, started, made FROM sessions
-		WHERE harness = ? AND acp_id = ? AND replaced = 0`, o.Harness, o.ACPID).Scan(&id, &started, &made)
+		WHERE harness = ?1 AND acp_id = ?2 AND replaced = 0 OR id = (
+			SELECT session FROM session_aliases WHERE harness = ?1 AND acp_id = ?2)
+		ORDER BY acp_id = ?2 DESC`, o.Harness, o.ACPID).Scan(&id, &started, &made)
 	known := err == nil
 	if known && o.New && (made != 0 || o.Made.IsZero() || started < sqlite.Stamp(o.Made)) {
 		known = false
@@ -107,6 +114,19 @@ func (b *Batch) open(o OpenSession) (id int64, err error) {
 		_, err = b.store.freshState(b.ctx, b.tx, id)
 	}
 	return id, err
+}
+
+// alias notes that a session has another name. A session that is new takes such a name from the one that had it.
+func (b *Batch) alias(o OpenSession) error {
+	switch {
+	case o.New:
+		return b.exec(`DELETE FROM session_aliases WHERE harness = ? AND acp_id = ?`, o.Harness, o.ACPID)
+	case o.AliasOf == 0:
+		return nil
+	}
+	return sqlite.MustHit(b.ctx, b.tx, ErrNotFound, `INSERT INTO session_aliases (acp_id, harness, session)
+		SELECT ?, ?, id FROM sessions WHERE id = ? ON CONFLICT DO UPDATE SET session = excluded.session`,
+		o.ACPID, o.Harness, o.AliasOf)
 }
 
 // takeOver fills in what a new session takes from those that it continues or was forked from. sameKey: it has the key

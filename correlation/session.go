@@ -70,7 +70,9 @@ func (s *Store) Find(ctx context.Context, harness, acpID string) (Session, error
 	const doing = "finding a session"
 	acpID = storedID(acpID)
 	found, err := sqlite.Collect(ctx, s.db, scanSession, `SELECT `+sessionColumns+` FROM sessions s
-		WHERE s.acp_id = ? AND s.replaced = 0`, acpID)
+		WHERE s.acp_id = ?1 AND s.replaced = 0 UNION ALL
+		SELECT `+sessionColumns+` FROM session_aliases a JOIN sessions s ON s.id = a.session
+		WHERE a.acp_id = ?1`, acpID)
 	if err != nil {
 		return Session{}, sqlite.While(doing, err)
 	}
@@ -107,14 +109,17 @@ func (s *Store) resolve(ctx context.Context, name string) (Session, error) {
 	exact := storedID(name)
 	ids, err := sqlite.Collect(ctx, s.db, sqlite.One[int64], `SELECT id FROM sessions
 		WHERE acp_id = ?1 AND replaced = 0 OR key = ?2 OR record <> '' AND record = ?2
-		UNION SELECT session FROM session_keys WHERE key = ?2`, exact, name)
+		UNION SELECT session FROM session_keys WHERE key = ?2
+		UNION SELECT session FROM session_aliases WHERE acp_id = ?1`, exact, name)
 	if err != nil {
 		return Session{}, err
 	}
 	if len(ids) == 0 {
 		ids, err = sqlite.Collect(ctx, s.db, sqlite.One[int64], `SELECT id FROM sessions
 			WHERE replaced = 0 AND substr(acp_id, 1, ?2) = ?1 OR ?1 IN (substr(key, 1, ?2), substr(record, 1, ?2))
-			UNION SELECT session FROM session_keys WHERE substr(key, 1, ?2) = ?1`, name, utf8.RuneCountInString(name))
+			UNION SELECT session FROM session_keys WHERE substr(key, 1, ?2) = ?1
+			UNION SELECT session FROM session_aliases WHERE substr(acp_id, 1, ?2) = ?1`,
+			name, utf8.RuneCountInString(name))
 		if err != nil {
 			return Session{}, err
 		}
