@@ -167,6 +167,8 @@ func (d *down) edit(line []byte) (notice, edited []byte) {
 	case updateUser, updateUserMessage, updateSessionChunk, updateSessionMessage:
 		users := update == updateUser || update == updateUserMessage
 		return nil, d.stripper.userMessage(line, d.head.Session, users)
+	case updateSubagent:
+		return nil, d.stripper.subagent(line, string(d.head.Session))
 	case updateState:
 		d.responses.state(line, d.head.Session)
 		return nil, line

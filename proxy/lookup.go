@@ -1,6 +1,7 @@
 package proxy
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -158,24 +159,49 @@ func (f *finder) blocksOf(
 	if of.Known {
 		return of.Blocks, of.Row, of.Session
 	}
-	harness := f.hello().Name
-	if harness == "" {
-		harness = f.o.Name
-	}
 	var one correlation.Session
 	var stored []correlation.Injection
 	if f.database.ask(ctx, 0, func(ctx context.Context, b *Backend) (err error) {
-		if one, err = b.Ledger.Find(ctx, harness, id); err == nil {
+		if one, err = b.Ledger.Find(ctx, f.harness(), id); err == nil {
 			stored, err = b.Ledger.Injections(ctx, one.ID)
 		}
 		return err
 	}) != nil {
 		return nil, 0, of.Session
 	}
+	return oldestFirst(stored), one.ID, of.Session
+}
+
+// oldestFirst returns blocks that the ledger has, which come newest first.
+func oldestFirst(stored []correlation.Injection) (blocks []*session.Injection) {
 	for _, in := range slices.Backward(stored) {
 		blocks = append(blocks, &session.Injection{Injection: in})
 	}
-	return blocks, one.ID, of.Session
+	return blocks
+}
+
+// harness is the name under which sessions are stored.
+func (f *finder) harness() string { return cmp.Or(f.hello().Name, f.o.Name) }
+
+// seek looks a block up by its id, before ctx ends.
+func (f *finder) seek(ctx context.Context, q *session.Seek) session.BlockFound {
+	found := session.BlockFound{Seek: q}
+	err := f.database.ask(ctx, 0, func(ctx context.Context, b *Backend) (err error) {
+		if found.Of, err = b.Ledger.BlockOwner(ctx, q.Harness, q.Block); isNotFound(err) {
+			return nil
+		}
+		if err == nil {
+			found.Blocks, err = b.Ledger.Injections(ctx, found.Of.ID)
+		}
+		if err == nil && len(q.Listed) > 0 && found.Of.Cwd == q.Cwd {
+			found.Alias, err = b.Ledger.IsAlias(ctx, q.ID, found.Of, q.Listed)
+		}
+		return err
+	})
+	if err != nil {
+		return session.BlockFound{Seek: q, Late: true}
+	}
+	return found
 }
 
 // isNotFound reports whether the ledger does not have what it was asked for.

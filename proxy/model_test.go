@@ -25,9 +25,10 @@ type model struct {
 	keeps bool   // a failed prompt stays in the history
 	// what it keeps of a cancelled prompt, as far as the relay is told; where that is nothing, it keeps it
 	cancelled session.Cancelled
-	forks     bool // it shows a fork's history before it answers
-	silent    bool // it shows nothing on load
-	old       bool // it tells of an old compaction on load
+	forks     bool                   // it shows a fork's history before it answers
+	silent    bool                   // it shows nothing on load
+	old       bool                   // it tells of an old compaction on load
+	lists     func(id string) string // under which id it lists a session, which it loads by both; nil: its own
 
 	mu       sync.Mutex
 	sessions map[string]*history
@@ -107,7 +108,7 @@ func (r *modelProcess) agent(f map[string]json.RawMessage, line []byte, say func
 	defer h.mu.Unlock()
 	var id string
 	_ = json.Unmarshal(param(f, "sessionId"), &id)
-	s := h.sessions[id]
+	s := h.session(id)
 	reply := func(format string, args ...any) {
 		say(`{"jsonrpc":"2.0","id":%s,%s}`, f["id"], fmt.Sprintf(format, args...))
 	}
@@ -144,6 +145,17 @@ func (r *modelProcess) agent(f map[string]json.RawMessage, line []byte, say func
 			say("%s", compactedUpdate(id, "completed"))
 		}
 		reply(`"result":{}`)
+	case "session/list":
+		var all []string
+		for id, s := range h.sessions {
+			title := ""
+			if len(s.turns) > 0 {
+				title = strings.Join(s.turns[0], "\n")
+			}
+			quoted, _ := json.Marshal(title)
+			all = append(all, fmt.Sprintf(`{"sessionId":%q,"cwd":"/tmp/x","title":%s}`, h.listed(id), quoted))
+		}
+		reply(`"result":{"sessions":[%s]}`, strings.Join(all, ","))
 	case "session/close":
 		delete(r.open, id)
 		reply(`"result":{}`)
@@ -162,6 +174,27 @@ func (r *modelProcess) agent(f map[string]json.RawMessage, line []byte, say func
 	}
 }
 
+// listed is the id under which it lists a session.
+func (h *model) listed(id string) string {
+	if h.lists == nil {
+		return id
+	}
+	return h.lists(id)
+}
+
+// session returns a session by either id, nil for none.
+func (h *model) session(id string) *history {
+	if s := h.sessions[id]; s != nil {
+		return s
+	}
+	for own, s := range h.sessions {
+		if h.listed(own) == id {
+			return s
+		}
+	}
+	return nil
+}
+
 func (h *model) make(r *modelProcess, parent *history) string {
 	h.made++
 	id := fmt.Sprintf("model-session-%04d", h.made)
@@ -174,7 +207,7 @@ func (h *model) make(r *modelProcess, parent *history) string {
 }
 
 func (h *model) prompt(r *modelProcess, id string, line []byte, say, reply func(string, ...any)) {
-	s, next := h.sessions[id], r.next.Load().(outcome)
+	s, next := h.session(id), r.next.Load().(outcome)
 	var p struct {
 		Params struct{ Prompt []struct{ Text string } }
 	}
@@ -205,7 +238,7 @@ func (h *model) prompt(r *modelProcess, id string, line []byte, say, reply func(
 }
 
 func (h *model) replay(id string, say func(string, ...any)) {
-	for _, blocks := range h.sessions[id].turns {
+	for _, blocks := range h.session(id).turns {
 		h.show(id, blocks, say)
 	}
 }

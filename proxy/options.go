@@ -59,6 +59,8 @@ type Ledger interface {
 	Injections(ctx context.Context, id int64) ([]correlation.Injection, error)
 	FirstPrompt(ctx context.Context, id int64) (string, error)
 	SetTitle(ctx context.Context, id int64, blockID, hash string) error
+	BlockOwner(ctx context.Context, harness, blockID string) (correlation.Session, error)
+	IsAlias(ctx context.Context, id string, of correlation.Session, listed []string) (bool, error)
 }
 
 // Memory says what an agent should be told; *memory.Auto is one.

@@ -37,6 +37,7 @@ const (
 	updateInfo           = "session_info_update"
 	updateSessionMessage = "session_message" // from one session to another, in place of user_message
 	updateSessionChunk   = "session_message_chunk"
+	updateSubagent       = "subagent_update" // in which a session presents a child
 	updateCommands       = "available_commands_update"
 	updateCompact        = "compaction_update"
 	updateSummary        = "compaction_summary_chunk"

@@ -110,6 +110,10 @@ func (*shelf) FirstPrompt(context.Context, int64) (string, error) {
 	return "  what the user asked first, in so many words that a title of eighty characters cannot hold them all", nil
 }
 
+func (*shelf) BlockOwner(context.Context, string, string) (correlation.Session, error) {
+	return correlation.Session{}, correlation.ErrNotFound
+}
+
 func (l *shelf) SetTitle(_ context.Context, _ int64, block, _ string) error {
 	l.titled <- block
 	return nil

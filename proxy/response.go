@@ -29,6 +29,7 @@ func (r *responses) read(req session.Request, line []byte, head *frame.Head) ses
 	case methodInitialize:
 		return r.initialized(line)
 	case methodList:
+		return listed(line)
 	case methodClose, methodDelete:
 		if !head.Error && req.Session != nil {
 			return session.Closed{Session: req.Session, Method: req.Method}
@@ -37,6 +38,22 @@ func (r *responses) read(req session.Request, line []byte, head *frame.Head) ses
 		return r.opened(req, line, head.Error)
 	}
 	return nil
+}
+
+// listed reads which sessions the harness has, and in which folders.
+func listed(line []byte) session.Seen {
+	list, ok := frame.Find(line, "result", "sessions")
+	if !ok {
+		return nil
+	}
+	folders := map[string]string{}
+	for element := range frame.Elements(line, list) {
+		id, _ := stringAt(element.Of(line), "sessionId")
+		if cwd, ok := stringAt(element.Of(line), "cwd"); ok {
+			folders[id] = cwd
+		}
+	}
+	return session.Listed{Folders: folders}
 }
 
 // edit returns a response as the client is to get it. What a turn has said, and the event that it ended, is in the file

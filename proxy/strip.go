@@ -92,10 +92,15 @@ func (p *stripper) show(line, id []byte, users bool, texts []string) session.Do 
 	}
 	ctx, cancel := context.WithTimeout(p.ctx, p.o.LookLimit)
 	defer cancel()
-	return p.talk.await(ctx, func(waiting, late bool) session.Seen {
+	do := p.talk.await(ctx, func(waiting, late bool) session.Seen {
 		seen.Waiting, seen.Late = waiting, late
 		return seen
 	})
+	for seen.Waiting = true; do.Seek != nil; do = p.talk.see(seen) {
+		seen.Sought = do.Seek
+		p.talk.see(p.finder.seek(ctx, do.Seek))
+	}
+	return do
 }
 
 // titleBlockLength returns how many bytes at the start of a title are ours: a whole block, or all of the title if that
@@ -142,6 +147,22 @@ func (p *stripper) info(line []byte, id string) []byte {
 // cutsTitles reports whether the harness makes titles from the beginning of a first prompt, where our block is: such a
 // title may be ours without our mark.
 func (p *stripper) cutsTitles() bool { return p.traits().TitleLength > 0 }
+
+// subagent takes our block out of what a subagent_update calls a child and its work.
+func (p *stripper) subagent(line []byte, id string) []byte {
+	if !p.cutsTitles() && !bytes.Contains(line, []byte(markLetters)) {
+		return line
+	}
+	var titles []title
+	for _, name := range []string{"title", "description"} {
+		if at, ok := frame.Find(line, "params", "update", name); ok {
+			titles = append(titles, title{at, id})
+		}
+	}
+	clean := p.stripTitles(line, titles)
+	p.logEdit("subagent", nil, line, clean)
+	return clean
+}
 
 // storeTitle notes in the ledger a title that was made from our block, because the harness shows it again.
 func (p *stripper) storeTitle(s *session.Session, block, hash string) {
@@ -209,6 +230,11 @@ func (p *stripper) stripTitles(line []byte, titles []title) []byte {
 		}
 		blocks, row, here := p.finder.blocksOf(ctx, t.session)
 		n := titleBlockLength(text, blocks)
+		if id := session.BlockID(text); n == 0 && id != "" { // of a session with another name, or a copy of one
+			found := p.finder.seek(ctx, &session.Seek{Harness: p.finder.harness(), Block: id})
+			blocks, row, here = oldestFirst(found.Blocks), found.Of.ID, nil
+			n = titleBlockLength(text, blocks)
+		}
 		if n == 0 {
 			continue
 		}

@@ -44,6 +44,13 @@ func TestStripTitles(t *testing.T) {
 		if got := q.says(t, info(tt.title)); got != info(tt.left) {
 			t.Errorf("%s: the client gets %s", tt.name, got)
 		}
+		child := func(title string) string { // as which a session presents a child, and its work
+			return update("s1", `{"sessionUpdate":"subagent_update","sessionId":"c","title":`+unescaped(title)+
+				`,"description":`+unescaped(title)+`}`)
+		}
+		if got := q.says(t, child(tt.title)); got != child(tt.left) {
+			t.Errorf("%s: of a child the client gets %s", tt.name, got)
+		}
 	}
 }
 

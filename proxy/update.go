@@ -37,6 +37,7 @@ var watchedUpdates = map[string]struct {
 	updateUserMessage:    {session.Ours, ""},
 	updateSessionMessage: {session.Ours, ""},
 	updateSessionChunk:   {session.Ours, ""},
+	updateSubagent:       {session.Ours, ""},
 	updateState:          {session.Idles, ""}, // of version 2
 }
 
@@ -145,7 +146,8 @@ func compaction(s *session.Session, line []byte) session.Seen {
 // titleIn reads a session's title, from which our block was taken out.
 func titleIn(id, line []byte) session.Seen {
 	title, _ := stringAt(line, "params", "update", "title")
-	return session.Titled{ID: id, Text: chars.Cut(title, 2*maxTitle)}
+	status, _ := stringAt(line, "params", "update", "_meta", "codex", "threadStatus", "type")
+	return session.Titled{ID: id, Text: chars.Cut(title, 2*maxTitle), Active: status == "active"}
 }
 
 // configuredMode reads the mode among a session's options: claude says it there after session/set_mode.

@@ -23,22 +23,26 @@ type Profile struct {
 	Grace    time.Duration // see Options
 	MinGrace time.Duration
 
-	MCP               string   // which MCP servers it takes: MCPStdio (also ""), MCPHTTP or MCPNone
-	KeepsFailedPrompt bool     // whether a failed prompt stays in its history all the same
-	Cancelled         string   // what it keeps of a cancelled prompt: CancelledKept and so on; "" is not known
-	KeepsMessages     int      // tokens of the user's newest messages that a compaction keeps; or allMessages
-	MessageIDs        bool     // its answers have a messageId; message chunks without one are notices
-	CompactCommands   []string // commands that make it compact, though it does not advertise them
-	SaysSummary       bool     // it compacts in the middle of a turn, and says the summary as a message of its own
-	TitleLength       int      // UTF-16 units of a first prompt that it makes its title from; 0: all
-	AsksForTools      bool     // asks for permission for each MCP call
-	UnaskedModes      []string // the modes (session/set_mode) in which it does not; it opens in the first
-	ReadMode          string   // the mode (session/set_mode) in which it changes no files; "": none
-	SystemPrompt      bool     // takes session/new's systemPrompt, if it advertises that
-	MetaSystemPrompt  bool     // takes its _meta.systemPrompt too, but not both
-	Sandbox           bool     // it keeps its own tools to the work tree, in its other modes too
-	TokensAddUp       bool     // the tokens in a prompt's result are totals of its process so far
-	CostStartsAnew    bool     // the cost that it reports is a total of its process, not of the session
+	MCP               string // which MCP servers it takes: MCPStdio (also ""), MCPHTTP or MCPNone
+	KeepsFailedPrompt bool   // whether a failed prompt stays in its history all the same
+	Cancelled         string // what it keeps of a cancelled prompt: CancelledKept and so on; "" is not known
+	// KeptAfter is how long after it took a prompt up a cancel is sure to find it kept, with CancelledBegun; 0: never.
+	KeptAfter        time.Duration
+	SaysActive       bool     // it says when it takes a prompt up; else that counts from when the prompt leaves
+	KeepsMessages    int      // tokens of the user's newest messages that a compaction keeps; or allMessages
+	MessageIDs       bool     // its answers have a messageId; message chunks without one are notices
+	CompactCommands  []string // commands that make it compact, though it does not advertise them
+	SaysSummary      bool     // it compacts in the middle of a turn, and says the summary as a message of its own
+	TitleLength      int      // UTF-16 units of a first prompt that it makes its title from; 0: all
+	AsksForTools     bool     // asks for permission for each MCP call
+	UnaskedModes     []string // the modes (session/set_mode) in which it does not
+	OpeningMode      string   // the mode that it opens a session in; "" is not known
+	ReadMode         string   // the mode (session/set_mode) in which it changes no files; "": none
+	SystemPrompt     bool     // takes session/new's systemPrompt, if it advertises that
+	MetaSystemPrompt bool     // takes its _meta.systemPrompt too, but not both
+	Sandbox          bool     // it keeps its own tools to the work tree, in its other modes too
+	TokensAddUp      bool     // the tokens in a prompt's result are totals of its process so far
+	CostStartsAnew   bool     // the cost that it reports is a total of its process, not of the session
 
 	// Homes are where it keeps its state, and Variables those of its provider, keys among them: what it needs of the
 	// user's where its rights are bounded. A variable that ends in * stands for all that begin so.
@@ -72,7 +76,7 @@ const allMessages = math.MaxInt
 // What a harness keeps of a prompt whose turn was cancelled.
 const (
 	CancelledKept   = "kept"
-	CancelledBegun  = "kept once answered" // once it has said something; before, now and then not
+	CancelledBegun  = "kept once begun" // once it shows that it works on it; before, now and then not
 	CancelledForgot = "forgotten"
 )
 

@@ -114,15 +114,18 @@ func TestByCommand(t *testing.T) {
 	}
 }
 
-// In its mode auto claude asks nobody before it calls a tool of ours.
+// In some modes an agent asks nobody before it calls a tool of ours.
 func TestAsks(t *testing.T) {
-	p, _ := Lookup("claude")
-	for mode, want := range map[string]bool{"": true, "default": true, "auto": false} {
-		if got := p.Asks(mode); got != want {
-			t.Errorf("in mode %q: %v", mode, got)
+	for _, tt := range []struct {
+		agent, mode string
+		want        bool
+	}{
+		{"claude", "", true}, {"claude", "default", true}, {"claude", "auto", false},
+		{"kimi", "", true}, {"kimi", "plan", true}, {"kimi", "auto", false}, {"kimi", "yolo", false},
+		{"codex", "", false},
+	} {
+		if p, _ := Lookup(tt.agent); p.Asks(tt.mode) != tt.want {
+			t.Errorf("%s in mode %q: %v", tt.agent, tt.mode, !tt.want)
 		}
-	}
-	if p, _ := Lookup("codex"); p.Asks("") {
-		t.Error("codex asks")
 	}
 }

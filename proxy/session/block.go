@@ -23,6 +23,19 @@ const (
 	closeMark = `</signet-memory>`
 )
 
+// BlockID returns the id of the block that a text begins with, "" if it begins with none.
+func BlockID(text string) string {
+	rest, ok := strings.CutPrefix(strings.TrimSpace(text), OpenMark+` id="`)
+	id, _, closed := strings.Cut(rest[:min(len(rest), maxBlockID)], `"`)
+	if !ok || !closed {
+		return ""
+	}
+	return id
+}
+
+// maxBlockID is how long the id of a block may be, with the quotation mark behind it.
+const maxBlockID = 65
+
 // LeadingBlock returns how many bytes at the start of text are a block, together with what the harness has put between
 // it and the user's words: nothing, a space or a newline. It returns 0 if text does not start with the block.
 func LeadingBlock(text, block string) int {

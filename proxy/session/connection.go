@@ -27,7 +27,10 @@ type Connection struct {
 	requests      int                        // how many were awaited so far
 	early         map[string]map[string]bool // commands by id, of sessions not named yet
 	commands      map[string]bool            // those advertised last, to be shared between sessions
+	slowest       time.Duration              // that the harness took to open a session
 	failed        *failedLoad                // the last request to open a session, if it failed
+	listed        map[string]string          // folders of the sessions that the harness has listed, by their ids
+	deaf          bool                       // a look-up of a block in a session that is not open took too long
 	lookups       []*Lookup                  // of sessions that the client has opened; those that wait for others too
 	waiting       waiting
 

@@ -31,6 +31,7 @@ type Do struct {
 
 	// Beside the conversation.
 	Lookups []*Lookup  // to ask of the ledger
+	Seek    *Seek      // a block to look up, before the frame is forwarded
 	Orphan  bool       // the session's parent is to be looked for
 	Rows    []int64    // of sessions whose stored contexts would be of use
 	Behind  int        // the ledger has to have so many of all events that were recorded
@@ -219,7 +220,8 @@ type Request struct {
 	Turn      *Turn      // of a prompt
 	Opening   Opening    // of a request that opens a session
 
-	n int // its number among those that were awaited
+	n  int       // its number among those that were awaited
+	at time.Time // when it came
 }
 
 // An Opening is a request that opens a session.

@@ -15,6 +15,9 @@ func (e *existence) who() memory.Session {
 	}
 }
 
+// unrecorded reports whether the session has no row, because the harness has not opened it yet, or has refused to.
+func (e *existence) unrecorded() bool { return !e.live && e.recorded == 0 }
+
 // adopt takes over what the ledger has of the session. keep says that its key is in use.
 func (e *existence) adopt(known correlation.Session, keep bool) {
 	o := &e.Open

@@ -100,11 +100,25 @@ func (k CancelAsked) on(c *Connection) {
 			h.cancelled, c.do.News = true, true
 		}
 	}
+	if t := c.pending[k.Key].Turn; t != nil {
+		c.cancel(t)
+	}
 	if s := c.sessions[string(k.ID)]; s != nil {
 		for _, t := range s.turns.open {
-			t.cancelled = true
+			c.cancel(t)
 		}
 	}
+}
+
+// cancel notes that the client wants a turn to end. On a busy machine a harness comes to a prompt later: where it does
+// not say when, it is given as long as it took to open a session.
+func (c *Connection) cancel(t *Turn) {
+	after := c.traits().KeptAfter
+	if after > 0 && !c.traits().SaysActive {
+		after = max(after, c.slowest)
+	}
+	t.cancelled = true
+	t.begun = t.begun || after > 0 && !t.taken.IsZero() && c.at.Sub(t.taken) >= after
 }
 
 // PromptWaits: a held prompt's owner asks what it needs (Do.Prompt). If it was given up on, and has not left, it goes
@@ -192,12 +206,23 @@ func (c *Connection) advance(p *Held) {
 	case toLedger:
 		c.askLedger(p)
 	case toContinued:
+		if p.turn.Session.exists.unrecorded() { // it has no row, and continues none
+			p.step = toContext
+			c.advance(p)
+			return
+		}
 		c.do.Prompt = Step{Need: Continue, Until: c.until(p), Behind: c.behind(p.turn.Session)}
 	case toContext:
 		c.awaitContext(p)
 	case composing:
 		c.do.Prompt = p.next
 	case claiming:
+		if e := p.turn.Session.exists; e.unrecorded() { // there is nothing to claim before the harness has opened it
+			if c.do.Prompt = (Step{Need: Wait, Until: c.until(p)}); !e.opening || !c.at.Before(c.until(p)) {
+				c.leaves(p, nil)
+			}
+			return
+		}
 		until := p.read.Add(c.o.Hold)
 		if p.from == correlation.Done { // it has its context, and waits for less
 			until = p.read.Add(min(c.o.Hold, recallLimit+c.o.Claim))

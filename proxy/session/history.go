@@ -119,6 +119,15 @@ func (r replay) ours(unknown bool) bool {
 	return r.shown == shownOurs || r.shown == shownStrange && unknown
 }
 
+// rewound reports whether a replay that is over has shown the user's words and nothing of the blocks that the session
+// was given: the conversation was taken back to before them.
+func (h *history) rewound() bool {
+	newest, ok := h.newest()
+	return ok && newest.Outcome != correlation.WasRefused &&
+		h.replay.step == replayAnswered && h.replay.shown == shownWords &&
+		!slices.ContainsFunc(h.blocks, func(b *Injection) bool { return b.shown })
+}
+
 // showUser notes that the harness has replayed some of the user's text, in bytes of its frame.
 func (h *history) showUser(bytes int) {
 	if h.replay.step != replayOver {
@@ -149,6 +158,48 @@ func (h *history) match(text string) int {
 		h.replay.shown = max(h.replay.shown, shownStrange) // by another proxy, or one whose database is lost
 	}
 	return 0
+}
+
+// maxSought is how many blocks of one replay are looked up. One that is found brings all of its session's along.
+const maxSought = 8
+
+// seeks returns the id of a block at the start of one of the texts that is to be looked up: in a replay of a session
+// that has no blocks of its own. "": none.
+func (h *history) seeks(texts []string) string {
+	r := &h.replay
+	own := len(h.blocks) > 0 && r.sought == nil
+	if own || r.step == replayOver || r.deaf || len(r.sought) >= maxSought {
+		return ""
+	}
+	for _, text := range texts {
+		if id := BlockID(text); id != "" && !r.sought[id] {
+			if r.sought == nil {
+				r.sought = map[string]bool{}
+			}
+			r.sought[id] = true
+			return id
+		}
+	}
+	return ""
+}
+
+// borrow adds blocks of another session, which come newest first, to those that a replay may show.
+func (h *history) borrow(blocks []correlation.Injection) {
+	for _, in := range slices.Backward(blocks) {
+		in.Title = ""
+		h.blocks = append(h.blocks, &Injection{Injection: in, borrowed: true})
+	}
+}
+
+// keep returns the borrowed blocks that were shown since the last time: they are the session's own from now on.
+func (h *history) keep() (shown []correlation.Injection) {
+	for _, b := range h.blocks {
+		if b.borrowed && b.shown {
+			b.borrowed, b.Outcome = false, correlation.Kept
+			shown = append(shown, b.Injection)
+		}
+	}
+	return shown
 }
 
 // minSeen is how much of a person's words, in UTF-16 units, a harness must have seen for a title to be about them.

@@ -59,6 +59,7 @@ func (c *Connection) open(o Opening) (s *Session) {
 			c.sessions[o.Target] = s
 		}
 		s.history.expectReplay()
+		s.exists.opening = true
 		// also if it is known: another proxy may have changed it meanwhile
 		c.lookUp(&Lookup{Session: s, Kind: OpensKnown})
 	}
@@ -129,7 +130,7 @@ func (c *Connection) opened(s *Session, made bool, id string) {
 		e.Open.New = false
 		c.record(s, e.Opened)
 	}
-	e.live = true
+	e.live, e.opening, c.do.News = true, false, s.context.held != nil
 	if s.history.replay.step == replayOpen {
 		s.history.replay.step = replayAnswered
 	}
@@ -161,6 +162,7 @@ func (c *Connection) notOpened(req Request, code int) {
 		return
 	}
 	s.history.replay.step = replayOver
+	s.exists.opening, c.do.News = false, s.context.held != nil
 	if s.exists.live { // it was open before, and still is
 		return
 	}

@@ -43,10 +43,10 @@ func TestUpdateJudged(t *testing.T) {
 		{"a turn", talks, map[Update]Frame{Words: Look, Titles: Look, Commands: Look, Idles: Hold, Reports: Look}},
 		{"a block", told, map[Update]Frame{Words: Look, Ours: Hold, Titles: Hold, Commands: Look, Idles: Hold, Reports: Look}},
 		{"not looked up", dumb, map[Update]Frame{Ours: Hold, Titles: Hold, Commands: Look, Idles: Hold, Reports: Look}},
-		{"nobody's", nobody, nil},
+		{"nobody's", nobody, map[Update]Frame{Ours: Hold}},
 		{"being made", makes, map[Update]Frame{Titles: Look, Commands: Look, Idles: Hold, Reports: Look}},
 		{"a fork", forks, map[Update]Frame{Ours: Hold, Titles: Hold, Commands: Look, Idles: Hold, Reports: Look}},
-		{"one of two", two, map[Update]Frame{Commands: Look}},
+		{"one of two", two, map[Update]Frame{Ours: Hold, Commands: Look}},
 	} {
 		p := newStage(t)
 		p.start()

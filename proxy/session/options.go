@@ -42,11 +42,13 @@ const (
 type Traits struct {
 	KeepsFailed     bool // whether a failed prompt stays in its history all the same
 	Cancelled       Cancelled
-	KeepsMessages   int      // tokens of the user's newest messages that a compaction keeps, with our block in them
-	MessageIDs      bool     // its answers have a messageId; a message chunk without one is a notice
-	CompactCommands []string // commands that make it compact, though it does not advertise them
-	SaysSummary     bool     // it compacts in the middle of a turn, and says the summary as a message of its own
-	TitleLength     int      // UTF-16 units of a first prompt that it makes its title from; 0: all
+	KeptAfter       time.Duration // with CancelledBegun: so long after it took a prompt up it is kept; 0: never
+	SaysActive      bool          // it says when it takes a prompt up; else that is when the prompt leaves
+	KeepsMessages   int           // tokens of the user's newest messages that a compaction keeps, our block with them
+	MessageIDs      bool          // its answers have a messageId; a message chunk without one is a notice
+	CompactCommands []string      // commands that make it compact, though it does not advertise them
+	SaysSummary     bool          // it compacts in the middle of a turn, and says the summary as a message of its own
+	TitleLength     int           // UTF-16 units of a first prompt that it makes its title from; 0: all
 }
 
 // Cancelled says what a harness keeps of a prompt whose turn was cancelled, with our block in it. The zero value is
@@ -55,11 +57,11 @@ type Cancelled string
 
 const (
 	CancelledKept   Cancelled = "kept"
-	CancelledBegun  Cancelled = "kept once answered" // kept once the harness has said something; before, nobody knows
+	CancelledBegun  Cancelled = "kept once begun" // once the harness shows that it works on it; before, nobody knows
 	CancelledForgot Cancelled = "forgotten"
 )
 
-// became says what became of the block in a cancelled prompt. begun: the harness had said something by then.
+// became says what became of the block in a cancelled prompt. begun: the harness had shown that it works on it.
 func (k Cancelled) became(begun bool) correlation.StepName {
 	switch {
 	case k == CancelledKept, k == CancelledBegun && begun:

@@ -43,6 +43,9 @@ func (a Answered) on(c *Connection) {
 	}
 	c.do.Request, c.do.Frame = req, Hold
 	delete(c.pending, a.Key)
+	if req.Opening.Kind != opensNone {
+		c.slowest = max(c.slowest, c.at.Sub(req.at))
+	}
 	if a.Read == nil {
 		return
 	}
@@ -57,7 +60,7 @@ func (c *Connection) await(key string, req Request) {
 		c.closeUnanswered(old.Turn)
 	}
 	c.requests++
-	req.n = c.requests
+	req.n, req.at = c.requests, c.at
 	c.pending[key] = req
 }
 
@@ -67,6 +70,9 @@ func (c *Connection) forwarded(t *Turn) {
 	c.settleDoubt(s, false)
 	s.history.endReplay()
 	t.step = max(t.step, turnBegan)
+	if len(s.turns.open) == 1 && !c.traits().SaysActive { // others are worked on first
+		t.taken = c.at
+	}
 	c.changes++
 	for _, u := range s.turns.open { // those behind a held prompt may have been read before it left
 		if u.step == turnWaits {

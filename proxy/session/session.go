@@ -23,6 +23,7 @@ type Session struct {
 type existence struct {
 	correlation.Opened // its first event, as it is recorded once the harness has opened it
 	live               bool
+	opening            bool // the harness has not answered the request that opens it
 	silence            silence
 	mode               string          // the harness's, as it said last; "" is not known
 	commands           map[string]bool // that the harness takes in it
@@ -107,7 +108,8 @@ type Turn struct {
 	trace   string // the client's traceparent; "" for none
 
 	step      turnStep
-	begun     bool       // the harness has thought or said something
+	taken     time.Time  // when the harness took its prompt up, as far as that can be told; zero: that cannot
+	begun     bool       // the harness works on it: it has thought, said or reported something, or has had long enough
 	cancelled bool       // the client has asked for its end
 	carries   *Injection // what the accepted prompt carries; nil: none
 	dropped   bool       // nothing of it is recorded
@@ -172,8 +174,10 @@ type history struct {
 
 // A replay is what a harness has shown of its history between the request that opened the session and the first prompt.
 type replay struct {
-	step  replayStep
-	shown shown
+	step   replayStep
+	shown  shown
+	sought map[string]bool // ids of blocks that were looked up
+	deaf   bool            // a look-up took too long: no other begins
 }
 
 // A replayStep is how far a replay is.
@@ -213,6 +217,7 @@ type Injection struct {
 	settled  bool              // its prompt was answered, or will not be
 	shown    bool              // the harness has replayed it since the session was last opened
 	sentHere bool              // this connection has sent it
+	borrowed bool              // another session was given it, as the ledger knows
 }
 
 // The kinds of injections, as the ledger stores them.

@@ -168,6 +168,8 @@ func (c *Connection) settleDoubt(s *Session, late bool) {
 	partly := known && block.Kind == kindIdentity // its memories are still to come
 	told := r.shown != shownNothing && (r.step == replayAnswered || late)
 	switch {
+	case s.context.state == correlation.Done && s.history.rewound():
+		c.contextLost(s, correlation.Cleared)
 	case r.ours(unheard):
 		c.step(s, correlation.Step{Name: correlation.Marked, Partly: partly, Unknown: unheard})
 	case told || late && !known:

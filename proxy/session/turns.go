@@ -23,6 +23,20 @@ func (w *turns) current() *Turn {
 	return w.last
 }
 
+// works notes that the harness works on the oldest turn, though it has said nothing yet.
+func (w *turns) works() {
+	if len(w.open) > 0 && w.open[0].step != turnWaits {
+		w.open[0].begun = true
+	}
+}
+
+// takes notes that the harness has taken up the oldest turn.
+func (w *turns) takes(at time.Time) {
+	if len(w.open) > 0 && w.open[0].step != turnWaits && w.open[0].taken.IsZero() {
+		w.open[0].taken = at
+	}
+}
+
 // before returns the turns in front of t that have no response either, accepted ones aside; none if t is not open.
 func (w *turns) before(t *Turn) []*Turn {
 	before := slices.Clone(w.open[:max(0, slices.Index(w.open, t))])

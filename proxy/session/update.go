@@ -34,6 +34,9 @@ func (u UpdateJudged) on(c *Connection) {
 	}
 	s := c.sessionFor(u.ID)
 	if s == nil {
+		if u.Kind == Ours { // of a child, say: it may show its parent's block
+			c.do.Frame = Hold
+		}
 		return
 	}
 	c.do.Session, c.do.Turn = s, s.turns.current()
@@ -66,7 +69,8 @@ func (t TurnSought) on(c *Connection) {
 }
 
 // UserShown: a message of the user's that the harness shows, whole. Do.Cut is how many bytes at the start of one of its
-// Texts are our block, and Do.Text which. It waits for the ledger once (Do.Wait) if it may hold a block.
+// Texts are our block, and Do.Text which. It waits for the ledger once (Do.Wait) if it may hold a block. Do.Seek is a
+// block to look up before it is asked again.
 type UserShown struct {
 	ID      []byte
 	Bytes   int      // of its frame
@@ -74,31 +78,51 @@ type UserShown struct {
 	Texts   []string // of its content; nil unless they may hold a block
 	Waiting bool     // it has waited
 	Late    bool     // and waits no longer
+	Sought  *Seek    // a block was looked up
 }
 
 func (u UserShown) on(c *Connection) {
 	s := c.sessionFor(u.ID)
-	if s == nil {
-		return
+	switch c.do.Session = s; {
+	case s == nil && u.Sought != nil:
+		s = u.Sought.session
+	case s == nil:
+		s = c.stranger()
 	}
 	h := &s.history
-	c.do.Session = s
 	if u.Users && !u.Waiting {
 		h.showUser(u.Bytes)
 	}
 	if len(u.Texts) == 0 {
 		return
 	}
-	if l := s.exists.ledger; !u.Late && (l == asked || l == overdue && u.Waiting) {
+	if l := s.exists.ledger; c.do.Session != nil && !u.Late && (l == asked || l == overdue && u.Waiting) {
 		s.exists.ledger, c.do.Wait = overdue, true
 		return
 	}
 	for i, text := range u.Texts {
 		if c.do.Cut = h.match(text); c.do.Cut > 0 { // a block stands in a message once
 			c.do.Text = i
+			for _, in := range h.keep() { // by the next process, too, and nothing in it is recalled once more
+				in.Key = ""
+				c.record(s, correlation.Injected{Session: s.Number(), Injection: in})
+			}
 			return
 		}
 	}
+	if id := h.seeks(u.Texts); id != "" && !u.Late {
+		c.seek(s, id)
+	}
+}
+
+// stranger returns a session that stands for one that the client has not opened, while one of its messages is looked
+// at.
+func (c *Connection) stranger() *Session {
+	s := &Session{exists: existence{silence: hidden, ledger: unknown}}
+	if !c.deaf {
+		s.history.expectReplay()
+	}
+	return s
 }
 
 const (
@@ -219,12 +243,16 @@ func (u TitleShown) on(c *Connection) {
 
 // Titled: the harness has set a session's title, from which our block was taken out.
 type Titled struct {
-	ID   []byte
-	Text string
+	ID     []byte
+	Text   string
+	Active bool // the harness works on the turn: it has its prompt
 }
 
 func (u Titled) on(c *Connection) {
 	s := c.sessionFor(u.ID)
+	if s != nil && u.Active {
+		s.turns.takes(c.at)
+	}
 	if s == nil || s.off() || u.Text == "" || u.Text == s.history.title {
 		return
 	}
@@ -255,7 +283,10 @@ type Used struct {
 	Usage   Usage
 }
 
-func (u Used) on(c *Connection) { c.usage(u.Session, nil, u.Usage) }
+func (u Used) on(c *Connection) {
+	u.Session.turns.works()
+	c.usage(u.Session, nil, u.Usage)
+}
 
 // usage records what was used in turn t; nil: in the one under way, or the last.
 func (c *Connection) usage(s *Session, t *Turn, u Usage) {

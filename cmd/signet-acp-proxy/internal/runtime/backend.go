@@ -123,6 +123,7 @@ func (b *backend) Configure(o *proxy.Options, name, id string, profile upstream.
 		profile := profileOf(agent)
 		return session.Traits{
 			KeepsFailed: profile.KeepsFailedPrompt, Cancelled: session.Cancelled(profile.Cancelled),
+			KeptAfter: profile.KeptAfter, SaysActive: profile.SaysActive,
 			KeepsMessages: profile.KeepsMessages, MessageIDs: profile.MessageIDs,
 			CompactCommands: profile.CompactCommands, SaysSummary: profile.SaysSummary,
 			TitleLength: profile.TitleLength,

@@ -66,8 +66,8 @@ func (d *Data) Preview(ctx context.Context, q PreviewQuery) (Preview, error) {
 	}
 	took := time.Since(begun)
 	mode := ""
-	if profile.Asks(mode) && len(profile.UnaskedModes) > 0 {
-		mode = profile.UnaskedModes[0]
+	if profile.Asks(mode) && !profile.Asks(profile.OpeningMode) {
+		mode = profile.OpeningMode
 		notes = append(notes, fmt.Sprintf("in mode %s, in which %s opens; where it asks before each tool the "+
 			"memory tool is not named", mode, profile.Title))
 	}

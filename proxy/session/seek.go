@@ -1,0 +1,92 @@
+package session
+
+import (
+	"github.com/Signet-AI/signet-acp-proxy/correlation"
+)
+
+// A Seek asks the ledger for a block by its id, which a harness shows in a session that has no blocks of its own: the
+// ledger has the session under another id, or the harness has copied the conversation without saying so. BlockFound
+// follows.
+type Seek struct {
+	Harness, Block string
+	ID             string   // under which the block is shown
+	Listed         []string // in the session's folder, ID among them: it may be another name of the block's session
+	Cwd            string   // that folder
+
+	session *Session
+}
+
+func (c *Connection) seek(s *Session, block string) {
+	e := &s.exists
+	c.do.Seek = &Seek{Harness: c.harness(), Block: block, ID: s.ID(), Cwd: e.Open.Cwd, session: s}
+	if cwd, ok := c.listed[s.ID()]; !ok || cwd != e.Open.Cwd || e.ledger != unknown || e.recorded > 0 || !e.opening {
+		return
+	}
+	for id, cwd := range c.listed {
+		if cwd == e.Open.Cwd {
+			c.do.Seek.Listed = append(c.do.Seek.Listed, id)
+		}
+	}
+}
+
+// BlockFound: what the ledger has for a Seek.
+type BlockFound struct {
+	Seek   *Seek
+	Of     correlation.Session // that was given the block; zero: none is known
+	Alias  bool                // it is the one in which the block is shown
+	Blocks []correlation.Injection
+	Late   bool // the ledger did not answer in time
+}
+
+func (f BlockFound) on(c *Connection) {
+	s := f.Seek.session
+	switch {
+	case f.Late && s.exists.silence == hidden:
+		c.deaf = true
+	case f.Late:
+		s.history.replay.deaf = true
+	case f.Alias && s.exists.recorded == 0 && !c.holds(f.Of.ID):
+		c.alias(s, f)
+	default:
+		s.history.borrow(f.Blocks)
+	}
+}
+
+// holds reports whether this connection has a session open, by its row.
+func (c *Connection) holds(row int64) bool {
+	for _, s := range c.sessions {
+		if s.exists.live && s.exists.row == row {
+			return true
+		}
+	}
+	return false
+}
+
+// alias makes a session that is being loaded the one that the ledger has under another id.
+func (c *Connection) alias(s *Session, f BlockFound) {
+	s.exists.Open.AliasOf, s.exists.ledger = f.Of.ID, known
+	if f := s.context.fetch; f.begun() { // under a key that is not the session's
+		c.dropContext(s)
+		s.context.fetch = nil
+	}
+	s.exists.Open.Key = ""
+	c.adopt(s, f.Of, f.Blocks)
+	c.touch(s)
+}
+
+// maxListed is how many sessions are kept of what a harness has listed.
+const maxListed = 4096
+
+// Listed: the harness has listed sessions, by their ids and folders.
+type Listed struct{ Folders map[string]string }
+
+func (l Listed) on(c *Connection) {
+	if c.listed == nil {
+		c.listed = map[string]string{}
+	}
+	for id, cwd := range l.Folders {
+		if len(c.listed) < maxListed {
+			c.listed[id] = cwd
+		}
+	}
+}
