@@ -98,6 +98,15 @@ wire_api = "responses"
 	},
 }
 
+// others are looked at less.
+var others = []harness{{
+	name: "kimi", start: []string{"kimi", "acp"},
+	env: func(url string) []string {
+		return []string{"KIMI_MODEL_NAME=fake-model", "KIMI_MODEL_API_KEY=none", "KIMI_MODEL_PROVIDER_TYPE=openai",
+			"KIMI_MODEL_BASE_URL=" + url + "/v1", "KIMI_CODE_NO_AUTO_UPDATE=1"}
+	},
+}}
+
 // named returns the harness of a name.
 func named(name string) harness {
 	return harnesses[slices.IndexFunc(harnesses, func(h harness) bool { return h.name == name })]

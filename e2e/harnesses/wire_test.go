@@ -33,6 +33,7 @@ type wire struct {
 	id     int
 	// the request that was cancelled, which may be answered by an error
 	cancelled int
+	slowest   time.Duration // that the harness took to open a session
 
 	mu   sync.Mutex
 	sent [][]byte // also the answers to what the harness asked
@@ -188,12 +189,20 @@ func (w *wire) open(cwd, session string) (initialized json.RawMessage, id string
 		w.call("session/load", map[string]any{"sessionId": session, "cwd": cwd, "mcpServers": []any{}})
 		return initialized, session
 	}
+	return initialized, w.session(cwd)
+}
+
+// session opens a new session.
+func (w *wire) session(cwd string) (id string) {
+	w.t.Helper()
+	began := time.Now()
+	defer func() { w.slowest = max(w.slowest, time.Since(began)) }()
 	var opened struct{ SessionID string }
 	if err := json.Unmarshal(w.call("session/new",
 		map[string]any{"cwd": cwd, "mcpServers": []any{}}), &opened); err != nil {
 		w.t.Fatal(err)
 	}
-	return initialized, opened.SessionID
+	return opened.SessionID
 }
 
 func (w *wire) prompting(session, text string) (id int) {
