@@ -2,7 +2,9 @@ package correlation
 
 import (
 	"context"
+	"database/sql"
 	"errors"
+	"time"
 
 	"github.com/Signet-AI/signet-acp-proxy/sqlite"
 )
@@ -42,4 +44,22 @@ func (s *Store) Bypass(ctx context.Context, key string) error {
 // Bypassed reports whether Bypass was noted for a key.
 func (s *Store) Bypassed(ctx context.Context, key string) (bool, error) {
 	return s.noted(ctx, bypassNotice+key)
+}
+
+const slowNotice = "slow disk"
+
+// NoteSlow notes that the disk takes too long to be synced.
+func (s *Store) NoteSlow(ctx context.Context) error {
+	return s.write(ctx, "noting a slow disk", func(tx *sql.Tx) error {
+		_, err := tx.ExecContext(ctx, `INSERT INTO notices (name, at) VALUES (?, ?)
+			ON CONFLICT (name) DO UPDATE SET at = excluded.at`, slowNotice, sqlite.Stamp(s.now()))
+		return err
+	})
+}
+
+// Slow is when the disk last took too long to be synced; zero: never.
+func (s *Store) Slow(ctx context.Context) (time.Time, error) {
+	at, err := value[int64](ctx, s, "looking up a slow disk", `SELECT coalesce(max(at), 0) FROM notices WHERE name = ?`,
+		slowNotice)
+	return sqlite.Unstamp(at), err
 }

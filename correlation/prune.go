@@ -55,6 +55,17 @@ func withSubagents(ctx context.Context, tx *sql.Tx, sessions []int64) ([]int64, 
 		SELECT id FROM of`, sqlite.List(sessions))
 }
 
+// Settle brings all that was written into the database's file and to the disk itself, so that neither a power cut nor
+// the loss of the write-ahead log costs any of it. The error is ErrBusy while others read what was there before.
+func (s *Store) Settle(ctx context.Context) error {
+	var busy, logged, done int
+	err := s.db.QueryRowContext(ctx, `PRAGMA wal_checkpoint(PASSIVE)`).Scan(&busy, &logged, &done)
+	if err == nil && (busy != 0 || logged != done) {
+		err = ErrBusy
+	}
+	return sqlite.While("bringing the log into the database", err)
+}
+
 // checkpointLimit is how long Checkpoint may hold up other processes' writes while it waits for their reads.
 const checkpointLimit = 50 * time.Millisecond
 

@@ -202,9 +202,13 @@ func (f *folder) foldAll(ctx context.Context) error {
 		switch {
 		case !did.atEnd && !did.superseded:
 		case f.number < target.number: // the next file; all of this one is folded in
-			path := f.r.file.path
-			if err := errors.Join(f.r.close(), os.Remove(path)); err != nil && !errors.Is(err, fs.ErrNotExist) {
-				f.o.Log.Warn().Err(err).Msg("removing a file of events")
+			old := f.r.file
+			err := f.r.close()
+			if err == nil && !f.w.sync.slow.Load() {
+				err = removeFile(ctx, f.store, old, false)
+			}
+			if err != nil { // whoever comes next removes it
+				f.o.Log.Info().Err(err).Msg("a file of events stays")
 			}
 			f.r, f.number = nil, f.number+1
 		default:
@@ -374,6 +378,8 @@ func (f *folder) close(ctx context.Context) (unfolded bool, err error) {
 	}
 	last := fileOf(f.o.Dir, f.o.Process.ID, f.number)
 	switch {
+	case !unfolded && f.w.sync.slow.Load():
+		err = errors.Join(err, f.store.NoteSlow(ctx))
 	case !unfolded:
 		err = errors.Join(err, removeFile(ctx, f.store, last, true))
 	case f.store == nil && writing == nil && f.w.empty():

@@ -24,6 +24,8 @@ type Options struct {
 	// something to learn. gone are the numbers of sessions that a person has had forgotten: nothing more of them is
 	// kept. It may be nil.
 	Folded func(ended bool, gone []int)
+
+	sync func(*os.File) error // nil: (*os.File).Sync
 }
 
 func (o *Options) defaults() {
@@ -35,6 +37,9 @@ func (o *Options) defaults() {
 	}
 	if o.Now == nil {
 		o.Now = time.Now
+	}
+	if o.sync == nil {
+		o.sync = (*os.File).Sync
 	}
 	if o.Tell == nil {
 		o.Tell = func(string) {}

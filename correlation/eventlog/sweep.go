@@ -220,9 +220,12 @@ func (s Sweep) remove(ctx context.Context, f file, last bool, did *Swept) error 
 	return nil
 }
 
-// removeFile removes a file that is folded in and, with the last of its process, the process's numbers and position in
-// the database.
+// removeFile removes a file that is folded in and on the disk and, with the last of its process, the process's numbers
+// and position in the database.
 func removeFile(ctx context.Context, store *correlation.Store, f file, last bool) error {
+	if err := store.Settle(ctx); err != nil {
+		return err
+	}
 	if err := os.Remove(f.path); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}

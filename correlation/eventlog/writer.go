@@ -30,23 +30,24 @@ type writer struct {
 	stop    chan struct{}
 	stopped chan struct{}
 	grown   chan struct{} // 1-buffered: there is something to fold in
-	full    atomic.Bool   // the disk takes nothing
-	fresh   atomic.Bool   // what follows goes to a new file
+	sync    *syncer
+	full    atomic.Bool // the disk takes nothing
+	fresh   atomic.Bool // what follows goes to a new file
 
 	mu     sync.Mutex        // guards what follows
 	lock   *correlation.Lock // shows that the process lives; it stands beside the file
 	size   int64             // of the file; only the goroutine sets it, and number
 	number int
+	out    *os.File // only the goroutine writes to it, and sets it
 
 	// The goroutine's.
 	told     bool                   // a person knows that the disk took nothing
 	folded   func(number int) int64 // how far a file is in the database
-	out      *os.File
-	opened   fs.FileInfo    // of out
-	sessions map[int]queued // sessions that are open, by number: a file that replaces a lost one begins with them
-	buf      []byte         // reused
-	torn     bool           // a write broke off: a line end comes first
-	header   int64          // bytes of it
+	opened   fs.FileInfo            // of out
+	sessions map[int]queued         // sessions that are open, by number: a file that replaces a lost one begins with them
+	buf      []byte                 // reused
+	torn     bool                   // a write broke off: a line end comes first
+	header   int64                  // bytes of it
 }
 
 // newWriter begins the file of a process whose lock is taken.
@@ -56,13 +57,22 @@ func newWriter(o Options, lock *correlation.Lock) (*writer, error) {
 	if err := w.begin(1); err != nil {
 		return nil, err
 	}
+	w.sync = newSyncer(o, w.current)
 	return w, nil
 }
 
-// start starts the goroutine. folded says how far a file is in the database.
+// current is the file that is written now.
+func (w *writer) current() *os.File {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.out
+}
+
+// start starts the goroutines. folded says how far a file is in the database.
 func (w *writer) start(folded func(number int) int64) {
 	w.folded = folded
 	guard.Go("writer", w.run)
+	guard.Go("syncer", w.sync.run)
 }
 
 // begin begins a file.
@@ -178,6 +188,8 @@ func (w *writer) wrote(batch []queued) {
 			w.sessions[e.Session] = queued{at: q.at, event: e}
 		case correlation.Closed:
 			delete(w.sessions, e.Session)
+		case correlation.TurnEnded:
+			wake(w.sync.ended)
 		}
 		q.tell(nil)
 	}
@@ -243,6 +255,8 @@ func (w *writer) adopt(at file) error {
 		return errors.Join(err, out.Close())
 	}
 	_ = w.out.Close() // all of it is in the new one
+	w.mu.Lock()
+	defer w.mu.Unlock()
 	w.out = out
 	return nil
 }
@@ -335,6 +349,7 @@ func (w *writer) close(limit <-chan time.Time) error {
 	case <-limit:
 		return errors.New("the file of events takes nothing: a write hangs")
 	}
+	w.sync.close(limit)
 	if events, bytes := w.left(); events > 0 {
 		w.o.Tell(fmt.Sprintf("of this conversation %d events (%d bytes of text) could not be written down",
 			events, bytes))

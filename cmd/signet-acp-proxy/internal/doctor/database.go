@@ -21,6 +21,7 @@ import (
 const (
 	checkTime = 30 * time.Second
 	askTime   = 10 * time.Second
+	slowAge   = 14 * 24 * time.Hour // a slow disk that was noted before is not named any more
 )
 
 // database checks the database for damage, and lists what is owed.
@@ -84,6 +85,14 @@ func (e *examination) database(ctx context.Context) []finding {
 			return v.ACPID
 		}
 		return ""
+	}
+	slow, err := store.Slow(ctx)
+	if err != nil {
+		return broken(err)
+	}
+	if time.Since(slow) < slowAge {
+		found = append(found, note("put the folder on another disk: --db, SIGNET_PATH", "the disk took seconds to sync "+
+			"at %s, and is left alone: a power cut may cost more than the last second", term.Local(slow))...)
 	}
 	refused, err := store.Refused(ctx)
 	if err != nil {
