@@ -44,7 +44,7 @@ type writer struct {
 	told     bool                   // a person knows that the disk took nothing
 	folded   func(number int) int64 // how far a file is in the database
 	opened   fs.FileInfo            // of out
-	sessions map[int]queued         // sessions that are open, by number: a file that replaces a lost one begins with them
+	sessions map[int]queued         // that are open, by number: a file that replaces a lost one begins with them
 	buf      []byte                 // reused
 	torn     bool                   // a write broke off: a line end comes first
 	header   int64                  // bytes of it

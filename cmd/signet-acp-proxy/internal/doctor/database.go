@@ -91,8 +91,9 @@ func (e *examination) database(ctx context.Context) []finding {
 		return broken(err)
 	}
 	if time.Since(slow) < slowAge {
-		found = append(found, note("put the folder on another disk: --db, SIGNET_PATH", "the disk took seconds to sync "+
-			"at %s, and is left alone: a power cut may cost more than the last second", term.Local(slow))...)
+		found = append(found, note("put the database on another disk with --db",
+			"the disk took seconds to sync at %s, and is left alone: a power cut may cost more than the last second",
+			term.Local(slow))...)
 	}
 	refused, err := store.Refused(ctx)
 	if err != nil {
