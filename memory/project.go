@@ -36,12 +36,16 @@ func Project(cwd string) string {
 // also outside of the repository that cwd is in; or one of the globs matches cwd or a folder above it. A glob that
 // begins with "/" or "~" is of whole paths, any other of the last elements ("acme", "clients/*"); "**" stands for any
 // number of folders.
-func OptedOut(cwd string, exclude []string) bool {
+func OptedOut(cwd string, exclude []string) bool { return OptedOutBy(cwd, exclude) != "" }
+
+// OptedOutBy returns the file or the glob for which memory leaves cwd alone, "" for none.
+func OptedOutBy(cwd string, exclude []string) string {
 	dir := resolved(cwd)
 	home := home()
 	for d := range ancestors(dir) {
-		if _, err := os.Lstat(filepath.Join(d, ignoreMarker)); err == nil {
-			return true
+		marker := filepath.Join(d, ignoreMarker)
+		if _, err := os.Lstat(marker); err == nil {
+			return marker
 		}
 		if d == home {
 			break
@@ -50,11 +54,11 @@ func OptedOut(cwd string, exclude []string) bool {
 	for _, glob := range exclude {
 		for _, dir := range []string{dir, filepath.Clean(cwd)} {
 			if excluded(dir, glob) {
-				return true
+				return glob
 			}
 		}
 	}
-	return false
+	return ""
 }
 
 // excluded reports whether glob, as OptedOut has it, matches dir or a folder above it.

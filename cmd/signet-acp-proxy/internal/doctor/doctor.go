@@ -42,6 +42,8 @@ func Examine(ctx context.Context, o Options) []finding {
 		{"bounds", e.bounds},
 		{"space", e.space},
 		{"database", func() []finding { return e.database(ctx) }},
+		{"memory", func() []finding { return e.remembers(ctx) }},
+		{"folder", e.here},
 		{"events", e.events},
 		{"panics", e.panics},
 		{"search", func() []finding { return search(ctx) }},

@@ -30,14 +30,19 @@ const (
 // Bypassed reports whether the relay is to pass everything unchanged. SIGNET_NO_HOOKS=1 is set by Signet, which must
 // not be fed its own work, or by a proxy around us, which then also names itself: a person may want memory for agents
 // that are called by agents.
-func Bypassed(c *config.Config) bool {
-	if os.Getenv(bypassVariable) == "1" {
-		return true
+func Bypassed(c *config.Config) bool { return BypassedBy(c) != "" }
+
+// BypassedBy returns the variable for which that is so, "" for none.
+func BypassedBy(c *config.Config) string {
+	switch nested := os.Getenv(parentVariable) != ""; {
+	case os.Getenv(bypassVariable) == "1":
+		return bypassVariable
+	case nested && c.Nested != "inject":
+		return parentVariable
+	case !nested && os.Getenv(hooksVariable) == "1":
+		return hooksVariable
 	}
-	if os.Getenv(parentVariable) != "" {
-		return c.Nested != "inject"
-	}
-	return os.Getenv(hooksVariable) == "1"
+	return ""
 }
 
 // WithHooks tells the agent's own Signet hooks, in its environment (ours if env is nil), whether to run: they would
