@@ -184,7 +184,7 @@ func TestEvents(t *testing.T) {
 	}
 }
 
-// The rows of the page about faults are the cases of the test that makes it, in their order.
+// The rows of the table of faults are the cases of the test that makes it, in their order.
 func TestFaultRows(t *testing.T) {
 	all := func(file, pattern string) (names []string) {
 		text, err := os.ReadFile(file)
@@ -196,7 +196,7 @@ func TestFaultRows(t *testing.T) {
 		}
 		return names
 	}
-	rows := all("faults.md", `(?m)^\| (daemon|client|harness|disk) \| ([^|]+) \|`)
+	rows := all("facts/faults.md", `(?m)^\| (daemon|client|harness|disk) \| ([^|]+) \|`)
 	cases := all("../e2e/faults_test.go", `who: "(\w+)", what: "([^"]+)"`)
 	if len(cases) == 0 || !slices.Equal(rows, cases) {
 		t.Errorf("the page has\n%q, the test\n%q", rows, cases)

@@ -60,7 +60,7 @@ func TestDelegateFullDisk(t *testing.T) {
 }
 
 // What a delegation costs beyond the other's own session: the runner, and who waits for it. With -v it prints the table
-// in docs/delegation.md.
+// in docs/facts/delegation.md.
 func TestDelegateCost(t *testing.T) {
 	t.Parallel()
 	b := delegating(t, map[string][]string{"heron": nil, "stubborn": {"ECHOAGENT_HANG=session/prompt"}})

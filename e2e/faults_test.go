@@ -257,7 +257,7 @@ var faults = []fault{
 }
 
 // Whatever goes wrong, a prompt goes out in its time, people are told what they lose, once, and what was said is kept
-// as far as it can be; of the conversation the harness gets each byte. With -v this prints the table in docs/faults.md; that no prompt waits longer is held to by
+// as far as it can be; of the conversation the harness gets each byte. With -v this prints the table in docs/facts/faults.md; that no prompt waits longer is held to by
 // TestDeadlines in package proxy, whose clock does not know how busy the machine is.
 func TestFaults(t *testing.T) {
 	t.Parallel()
