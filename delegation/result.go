@@ -49,16 +49,16 @@ func (s *Service) Diff(ctx context.Context, d Delegation, out io.Writer) error {
 }
 
 // Apply puts the changes into the caller's folder, all or none, and returns the files that it has written.
-func (s *Service) Apply(ctx context.Context, d Delegation) ([]string, error) {
+func (s *Service) Apply(ctx context.Context, d Delegation, steering bool) ([]string, []worktree.Held, error) {
 	r, err := s.result(ctx, d)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	files, err := r.Apply(ctx)
-	if err != nil {
-		return nil, err
+	files, held, err := r.Apply(ctx, steering)
+	if err != nil || len(held) > 0 {
+		return files, held, err
 	}
-	return files, s.Ledger.removeTree(ctx, s.Folders, d)
+	return files, nil, s.Ledger.removeTree(ctx, s.Folders, d)
 }
 
 // Discard throws away the changes, and the folder that has them.

@@ -57,8 +57,9 @@ func Tools(service func(context.Context) (*Service, error), caller func(memory.S
 		tool("delegation_cancel", false, t.cancel, "End a delegation.", map[string]any{"id": id}, "id"),
 		tool("delegation_diff", true, t.diff, "See what a delegation has changed, as a patch.",
 			map[string]any{"id": id}, "id"),
-		destructive(tool("delegation_apply", false, t.apply, "Put what a delegation has changed into your own folder: "+
-			"all of it, or nothing where it does not fit.", map[string]any{"id": id}, "id")),
+		destructive(tool("delegation_apply", false, t.apply, "Put what a delegation has changed into your own folder; "+
+			"nothing where it does not fit. What runs or steers programs there is left to the user.",
+			map[string]any{"id": id}, "id")),
 		tool("delegation_feedback", false, t.feedback, "Say how good the result of a delegation was.",
 			map[string]any{"id": id, "note": text("why"), "verdict": map[string]any{"type": "number", "minimum": -1,
 				"maximum": 1, "description": "from -1 (harmful) to 1 (helpful)"}}, "id", "verdict"),
@@ -255,8 +256,14 @@ func (t toolbox) apply(ctx context.Context, who memory.Session, raw json.RawMess
 	if err != nil {
 		return nil, err
 	}
-	files, err := service.Apply(ctx, d)
-	return map[string]any{"id": d.ID, "files": list(files)}, err
+	files, held, err := service.Apply(ctx, d, false)
+	answer := map[string]any{"id": d.ID, "files": list(files)}
+	if len(held) > 0 {
+		answer["held_back"] = held
+		answer["note"] = "held_back is for the user to look at and to apply: signet-acp-proxy delegations apply " +
+			d.ID + " --with-settings"
+	}
+	return answer, err
 }
 
 func (t toolbox) feedback(ctx context.Context, who memory.Session, raw json.RawMessage) (any, error) {

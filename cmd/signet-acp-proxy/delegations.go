@@ -18,6 +18,7 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/runtime"
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/term"
 	"github.com/Signet-AI/signet-acp-proxy/delegation"
+	"github.com/Signet-AI/signet-acp-proxy/delegation/worktree"
 )
 
 // onDelegation works on a delegation; more are the arguments behind its id.
@@ -79,11 +80,16 @@ func newDelegations(p program) *cobra.Command {
 	logging := p.aboutDelegation("log ID", "Print the conversation in which it was worked on.", log)
 	logging.Flags().BoolVar(&follow, "follow", false, "Keep printing what is said and done, until it has ended.")
 	cmd.Flags().BoolVar(&follow, "follow", false, "Keep printing what each of them does, until you interrupt it.")
+	withSettings := false
+	applying := p.aboutDelegation("apply ID", "Put what it has changed into the caller's folder; nothing if it does "+
+		"not fit.", p.applyDelegation(&withSettings))
+	applying.Long += " What would run or steer programs there (settings of agents and editors, instructions to " +
+		"agents, hooks, CI, new package scripts, links that lead out) is named and held back; the exit code is then 1."
+	applying.Flags().BoolVar(&withSettings, "with-settings", false, "Apply what is held back, too.")
 	forScripts := []*cobra.Command{
 		p.aboutDelegation("show ID", "Show what was asked, refused and changed, and the last message.",
 			p.showDelegation),
-		p.aboutDelegation("apply ID", "Put what it has changed into the caller's folder, all of it or nothing.",
-			p.applyDelegation),
+		applying,
 		p.aboutDelegation("discard ID", "Throw away what it has changed, with its folder.", p.discardDelegation),
 		p.aboutDelegation("cancel ID", "End it, and wait until it has ended.", p.cancelDelegation),
 		waiting, logging,
@@ -131,21 +137,33 @@ func (p program) showDelegation(ctx context.Context, _ *runtime.Data, a runtime.
 	return p.print(shown, func(s term.Screen) error { report.Delegation(shown, s); return nil })
 }
 
-func (p program) applyDelegation(ctx context.Context, _ *runtime.Data, a runtime.Asked, _ []string) error {
-	files, err := a.Apply(ctx, a.Delegation)
-	if err != nil {
-		return err
+// applyDelegation makes the work of apply; the flag says that what runs or steers programs is applied, too.
+func (p program) applyDelegation(withSettings *bool) onDelegation {
+	return func(ctx context.Context, _ *runtime.Data, a runtime.Asked, _ []string) error {
+		files, held, err := a.Apply(ctx, a.Delegation, *withSettings)
+		if err != nil {
+			return err
+		}
+		answer := map[string]any{"id": a.ID, "files": append([]string{}, files...),
+			"heldBack": append([]worktree.Held{}, held...)}
+		err = p.print(answer, func(s term.Screen) error {
+			if len(files)+len(held) == 0 {
+				p.std.Say("all of it is already there")
+			}
+			for _, file := range files {
+				fmt.Fprintln(s.W, chars.Printable(file))
+			}
+			for _, h := range held {
+				p.std.Say("held back: %s (%s)", chars.Printable(h.File), chars.Printable(h.Why))
+			}
+			return nil
+		})
+		if err != nil || len(held) == 0 {
+			return err
+		}
+		return fmt.Errorf("%s held back, the rest is applied: look at delegations diff %s, then apply it with "+
+			"--with-settings", term.Count(len(held), "change"), a.ID)
 	}
-	answer := map[string]any{"id": a.ID, "files": append([]string{}, files...)}
-	return p.print(answer, func(s term.Screen) error {
-		if len(files) == 0 {
-			p.std.Say("all of it is already there")
-		}
-		for _, file := range files {
-			fmt.Fprintln(s.W, chars.Printable(file))
-		}
-		return nil
-	})
 }
 
 func (p program) discardDelegation(ctx context.Context, _ *runtime.Data, a runtime.Asked, _ []string) error {

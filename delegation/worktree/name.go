@@ -9,7 +9,18 @@ import (
 // NamesGit reports whether an element of a path is .git, or could be for a file system: in another case, with the
 // characters that HFS+ ignores, with NTFS's short name, trailing dots, spaces or a stream.
 func NamesGit(path string) bool {
-	for element := range strings.FieldsFuncSeq(path, func(r rune) bool { return r == '/' || r == '\\' }) {
+	for _, element := range folded(path) {
+		if element == ".git" || strings.HasPrefix(element, "git~") {
+			return true
+		}
+	}
+	return false
+}
+
+// folded returns the elements of a path as a file system may take them that folds case and drops characters.
+func folded(path string) []string {
+	elements := strings.FieldsFunc(path, func(r rune) bool { return r == '/' || r == '\\' })
+	for i, element := range elements {
 		element = strings.Map(func(r rune) rune {
 			switch {
 			case r >= 0x200c && r <= 0x200f, r >= 0x202a && r <= 0x202e, r >= 0x206a && r <= 0x206f, r == 0xfeff:
@@ -18,12 +29,9 @@ func NamesGit(path string) bool {
 			return r
 		}, element)
 		element, _, _ = strings.Cut(element, ":")
-		element = strings.ToLower(strings.TrimRight(element, " ."))
-		if element == ".git" || strings.HasPrefix(element, "git~") {
-			return true
-		}
+		elements[i] = strings.ToLower(strings.TrimRight(element, " ."))
 	}
-	return false
+	return elements
 }
 
 // Inside reports whether a path, with symbolic links followed as far as it exists, lies in the folder, and nothing on

@@ -56,7 +56,7 @@ func TestReopen(t *testing.T) {
 	if err := r.Diff(t.Context(), &patch); err != nil || !strings.Contains(patch.String(), "-white\n+black\n") {
 		t.Errorf("%v\n%s", err, &patch)
 	}
-	if _, err := r.Apply(t.Context()); err != nil || read(dir, "sub/heron.txt") != "black\n" || read(dir, "sub/c.txt") != "c\n" {
+	if _, _, err := r.Apply(t.Context(), true); err != nil || read(dir, "sub/heron.txt") != "black\n" || read(dir, "sub/c.txt") != "c\n" {
 		t.Errorf("applied: %v", err)
 	}
 }

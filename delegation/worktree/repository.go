@@ -74,7 +74,7 @@ func (r repository) userSettings(ctx context.Context) map[string]string {
 	ctx, cancel := context.WithTimeout(ctx, gitLimit)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, "git", "-C", r.Top, "config", "-z", "--get-regexp",
-		`^(core\.excludesfile|user\.(name|email))$`)
+		`^(core\.(excludesfile|hookspath)|user\.(name|email))$`)
 	cmd.Env = slices.DeleteFunc(os.Environ(), func(v string) bool {
 		return strings.HasPrefix(v, "GIT_") && !strings.HasPrefix(v, "GIT_CONFIG") // set by a git that runs us
 	})

@@ -112,33 +112,45 @@ func (r *Result) Applied(ctx context.Context) bool {
 
 // Apply merges the changes into what stands in the caller's folder now, committed or not, and returns the files that it
 // has written. Index, branch and HEAD there stay as they are. Where it does not fit the error has git's words, and
-// nothing is changed; what was applied already changes nothing.
-func (r *Result) Apply(ctx context.Context) ([]string, error) {
+// nothing is changed; what was applied already changes nothing. Without steering, what would run or steer programs
+// there is held back, and the result does not count as applied.
+func (r *Result) Apply(ctx context.Context, steering bool) (written []string, held []Held, err error) {
 	lock, err := r.takeLock(ctx)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	defer lock.Close()
 	if _, err := os.Stat(r.Top); err != nil {
-		return nil, fmt.Errorf("the folder that it was made for is gone: %w", err)
+		return nil, nil, fmt.Errorf("the folder that it was made for is gone: %w", err)
+	}
+	if !steering {
+		if held, err = r.held(ctx); err != nil {
+			return nil, nil, err
+		}
 	}
 	target := r.store
 	target.Tree, target.Index = r.Top, target.Index+".apply"
 	defer os.Remove(target.Index)
+	theirs, err := r.without(ctx, target, held)
+	if err != nil {
+		return nil, nil, err
+	}
 	now, err := r.snapshotNow(ctx, target)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	merged, err := merge(ctx, target, now, r.result)
+	merged, err := merge(ctx, target, now, theirs)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	written, err := r.put(ctx, target, now, merged)
+	written, err = r.put(ctx, target, now, merged)
 	if err != nil {
-		return nil, fmt.Errorf("writing into %s: %w", r.Top, err)
+		return nil, nil, fmt.Errorf("writing into %s: %w", r.Top, err)
 	}
-	_, err = r.store.run(ctx, "", "update-ref", appliedRef, r.result)
-	return written, err
+	if len(held) == 0 {
+		_, err = r.store.run(ctx, "", "update-ref", appliedRef, r.result)
+	}
+	return written, held, err
 }
 
 // snapshotNow returns a commit with the files as they were handed on, but those that the child changed as they stand in
