@@ -61,9 +61,11 @@ func (a *asker) run(ctx context.Context) {
 // look puts new questions to the client, and withdraws those that nobody waits for any more.
 func (a *asker) look(ctx context.Context) {
 	of := map[string]string{} // sessions with a turn, by key
-	for _, s := range a.talk.see(session.TurnsSought{}).Sessions {
-		of[a.talk.about(s).Who.Key] = s.ID()
-	}
+	a.talk.Do(func(c *session.Connection) {
+		for _, s := range c.Talking() {
+			of[s.Known().Who.Key] = s.ID()
+		}
+	})
 	a.mu.Lock()
 	idle := len(of) == 0 && len(a.open) == 0
 	a.mu.Unlock()

@@ -129,7 +129,7 @@ func (d *database) open() {
 // folded is called by the file of events when events were folded in (eventlog.Options.Folded).
 func (d *database) folded(ended bool, gone []int) {
 	if len(gone) > 0 {
-		d.talk.see(session.Forgotten{Numbers: gone})
+		d.talk.Do(func(c *session.Connection) { c.Forget(gone) })
 	}
 	if ended {
 		select {
@@ -170,11 +170,11 @@ func (d *database) unlessLocked(ctx context.Context) (context.Context, context.C
 	ctx, cancel := context.WithCancel(ctx)
 	d.tasks.run("watching the lock", func(context.Context) {
 		defer cancel()
-		opening, folding := d.refused, d.talk.events.Refusal()
+		opening, folding := d.refused, d.file.Refusal()
 		if d.now() != nil {
 			opening = nil
 		}
-		d.talk.events.Hurry()
+		d.file.Hurry()
 		select {
 		case <-opening:
 		case <-folding:
@@ -190,20 +190,13 @@ var errNoLedger = errors.New("no database")
 // returns at once; then f is not begun, or runs on with a context that has ended: what f sets is to be read only if
 // there is no error.
 func (d *database) ask(ctx context.Context, first int, f func(context.Context, *Backend) error) error {
-	b := d.ready(ctx)
-	if b == nil {
+	if d.ready(ctx) == nil {
 		return errNoLedger
 	}
 	result := make(chan error, 1)
 	running := d.tasks.run("ledger", func(context.Context) {
 		result <- guard.Try("asking the ledger", func() error {
-			if err := d.awaitFolded(ctx, first); err != nil {
-				return err
-			}
-			if err := ctx.Err(); err != nil {
-				return err
-			}
-			return f(ctx, b)
+			return d.with(ctx, first, func(b *Backend) error { return f(ctx, b) })
 		})
 	})
 	if !running {
@@ -217,15 +210,30 @@ func (d *database) ask(ctx context.Context, first int, f func(context.Context, *
 	}
 }
 
+// with runs f once the ledger has so many of the events that were recorded.
+func (d *database) with(ctx context.Context, first int, f func(*Backend) error) error {
+	b := d.ready(ctx)
+	if b == nil {
+		return errNoLedger
+	}
+	if err := d.awaitFolded(ctx, first); err != nil {
+		return err
+	}
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	return f(b)
+}
+
 // awaitFolded waits until the ledger has so many of the events that were recorded.
 func (d *database) awaitFolded(ctx context.Context, events int) error {
 	if events == 0 {
 		return nil
 	}
-	if err := d.talk.events.Folded(ctx); err != nil {
+	if err := d.file.Folded(ctx); err != nil {
 		return err
 	}
-	d.talk.see(session.Folded{Events: events})
+	d.talk.Do(func(c *session.Connection) { c.Folded(events) })
 	return nil
 }
 
@@ -262,7 +270,7 @@ func (d *database) deliverClosed() {
 	d.tasks.run("hand-over", func(ctx context.Context) {
 		ctx, cancel := context.WithTimeout(ctx, closedLimit)
 		defer cancel()
-		if b := d.ready(ctx); b != nil && b.SessionClosed != nil && d.talk.events.Folded(ctx) == nil {
+		if b := d.ready(ctx); b != nil && b.SessionClosed != nil && d.file.Folded(ctx) == nil {
 			b.SessionClosed(ctx)
 		}
 	})
@@ -273,7 +281,9 @@ func (d *database) deliverClosed() {
 // still come to its own.
 func (d *database) clientGone(end bool) {
 	d.beforeEnd()
-	if end = end || !d.talk.see(session.ClientGone{}).Busy; end {
+	busy := false
+	d.talk.Do(func(c *session.Connection) { busy = c.Busy() })
+	if end = end || !busy; end {
 		d.end()
 	}
 	b := d.now()
@@ -283,14 +293,14 @@ func (d *database) clientGone(end bool) {
 	d.clientGoneOnce.Do(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), goneLimit)
 		defer cancel()
-		folded := d.talk.events.Folded(ctx) == nil // otherwise the worker folds the end in
+		folded := d.file.Folded(ctx) == nil // otherwise the worker folds the end in
 		b.ClientGone(end && folded)
 	})
 }
 
 // end records the end of the process, once.
 func (d *database) end() {
-	d.endOnce.Do(func() { d.talk.events.Append(correlation.ProcessEnded{Reason: "ended"}) })
+	d.endOnce.Do(func() { d.file.Append(correlation.ProcessEnded{Reason: "ended"}) })
 }
 
 // close folds in what it can within closeLimit and ends the file of events. A database that is still being opened is
@@ -305,7 +315,7 @@ func (d *database) close() {
 	d.stop()
 	await(ctx, d.stopped)
 	if b != nil {
-		folded := d.talk.events.Folded(ctx) == nil
+		folded := d.file.Folded(ctx) == nil
 		if folded {
 			d.learn(ctx, closeLearnLimit)
 		}
@@ -313,7 +323,7 @@ func (d *database) close() {
 			d.clientGoneOnce.Do(func() { b.ClientGone(folded) })
 		}
 	}
-	unfolded, err := d.talk.events.Close(ctx)
+	unfolded, err := d.file.Close(ctx)
 	if err != nil {
 		d.o.Log.Error().Err(err).Msg("ending the file of events")
 	}

@@ -74,7 +74,7 @@ func TestMadeElsewhereJustNow(t *testing.T) {
 	c.open()
 	c.call(1, "session/load", `{"sessionId":"s1","cwd":"/tmp/x","mcpServers":[]}`)
 	c.synced()
-	if c.relay.talk.see(session.BlocksSought{ID: "s1"}).Row == 0 {
+	if c.given("s1").Row == 0 {
 		t.Error("the session is taken for a strange one")
 	}
 }
@@ -271,12 +271,13 @@ func TestIdleSessionsHoldLittle(t *testing.T) {
 	if each > int64(len(mem.context.Identity))+6<<10 {
 		t.Errorf("an idle session holds %d bytes", each)
 	}
-	given := c.relay.talk.see(session.BlocksSought{ID: "s1"}).Blocks
+	given := c.given("s1").Blocks
 	if len(given) != 1 || !strings.Contains(given[0].Text, mem.context.Identity[:9000]) {
 		t.Fatalf("%d blocks", len(given))
 	}
 	block := given[0].Text
-	n := c.relay.talk.see(session.UserShown{ID: []byte("s1"), Texts: []string{block + "hello"}}).Cut
+	n := 0
+	c.know(func(all *session.Connection) { n, _, _ = all.Ours(all.Session("s1"), []string{block + "hello"}) })
 	if n != len(block) {
 		t.Errorf("%d bytes of %d are known again: %.200q", n, len(block), block)
 	}

@@ -59,25 +59,31 @@ func (d *down) judgeResponse() wire.Verdict {
 	if !d.head.Result && !d.head.Error {
 		return wire.Pass
 	}
-	return verdict(d.talk.see(session.ResponseCame{Key: func() string { return idKey(d.head.ID) }}))
+	v := wire.Pass
+	d.talk.Do(func(c *session.Connection) {
+		if c.Awaits(func() string { return idKey(d.head.ID) }) {
+			v = wire.Hold
+		}
+	})
+	return v
 }
 
 // judgeUpdate says what becomes of a session/update.
 func (d *down) judgeUpdate() wire.Verdict {
+	v := wire.Pass
 	update := watchedUpdates[string(d.head.Update)]
 	if update.kind == session.Idles && !d.version2() {
 		update.kind = session.Other
 	}
-	changes := d.talk.turnChanges.Load()
-	do := d.talk.see(session.UpdateJudged{ID: d.head.Session, Kind: update.kind})
-	if do.Frame == session.Look {
-		l := tappedUpdate{kind: update.tapped, session: do.Session, turn: do.Turn, turnChanges: changes}
+	l := tappedUpdate{kind: update.tapped, turnChanges: d.talk.TurnChanges()}
+	d.talk.Do(func(c *session.Connection) { v, l.session, l.turn = c.JudgeUpdate(d.head.Session, update.kind) })
+	if v == wire.Tap {
 		if update.kind == session.Commands || update.kind == session.Titles {
 			l.id = string(d.head.Session)
 		}
 		d.tapped = append(d.tapped, l)
 	}
-	return verdict(do)
+	return v
 }
 
 // Tapped reads an update that was forwarded.
@@ -101,21 +107,16 @@ func (d *down) Tapped(piece []byte, first, last bool) {
 		}
 		piece, d.long = d.long.Bytes(), nil
 	}
-	do := d.talk.see(d.read(l, piece))
-	if l.kind == updateTool && do.Turn != nil {
-		do.Turn.Answer.ToolCalled()
-	}
-}
-
-// read returns what an update says that was forwarded; nil: nothing.
-func (d *down) read(l tappedUpdate, line []byte) session.Seen {
 	switch l.kind {
 	case updateMessage:
-		return d.stream.readChunk(l, line)
+		d.stream.readChunk(l, piece)
 	case updateAgent:
-		return d.stream.readMessage(l, line)
+		d.stream.readMessage(l, piece)
+	default:
+		if says := readUpdate(l, piece); says != nil {
+			d.talk.Do(says)
+		}
 	}
-	return readUpdate(l, line)
 }
 
 // TooLong has a frame pass that is too long to be held.
@@ -174,19 +175,10 @@ func (d *down) edit(line []byte) (notice, edited []byte) {
 		return nil, line
 	case updateInfo:
 		line = d.stripper.info(line, string(d.head.Session))
-		d.talk.see(titleIn(d.head.Session, line))
+		d.talk.Do(titleIn(d.head.Session, line))
 		return nil, line
 	}
-	do := d.talk.see(session.Answered{Key: idKey(d.head.ID), Read: func(req session.Request) session.Seen {
-		return d.responses.read(req, line, &d.head)
-	}})
-	if do.Frame != session.Hold {
-		return nil, line
-	}
-	if !d.head.Error {
-		notice = d.notice(do.Request)
-	}
-	return notice, d.responses.edit(do, line)
+	return d.responses.edit(line, &d.head)
 }
 
 // needs says what must be known of a frame, by its method, before it can be judged.

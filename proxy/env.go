@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"sync/atomic"
+	"time"
 
 	"github.com/Signet-AI/signet-acp-proxy/proxy/session"
 )
@@ -12,7 +13,8 @@ import (
 // An env is what all parts of a relay share.
 type env struct {
 	o      *Options
-	talk   *conversation
+	talk   *session.Owner // of the sessions
+	file   Events         // nil: the relay is a byte pump
 	client atomic.Pointer[clientHello]
 	agent  atomic.Pointer[agentHello]
 	ctx    context.Context // ends with the relay; fetches run under it
@@ -63,9 +65,17 @@ func (e *env) logEdit(kind string, s *session.Session, before, after []byte) {
 		return
 	}
 	if s != nil {
-		log = log.Str("session", s.Label()).Str("key", e.talk.about(s).Who.Key)
+		log = log.Str("session", s.Label()).Str("key", s.Known().Who.Key)
 	}
 	log.Str("kind", kind).Int("bytes", len(after)-len(before)).Msg("edited")
+}
+
+// settled returns what is known of a session once the ledger has answered, or so long has passed.
+func (e *env) settled(s *session.Session, limit time.Duration) session.Known {
+	ctx, cancel := context.WithTimeout(e.ctx, limit)
+	defer cancel()
+	e.talk.Await(ctx, func(*session.Connection) bool { return s.Settled() })
+	return s.Known()
 }
 
 // await waits for c, or for ctx to end.

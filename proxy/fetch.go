@@ -19,26 +19,43 @@ type fetcher struct {
 	database *database
 }
 
-// begin runs a fetch beside the conversation.
-func (f *fetcher) begin(job session.FetchJob) {
+// Fetch runs a fetch.
+func (f *fetcher) Fetch(job session.FetchJob) {
 	f.tasks.run("fetch", func(ctx context.Context) {
-		ended := session.FetchEnded{Fetch: job.Fetch, Err: guard.ErrPanicked} // unless it comes to its end
-		defer func() { f.talk.see(ended) }()
+		var got memory.Context
+		var stored json.RawMessage
+		err := guard.ErrPanicked // unless it comes to its end
+		defer func() {
+			f.talk.Do(func(c *session.Connection) { c.FetchEnded(job.Fetch, got, stored, err) })
+		}()
 		b := f.database.now()
 		if b == nil {
-			ended.Err = errNoLedger
+			err = errNoLedger
 			return
 		}
 		if job.Local {
-			ended.Got, ended.Err = b.Memory.Identity(job.Who), nil
-			ended.Got.Fetched = f.o.Now()
+			got, err = b.Memory.Identity(job.Who), nil
+			got.Fetched = f.o.Now()
 		} else {
-			ended.Got, ended.Err = f.start(ctx, b, job.Who)
+			got, err = f.start(ctx, b, job.Who)
 		}
-		if ended.Err == nil && !ended.Got.Empty() {
-			ended.Stored = storable(ended.Got)
+		if err == nil && !got.Empty() {
+			stored = storable(got)
 		}
 	})
+}
+
+// Identity reads the local identity files; nothing where there is no memory yet.
+func (f *fetcher) Identity(who memory.Session) <-chan memory.Context {
+	read := make(chan memory.Context, 1)
+	f.tasks.run("identity", func(context.Context) {
+		var got memory.Context
+		defer func() { read <- got }()
+		if b := f.database.now(); b != nil {
+			got = b.Memory.Identity(who)
+		}
+	})
+	return read
 }
 
 // start fetches the context of a session.
@@ -75,14 +92,14 @@ func storable(c memory.Context) json.RawMessage {
 	return payload
 }
 
-// beginRecall searches memory for a held prompt's words, beside the fetch of its session's context.
-func (f *fetcher) beginRecall(job session.RecallJob, words string) {
+// Recall searches memory for a held prompt's words, beside the fetch of its session's context.
+func (f *fetcher) Recall(p *session.Held, words string, until time.Time) {
 	f.tasks.run("recall", func(ctx context.Context) {
-		ctx, cancel := context.WithDeadline(ctx, job.Until)
+		ctx, cancel := context.WithDeadline(ctx, until)
 		defer cancel()
-		recalled := session.Recalled{Prompt: job.Prompt}
-		defer func() { f.talk.see(recalled) }()
-		recalled.Found = f.recall(ctx, job.Prompt, words)
+		var found memory.Context
+		defer func() { f.talk.Do(func(c *session.Connection) { c.Recalled(p, found) }) }()
+		found = f.recall(ctx, p, words)
 	})
 }
 
@@ -93,18 +110,19 @@ func (f *fetcher) recall(ctx context.Context, p *session.Held, words string) mem
 	if b == nil {
 		return memory.Context{}
 	}
-	of := f.talk.await(ctx, func(bool, bool) session.Seen { return session.RecallBegins{Prompt: p} })
-	if ctx.Err() != nil {
+	var who memory.Session
+	var given []string
+	if !f.talk.Await(ctx, func(c *session.Connection) (ok bool) { who, given, ok = c.RecallFor(p); return ok }) {
 		return memory.Context{}
 	}
 	f.database.foldAll(ctx, b)
 	guard.Point("recall")
-	got, err := b.Memory.Recall(ctx, of.Who, words, of.Seen)
+	got, err := b.Memory.Recall(ctx, who, words, given)
 	if err != nil && !errors.Is(err, memory.ErrUnavailable) {
-		f.o.Log.Info().Err(err).Str("key", of.Who.Key).Msg("recalling")
+		f.o.Log.Info().Err(err).Str("key", who.Key).Msg("recalling")
 	}
 	got.Items = slices.DeleteFunc(got.Items, func(it memory.Item) bool {
-		return slices.Contains(of.Seen, it.Text) || it.ID != "" && slices.Contains(of.Seen, it.ID)
+		return slices.Contains(given, it.Text) || it.ID != "" && slices.Contains(given, it.ID)
 	})
 	return got
 }

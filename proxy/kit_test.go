@@ -302,9 +302,13 @@ func (w *world) start(mem Memory, a agent, change ...func(*Options)) *connection
 
 // know reads what a relay knows.
 func (c *connection) know(f func(*session.Connection)) {
-	c.relay.talk.mu.Lock()
-	defer c.relay.talk.mu.Unlock()
-	f(c.relay.talk.state)
+	c.relay.talk.Do(f)
+}
+
+// given is what a session was given.
+func (c *connection) given(id string) (g session.Given) {
+	c.know(func(all *session.Connection) { g = all.Given(id) })
+	return g
 }
 
 func (c *connection) runAgent(in io.Reader, out io.Writer, a agent) {

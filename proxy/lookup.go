@@ -19,18 +19,20 @@ type finder struct {
 	database *database
 }
 
-// begin runs a look-up beside the conversation.
-func (f *finder) begin(l *session.Lookup) {
-	f.tasks.run("look-up", func(ctx context.Context) { f.lookUp(ctx, l) })
-	if l.Kind == session.OpensKnown {
-		f.tasks.run("acpx's record", func(context.Context) { f.findRecord(l.Session) })
-	}
+// LookUp asks the ledger about a session until ctx ends.
+func (f *finder) LookUp(ctx context.Context, l *session.Lookup) {
+	f.tasks.run("look-up", func(context.Context) { f.lookUp(ctx, l) })
+}
+
+// FindRecord finds the acpx record of a session.
+func (f *finder) FindRecord(s *session.Session) {
+	f.tasks.run("acpx's record", func(context.Context) { f.findRecord(s) })
 }
 
 // lookUp asks the ledger about a session.
 func (f *finder) lookUp(ctx context.Context, l *session.Lookup) {
-	answer := session.LookedUp{Lookup: l, Err: guard.ErrPanicked} // unless it comes to its end
-	defer func() { f.talk.see(answer) }()
+	answer := session.LookedUp{Err: guard.ErrPanicked} // unless it comes to its end
+	defer func() { f.talk.Do(func(c *session.Connection) { c.LookedUp(l, answer) }) }()
 	if f.database.ready(ctx) == nil {
 		answer.None, answer.Err = true, errNoLedger
 		return
@@ -39,33 +41,31 @@ func (f *finder) lookUp(ctx context.Context, l *session.Lookup) {
 	if l.Kind == session.OpensNew {
 		record = f.o.Record("")
 	}
-	got := session.LookedUp{}
-	first := f.talk.see(session.Unfolded{About: l.First}).Behind
-	err := f.database.ask(ctx, first, func(ctx context.Context, b *Backend) (err error) {
-		found := session.Found{Lookup: l, Record: record}
+	first := 0
+	f.talk.Do(func(c *session.Connection) { first = c.Behind(l.First...) })
+	answer.Err = f.database.with(ctx, first, func(b *Backend) (err error) {
+		found := session.Found{Record: record}
 		if l.Kind == session.OpensNew {
-			err = f.continued(ctx, b.Ledger, &found)
+			err = f.continued(ctx, b.Ledger, l, &found)
 		} else {
-			err = f.byID(ctx, b, &found)
+			err = f.byID(ctx, b, l, &found)
 		}
 		if err != nil {
 			return err
 		}
 		guard.Point("look-up")
-		wanted := f.talk.see(found)
-		got.Unknown = found.Known == nil && l.Kind != session.OpensNew
+		var wanted session.Wanted
+		f.talk.Do(func(c *session.Connection) { wanted = c.Found(l, found) })
+		answer.Unknown = found.Known == nil && l.Kind != session.OpensNew
 		if wanted.Orphan && b.Parent != nil { // an agent that starts another through acpx runs a proxy inside a proxy
 			key := b.Parent(ctx, wanted.Who.Cwd)
-			got.Parent = &key
+			answer.Parent = &key
 		}
-		return f.takeStored(ctx, b.Ledger, wanted.Rows, &got)
+		return f.takeStored(ctx, b.Ledger, wanted.Rows, &answer)
 	})
-	if err == nil {
-		answer = got
-	} else {
-		f.o.Log.Warn().Err(err).Str("session", l.Session.Label()).Msg("looking a session up")
+	if answer.Err != nil {
+		f.o.Log.Warn().Err(answer.Err).Str("session", l.Session.Label()).Msg("looking a session up")
 	}
-	answer.Lookup, answer.Err = l, err
 }
 
 // takeStored takes a context that an earlier process has fetched and not used, if there is one.
@@ -91,8 +91,8 @@ func (f *finder) takeStored(ctx context.Context, l Ledger, rows []int64, got *se
 }
 
 // continued finds the session whose place a new one takes: the newest of the same acpx record.
-func (f *finder) continued(ctx context.Context, l Ledger, found *session.Found) error {
-	record, of := found.Record, found.Lookup
+func (f *finder) continued(ctx context.Context, l Ledger, of *session.Lookup, found *session.Found) error {
+	record := found.Record
 	if record == "" {
 		return nil
 	}
@@ -114,8 +114,8 @@ func (f *finder) continued(ctx context.Context, l Ledger, found *session.Found) 
 }
 
 // byID finds a session by its harness and id.
-func (f *finder) byID(ctx context.Context, b *Backend, found *session.Found) error {
-	l, of := b.Ledger, found.Lookup
+func (f *finder) byID(ctx context.Context, b *Backend, of *session.Lookup, found *session.Found) error {
+	l := b.Ledger
 	known, err := l.Find(ctx, of.Harness, of.ID)
 	inFlight := err == nil && known.State == correlation.InFlight
 	if (isNotFound(err) || inFlight) && !of.Had { // another process may just have made it, or answered and died
@@ -137,15 +137,17 @@ func (f *finder) byID(ctx context.Context, b *Backend, found *session.Found) err
 
 // findRecord finds the acpx record of a session.
 func (f *finder) findRecord(s *session.Session) {
-	if record := f.o.Record(s.ID()); record != "" {
-		f.talk.see(session.RecordFound{Session: s, Record: record})
+	if record := f.o.Record(s.Known().ID); record != "" {
+		f.talk.Do(func(c *session.Connection) { c.RecordFound(s, record) })
 	}
 }
 
 // findNewRecords finds the records of sessions that acpx has made without a queue owner: it writes a record's file only
 // once it has the session's id.
 func (f *finder) findNewRecords() {
-	for _, s := range f.talk.see(session.RecordsSought{Client: acpxName}).Sessions {
+	var made []*session.Session
+	f.talk.Do(func(c *session.Connection) { made = c.WithoutRecord(acpxName) })
+	for _, s := range made {
 		f.findRecord(s)
 	}
 }
@@ -155,7 +157,8 @@ func (f *finder) findNewRecords() {
 func (f *finder) blocksOf(
 	ctx context.Context, id string,
 ) (blocks []*session.Injection, row int64, here *session.Session) {
-	of := f.talk.see(session.BlocksSought{ID: id})
+	var of session.Given
+	f.talk.Do(func(c *session.Connection) { of = c.Given(id) })
 	if of.Known {
 		return of.Blocks, of.Row, of.Session
 	}
@@ -185,7 +188,7 @@ func (f *finder) harness() string { return cmp.Or(f.hello().Name, f.o.Name) }
 
 // seek looks a block up by its id, before ctx ends.
 func (f *finder) seek(ctx context.Context, q *session.Seek) session.BlockFound {
-	found := session.BlockFound{Seek: q}
+	found := session.BlockFound{}
 	err := f.database.ask(ctx, 0, func(ctx context.Context, b *Backend) (err error) {
 		if found.Of, err = b.Ledger.BlockOwner(ctx, q.Harness, q.Block); isNotFound(err) {
 			return nil
@@ -199,7 +202,7 @@ func (f *finder) seek(ctx context.Context, q *session.Seek) session.BlockFound {
 		return err
 	})
 	if err != nil {
-		return session.BlockFound{Seek: q, Late: true}
+		return session.BlockFound{Late: true}
 	}
 	return found
 }

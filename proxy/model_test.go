@@ -344,7 +344,7 @@ func (c *connection) synced() {
 	var all []*session.Session
 	c.know(func(known *session.Connection) { all = known.Sessions() })
 	for _, s := range all {
-		c.relay.talk.settled(ctx, s)
+		c.relay.settled(s, patience)
 	}
 	if c.relay.database.ready(ctx) == nil {
 		c.t.Fatal("the database did not open")

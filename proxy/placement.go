@@ -16,6 +16,7 @@ type placer struct {
 	*env
 	database *database
 	finder   *finder
+	fetcher  *fetcher
 }
 
 // placeLimit is how long a request that opens a session waits for the database and the identity files. Both take a few
@@ -41,7 +42,7 @@ func (p *placer) place(line []byte, opening session.Opening, s *session.Session)
 	if !where.System {
 		return line
 	}
-	of := p.talk.about(s)
+	of := s.Known()
 	if of.Off {
 		return line
 	}
@@ -57,10 +58,11 @@ func (p *placer) place(line []byte, opening session.Opening, s *session.Session)
 		if !ok {
 			return line
 		}
-		p.talk.see(session.Placed{Session: s, Injection: &session.Injection{Injection: correlation.Injection{
+		in := &session.Injection{Injection: correlation.Injection{
 			Kind: session.KindSystem, BlockID: block.ID, Text: block.Text, Bytes: len(block.Text),
 			Source: source, Items: block.Items, At: p.o.Now(),
-		}}})
+		}}
+		p.talk.Do(func(c *session.Connection) { c.Placed(s, in) })
 		return edited
 	case session.OpensFork:
 		blocks, _, _ := p.finder.blocksOf(ctx, opening.Target)
@@ -75,19 +77,14 @@ func (p *placer) place(line []byte, opening session.Opening, s *session.Session)
 
 // identityBlock returns a block of the local identity files, and their source. ok is false if they cannot be read
 // before ctx ends, or hold nothing.
-func (p *placer) identityBlock(ctx context.Context, of session.Do) (block memory.Block, source string, ok bool) {
-	b := p.database.ready(ctx)
-	if b == nil {
+func (p *placer) identityBlock(
+	ctx context.Context, of session.Known,
+) (block memory.Block, source string, ok bool) {
+	if p.database.ready(ctx) == nil {
 		return block, "", false
 	}
-	read := make(chan memory.Context, 1)
-	p.tasks.run("identity", func(context.Context) {
-		var got memory.Context
-		defer func() { read <- got }()
-		got = b.Memory.Identity(of.Who)
-	})
 	select {
-	case got := <-read:
+	case got := <-p.fetcher.Identity(of.Who):
 		// The same files give the same block in every session, so that a provider's cache of system prompts works.
 		style := memory.Style{Kind: memory.KindContext, ToolHint: p.toolHint(of.Mode)}
 		block, ok = memory.Compose("", memory.Context{Identity: got.Identity}, memory.Context{}, style)

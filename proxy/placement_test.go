@@ -128,9 +128,9 @@ func TestSystemPromptNotTaken(t *testing.T) {
 func TestSystemPromptOfFork(t *testing.T) {
 	for kind, want := range map[string]bool{session.KindSystem: true, session.KindContext: false} {
 		q := takesSystem(t, Placement{System: true})
-		q.talk.see(session.Placed{Session: q.one, Injection: &session.Injection{
-			Injection: correlation.Injection{Kind: kind, Text: "You are Bass."},
-		}})
+		q.talk.Do(func(c *session.Connection) {
+			c.Placed(q.one, &session.Injection{Injection: correlation.Injection{Kind: kind, Text: "You are Bass."}})
+		})
 		got := q.sends(t, `{"jsonrpc":"2.0","id":3,"method":"session/fork","params":`+loadParams("s1")+`}`)
 		if strings.Contains(got, "You are Bass.") != want {
 			t.Errorf("%s: got %s", kind, got)
@@ -182,7 +182,7 @@ func TestParentOfSession(t *testing.T) {
 		}
 	})
 	q.settle(t, "s2")
-	who := q.talk.about(q.talk.state.Session("s2")).Who
+	who := q.session("s2").Known().Who
 	if who.ParentKey != "acp-outer/tmp/x" {
 		t.Errorf("the parent is %q", who.ParentKey)
 	}

@@ -38,7 +38,7 @@ func (w *weighed) Flush(context.Context) error {
 func TestQuickWords(t *testing.T) {
 	q := newQuiet(t).opened()
 	file := &weighed{Events: &q.events}
-	q.talk.events = file
+	q.file = file
 	words := strings.TrimSpace(strings.Repeat("and so on, ", 2400))
 	for n := range 100 {
 		q.sends(t, promptOf(n, words))

@@ -123,6 +123,20 @@ func (*shelf) Claim(context.Context, int64, []correlation.State, string, correla
 	return 1, nil
 }
 
+// given is a ledger that has one session, which was given a block.
+type given struct {
+	Ledger
+	block correlation.Injection
+}
+
+func (given) Find(context.Context, string, string) (correlation.Session, error) {
+	return correlation.Session{ID: 1, State: correlation.Done}, nil
+}
+
+func (l given) Injections(context.Context, int64) ([]correlation.Injection, error) {
+	return []correlation.Injection{l.block}, nil
+}
+
 // remembering gives a quiet relay a memory and a shelf.
 func remembering(mem Memory) func(*Options) {
 	return func(o *Options) {
@@ -143,30 +157,33 @@ func newQuiet(t testing.TB, change ...func(*Options)) *quiet {
 		f(&o)
 	}
 	q.Relay = New(o)
-	if o.Open != nil {
-		q.database.backend, _ = o.Open(t.Context())
-	}
+	t.Cleanup(q.talk.End)
 	t.Cleanup(q.tasks.end)
 	t.Cleanup(q.cancel)
 	close(q.database.opened)
 	close(q.recorder.stopped) // it never ran
-	q.talk.events = &q.events
+	q.file = &q.events
 	q.agent.Store(&agentHello{version: version1})
 	block := correlation.Injection{Session: 1, Kind: session.KindContext, Text: sampleBlock, BlockID: "b1",
 		Title: correlation.TitleHash("Clerk of a yard")}
-	on := func(seen session.Seen) session.Do { return q.talk.state.On(time.Now(), seen) }
-	asked := on(session.OpeningAsked{Key: "load", Opening: session.Opening{Kind: session.OpensKnown, Target: "s1"}})
-	q.one = asked.Session
-	known := &correlation.Session{ID: 1, State: correlation.Done}
-	on(session.Found{Lookup: asked.Lookups[0], Known: known, Blocks: []correlation.Injection{block}})
-	on(session.LookedUp{Lookup: asked.Lookups[0]})
+	q.database.backend = &Backend{Ledger: given{block: block}}
+	q.talk.Do(func(c *session.Connection) {
+		q.one = c.OpeningAsked("load", "session/load", session.Opening{Kind: session.OpensKnown, Target: "s1"})
+	})
+	q.settled(q.one, patience)
+	q.database.backend = nil
+	if o.Open != nil {
+		q.database.backend, _ = o.Open(t.Context())
+	}
 	return q
 }
 
 // opened has the harness answer the load of s1.
 func (q *quiet) opened() *quiet {
-	request := q.talk.see(session.Answered{Key: "load"}).Request
-	q.talk.see(session.OpeningAnswered{Request: request, ID: "s1", Editing: true})
+	q.talk.Do(func(c *session.Connection) {
+		request, _ := c.Answered("load")
+		c.OpeningAnswered(request, session.OpeningAnswer{ID: "s1", Editing: true})
+	})
 	q.events.take()
 	return q
 }
@@ -174,9 +191,13 @@ func (q *quiet) opened() *quiet {
 // settle waits until the ledger has answered about a session.
 func (q *quiet) settle(t testing.TB, id string) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
-	defer cancel()
-	q.talk.settled(ctx, q.talk.state.Session(id))
+	q.settled(q.session(id), patience)
+}
+
+// session returns a session of the connection; nil: it has none with this id.
+func (q *quiet) session(id string) (s *session.Session) {
+	q.talk.Do(func(c *session.Connection) { s = c.Session(id) })
+	return s
 }
 
 // sends has the client send frames, and returns what of them reaches the harness.

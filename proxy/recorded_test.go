@@ -192,7 +192,7 @@ func TestClosed(t *testing.T) {
 			q := newQuiet(t).opened()
 			q.sends(t, `{"jsonrpc":"2.0","id":3,"method":"`+method+`","params":{"sessionId":"s1"}}`)
 			q.says(t, `{"jsonrpc":"2.0","id":3,`+answer+`}`)
-			if closed := q.talk.state.Session("s1") == nil; closed != want {
+			if closed := q.session("s1") == nil; closed != want {
 				t.Errorf("%s, %s: closed %t", method, answer, closed)
 			}
 		}

@@ -26,8 +26,7 @@ const (
 // conversation. Only the response that ends a turn waits for that work.
 type recorder struct {
 	*env
-	onClosed func()                 // called when the closing of sessions was recorded
-	onGone   func(*session.Session) // and when nobody will use one any more
+	onClosed func() // called when the closing of sessions was recorded
 
 	wake    chan struct{}      // record after minRest
 	later   chan struct{}      // record within recordEvery
@@ -51,15 +50,14 @@ func newRecorder(e *env) *recorder {
 	}
 }
 
-// nudge asks the recorder to record, as soon as what was seen says. It never blocks.
-func (r *recorder) nudge(do session.Do) {
-	if do.Soon {
+// hurry asks the recorder to record. It never blocks.
+func (r *recorder) hurry(when session.Urgency) {
+	switch when {
+	case session.Soon:
 		wake(r.wake)
-	}
-	if do.Later {
+	case session.Later:
 		wake(r.later)
-	}
-	if do.Full {
+	case session.Now:
 		wake(r.full)
 	}
 }
@@ -136,15 +134,13 @@ func (r *recorder) recordNow(ctx context.Context) {
 
 // end brings to the disk what a turn has said, prompt and answer, and behind it the event that it has ended. The
 // response waits for that, flushLimit at most: a disk that hangs gets the words after the end, and the file of events
-// says so. unread: the turn's prompt is still being read.
-func (r *recorder) end(t *session.Turn, ended correlation.Event, unread bool) {
+// says so.
+func (r *recorder) end(ended session.Ended) {
 	ctx, cancel := context.WithTimeout(r.ctx, flushLimit)
 	defer cancel()
-	if unread {
-		r.talk.await(ctx, func(_, late bool) session.Seen { return session.PromptSought{Turn: t, Late: late} })
-	}
+	r.talk.Await(ctx, func(*session.Connection) bool { return ended.Turn.Read() })
 	r.recordNow(ctx)
-	_ = r.talk.events.AppendWait(ctx, ended)
+	_ = r.file.AppendWait(ctx, ended.Event)
 }
 
 // close records what is left and joins the goroutine.
@@ -155,7 +151,8 @@ func (r *recorder) close() {
 
 // record records what is due.
 func (r *recorder) record() {
-	due := r.talk.see(session.RecordingBegins{}).Due
+	var due session.Due
+	r.talk.Do(func(c *session.Connection) { due = c.TakeDue() })
 	r.diskHangs = false
 	private := map[*session.Session][]string{} // where this round has found more
 	for _, d := range due.Turns {
@@ -205,22 +202,26 @@ func (r *recorder) recordRest(due session.Due, private map[*session.Session][]st
 	for _, t := range due.Summaries {
 		r.add(t.Session, nil, nil, correlation.Summarised{Session: t.Session.Number(), Text: clean(t)})
 	}
-	ended := r.talk.see(session.RecordingEnds{})
-	for _, s := range ended.Gone {
-		r.onGone(s)
+	var closed bool
+	var releases []func()
+	r.talk.Do(func(c *session.Connection) { closed, releases = c.RecordClosings() })
+	for _, release := range releases {
+		release()
 	}
-	if ended.Closed {
+	if closed {
 		r.onClosed()
 	}
 }
 
 // add records events of a turn, or of none (nil), and more that is private. It returns all that is private in the
 // session.
-func (r *recorder) add(s *session.Session, t *session.Turn, private []string, events ...correlation.Event) []string {
-	if len(events) == 0 {
-		return nil
+func (r *recorder) add(
+	s *session.Session, t *session.Turn, private []string, events ...correlation.Event,
+) (all []string) {
+	if len(events) > 0 {
+		r.talk.Do(func(c *session.Connection) { all = c.Recorded(s, t, private, events...) })
 	}
-	return r.talk.see(session.Recorded{Session: s, Turn: t, Events: events, Private: private}).Private
+	return all
 }
 
 // recordPrompt records what the user said, in a prompt or in the middle of a turn. It returns what is private in the
@@ -308,5 +309,5 @@ func (r *recorder) waitForSpace(bytes int) {
 func (r *recorder) save() error {
 	ctx, cancel := context.WithTimeout(context.Background(), flushLimit)
 	defer cancel()
-	return r.talk.events.Flush(ctx)
+	return r.file.Flush(ctx)
 }

@@ -44,40 +44,26 @@ func New(o Options) *Relay {
 	r.database = newDatabase(r.env)
 	r.recorder = newRecorder(r.env)
 	r.recorder.onClosed = r.database.deliverClosed
-	r.talk = newConversation(session.Options{
-		Harness: options.Name, AgentID: options.AgentID, Project: options.Project, Exclude: options.Exclude,
-		Commands: options.SlashPrefix, Reinject: options.Reinject, Traits: options.Traits, Continues: acpxName,
-		Hold: options.HoldLimit, Claim: options.ClaimLimit, PerPrompt: options.PerPrompt, Messages: r.database.messages,
-		Delegation: options.Delegation,
-	}, options.Now)
 	if options.Open != nil && options.Events != nil {
 		events, err := options.Events(r.database.folded)
 		if err != nil {
 			r.tell("no memory in this conversation: %v", err)
 			r.o.Open = nil
 		} else {
-			r.talk.events = events
+			r.file = events
 		}
 	}
 	finder, fetcher := &finder{r.env, r.database}, &fetcher{r.env, r.database}
-	r.talk.carry = func(do session.Do) {
-		for _, f := range do.Faults {
-			r.o.Log.Error().Err(f.Err).Str("session", f.Session.Label()).Msg("a session's state stays as it is")
-		}
-		for _, l := range do.Lookups {
-			finder.begin(l)
-		}
-		for _, job := range do.Fetches {
-			fetcher.begin(job)
-		}
-		r.recorder.nudge(do)
-	}
+	r.talk = session.Own(session.Options{
+		Harness: options.Name, AgentID: options.AgentID, Project: options.Project, Exclude: options.Exclude,
+		Commands: options.SlashPrefix, Reinject: options.Reinject, Traits: options.Traits, Continues: acpxName,
+		Hold: options.HoldLimit, Claim: options.ClaimLimit, PerPrompt: options.PerPrompt, Messages: r.database.messages,
+		Delegation: options.Delegation, ToolHint: r.toolHint, Now: options.Now, Context: r.ctx,
+	}, &beside{finder, fetcher, r.recorder})
 	r.up = &up{
-		env: r.env, compat: compat, fetcher: fetcher,
-		injector: &injector{r.env, r.database, finder}, placer: &placer{r.env, r.database, finder},
-		queue: wire.NewQueue(options.Harness.In), servers: map[*session.Session][]func(){},
+		env: r.env, compat: compat, placer: &placer{r.env, r.database, finder, fetcher},
+		queue: wire.NewQueue(options.Harness.In),
 	}
-	r.recorder.onGone = r.up.releaseServers
 	clientOut, lines := options.Client.Out, (*wire.Lines)(nil)
 	var asking *asker
 	if options.Ask {
@@ -102,7 +88,7 @@ func New(o Options) *Relay {
 }
 
 // remembers reports whether the relay is more than a byte pump.
-func (r *Relay) remembers() bool { return r.talk.events != nil }
+func (r *Relay) remembers() bool { return r.file != nil }
 
 // Run relays until the harness's output ends. It returns the error that broke the connection, nil if both sides simply
 // ended.
@@ -110,6 +96,7 @@ func (r *Relay) remembers() bool { return r.talk.events != nil }
 // The goroutine that reads from the client may outlive Run when the harness ends first, for a read from a pipe cannot
 // be interrupted: the caller exits then, or closes the client's end.
 func (r *Relay) Run() error {
+	defer r.talk.End()
 	defer r.cancel()
 	if !r.remembers() {
 		return r.run(r.copyUp, func() error { return wire.Copy(r.o.Client.Out, r.o.Harness.Out) })
@@ -119,7 +106,7 @@ func (r *Relay) Run() error {
 	r.tasks.end()
 	lost := 0
 	guard.Run("last words", func() {
-		lost = r.talk.see(session.HarnessEnded{}).Lost
+		r.talk.Do(func(c *session.Connection) { lost = c.HarnessEnded() })
 		r.recorder.close()
 	})
 	guard.Run("end", r.database.close)

@@ -1,7 +1,6 @@
 package proxy
 
 import (
-	"context"
 	"strconv"
 
 	"github.com/Signet-AI/signet-acp-proxy/chars"
@@ -16,65 +15,79 @@ type responses struct {
 	recorder *recorder
 }
 
-// read returns what a response says; nil: nothing.
-func (r *responses) read(req session.Request, line []byte, head *frame.Head) session.Seen {
-	if req.Turn != nil {
-		stop, _ := stringAt(line, "result", "stopReason")
-		return session.PromptAnswered{
-			Request: req, ID: chars.Cut(string(head.ID), maxID), Failed: head.Error, Code: errorCode(line),
-			Stop: stop, Accepted: r.version2(), Usage: usageOf(line),
+// edit returns a response as the client is to get it, and a notice in front of it. What a turn has said, and the event
+// that it ended, is in the file of events by then.
+func (r *responses) edit(line []byte, head *frame.Head) (notice, edited []byte) {
+	var req session.Request
+	var opened *session.Session
+	var ended session.Ended
+	awaited := false
+	r.talk.Do(func(c *session.Connection) {
+		if req, awaited = c.Answered(idKey(head.ID)); !awaited {
+			return
 		}
-	}
-	switch req.Method {
-	case methodInitialize:
-		return r.initialized(line)
-	case methodList:
-		return listed(line)
-	case methodClose, methodDelete:
-		if !head.Error && req.Session != nil {
-			return session.Closed{Session: req.Session, Method: req.Method}
+		switch {
+		case req.Turn != nil:
+			ended = c.PromptAnswered(req, r.promptAnswer(line, head))
+		case req.Method == methodInitialize:
+			r.initialized(c, line)
+		case req.Method == methodList:
+			c.Listed(listed(line))
+		case req.Method == methodClose, req.Method == methodDelete:
+			if !head.Error && req.Session != nil {
+				c.Closed(req.Session, req.Method)
+			}
+		default:
+			opened = c.OpeningAnswered(req, r.openingAnswer(line, head.Error))
 		}
-	default:
-		return r.opened(req, line, head.Error)
+	})
+	if !awaited {
+		return nil, line
 	}
-	return nil
+	if !head.Error {
+		notice = r.notice(req)
+	}
+	switch {
+	case req.Method == methodList:
+		edited = r.stripper.list(line)
+		r.logEdit("list", nil, line, edited)
+		return notice, edited
+	case opened != nil: // and frames may be edited
+		return notice, r.announce(opened, line)
+	}
+	r.endTurn(ended)
+	return notice, line
 }
 
 // listed reads which sessions the harness has, and in which folders.
-func listed(line []byte) session.Seen {
+func listed(line []byte) (folders map[string]string) {
 	list, ok := frame.Find(line, "result", "sessions")
 	if !ok {
 		return nil
 	}
-	folders := map[string]string{}
+	folders = map[string]string{}
 	for element := range frame.Elements(line, list) {
 		id, _ := stringAt(element.Of(line), "sessionId")
 		if cwd, ok := stringAt(element.Of(line), "cwd"); ok {
 			folders[id] = cwd
 		}
 	}
-	return session.Listed{Folders: folders}
-}
-
-// edit returns a response as the client is to get it. What a turn has said, and the event that it ended, is in the file
-// of events by then.
-func (r *responses) edit(do session.Do, line []byte) []byte {
-	switch {
-	case do.Request.Method == methodList:
-		clean := r.stripper.list(line)
-		r.logEdit("list", nil, line, clean)
-		return clean
-	case do.Session != nil: // it was opened, and frames may be edited
-		return r.announce(do.Session, line)
-	}
-	r.endTurn(do)
-	return line
+	return folders
 }
 
 // endTurn brings to the disk what a turn that has ended has said.
-func (r *responses) endTurn(do session.Do) {
-	if do.Ended != nil {
-		r.recorder.end(do.Turn, do.Ended, do.Wait)
+func (r *responses) endTurn(ended session.Ended) {
+	if ended.Event != nil {
+		r.recorder.end(ended)
+	}
+}
+
+// promptAnswer reads the response to a prompt.
+func (r *responses) promptAnswer(line []byte, head *frame.Head) session.PromptAnswer {
+	stop, _ := stringAt(line, "result", "stopReason")
+	return session.PromptAnswer{
+		ID: chars.Cut(string(head.ID), maxID), Failed: head.Error, Code: errorCode(line),
+		Stop: stop, Accepted: r.version2(), Usage: usageOf(line),
 	}
 }
 
@@ -83,7 +96,7 @@ func (r *responses) state(line, id []byte) {
 	if state, _ := stringAt(line, "params", "update", "state"); state != "idle" {
 		return
 	}
-	idle := session.HarnessIdle{ID: id, Stop: session.StopEnd}
+	idle := session.PromptAnswer{Stop: session.StopEnd}
 	if stop, ok := stringAt(line, "params", "update", "stopReason"); ok {
 		idle.Stop = stop
 	}
@@ -93,12 +106,14 @@ func (r *responses) state(line, id []byte) {
 	if u, ok := usageAt(byResult, line, "params", "update", "usage"); ok {
 		idle.Usage = append(idle.Usage, session.Usage{Usage: u})
 	}
-	r.endTurn(r.talk.see(idle))
+	var ended session.Ended
+	r.talk.Do(func(c *session.Connection) { ended = c.HarnessIdle(id, idle) })
+	r.endTurn(ended)
 }
 
-// opened reads the response to a request that opens a session.
-func (r *responses) opened(req session.Request, line []byte, failed bool) session.Seen {
-	answer := session.OpeningAnswered{Request: req, Failed: failed, Editing: r.editing()}
+// openingAnswer reads the response to a request that opens a session.
+func (r *responses) openingAnswer(line []byte, failed bool) session.OpeningAnswer {
+	answer := session.OpeningAnswer{Failed: failed, Editing: r.editing()}
 	if failed {
 		answer.Code = errorCode(line)
 	}
@@ -119,9 +134,7 @@ func (r *responses) announce(s *session.Session, line []byte) []byte {
 	if at, ok := frame.Find(line, "result"); !ok || line[at.Start] != '{' {
 		return line
 	}
-	ctx, cancel := context.WithTimeout(r.ctx, r.o.LookLimit)
-	defer cancel()
-	of := r.talk.settled(ctx, s)
+	of := r.settled(s, r.o.LookLimit)
 	if of.Off || of.Who.Key == "" {
 		return line
 	}
@@ -132,10 +145,10 @@ func (r *responses) announce(s *session.Session, line []byte) []byte {
 
 // initialized reads the initialize response: what the agent is and takes, and whether frames may be edited in this
 // version of the protocol.
-func (r *responses) initialized(line []byte) session.Seen {
+func (r *responses) initialized(c *session.Connection, line []byte) {
 	at, ok := frame.Find(line, "result", "protocolVersion")
 	if !ok {
-		return nil
+		return
 	}
 	agent := agentHello{
 		Program: programAt(line, "result"), systemPrompt: takesSystemPrompt(line), servers: serversTaken(line),
@@ -153,5 +166,5 @@ func (r *responses) initialized(line []byte) session.Seen {
 			got, version1, version2)
 	}
 	r.agent.Store(&agent)
-	return session.AgentGreeted{Agent: agent.Program}
+	c.AgentGreeted(agent.Program)
 }

@@ -26,10 +26,15 @@ func (m *stream) turnOf(b []byte) *session.Turn {
 	if !m.shape.Begins(b) {
 		return nil
 	}
-	if changes := m.talk.turnChanges.Load(); changes != m.turnChanges {
-		m.turnChanges, m.turn = changes, m.talk.see(session.TurnSought{Session: m.session}).Turn
+	if changes := m.talk.TurnChanges(); changes != m.turnChanges {
+		m.findTurn(changes)
 	}
 	return m.turn
+}
+
+func (m *stream) findTurn(changes uint64) {
+	m.turnChanges, m.turn = changes, nil
+	m.talk.Do(func(c *session.Connection) { m.turn = c.TurnOf(m.session) })
 }
 
 // take takes the text of a piece of a chunk, if that is of the stream's shape, and reports whether it is.
@@ -41,7 +46,7 @@ func (m *stream) take(l tappedUpdate, piece []byte, first, last bool) bool {
 			return false
 		}
 		if l.turn.Answer.Add(raw) {
-			m.talk.see(session.ChunkCame{Turn: l.turn})
+			m.grew(l.turn, "")
 		}
 		return true
 	case first:
@@ -56,34 +61,42 @@ func (m *stream) take(l tappedUpdate, piece []byte, first, last bool) bool {
 	if last {
 		m.taking = false
 		l.turn.Answer.End(m.shape.Tail())
-		m.talk.see(session.ChunkCame{Turn: l.turn})
+		m.grew(l.turn, "")
 	}
 	return true
 }
 
-// readChunk parses a chunk, learns its shape, and returns what it says.
-func (m *stream) readChunk(l tappedUpdate, line []byte) session.Seen {
+// grew notes that the agent has said more, in the message with this id, if it has one.
+func (m *stream) grew(t *session.Turn, message string) {
+	m.talk.Do(func(c *session.Connection) { c.ChunkCame(t, message) })
+}
+
+// readChunk parses a chunk, and learns its shape.
+func (m *stream) readChunk(l tappedUpdate, line []byte) {
 	at, ok := frame.Find(line, textPath...)
 	if !ok && len(line) == maxUpdate { // the frame was longer, and cut
 		line = frame.Mend(line)
 		at, ok = frame.Find(line, textPath...)
 	}
 	if !ok || line[at.Start] != '"' {
-		return session.ChunkUnread{Turn: l.turn, Bytes: len(line)}
+		m.talk.Do(func(c *session.Connection) { c.Lost(l.turn, len(line)) })
+		return
 	}
 	raw := line[at.Start+1 : at.End-1]
 	_, named := frame.Find(line, "params", "update", "messageId")
 	if !named && m.traits().MessageIDs {
-		return session.NoticeCame{Turn: l.turn, Raw: raw}
+		m.talk.Do(func(c *session.Connection) { c.NoticeCame(l.turn, raw) })
+		return
 	}
 	m.messageID, _ = stringAt(line, "params", "update", "messageId")
 	m.learn(l, line, at)
-	chunk := session.ChunkCame{Turn: l.turn, Message: m.messageID}
-	if bytes.Contains(raw, []byte(frame.Seam)) {
-		chunk.Lost = 1 // how much was lost is not known
-	}
 	l.turn.Answer.Add(raw)
-	return chunk
+	m.talk.Do(func(c *session.Connection) {
+		c.ChunkCame(l.turn, m.messageID)
+		if bytes.Contains(raw, []byte(frame.Seam)) {
+			c.Lost(l.turn, 1) // how much was lost is not known
+		}
+	})
 }
 
 // learn learns the shape of a chunk, if its kind and session are known from what stands in front of its text.
@@ -100,18 +113,17 @@ func (m *stream) learn(l tappedUpdate, line []byte, text frame.Span) {
 
 // readMessage reads an answer that comes as one message (version 2). Some harnesses send it in place of chunks, others
 // after them.
-func (m *stream) readMessage(l tappedUpdate, line []byte) (grew session.Seen) {
+func (m *stream) readMessage(l tappedUpdate, line []byte) {
 	id, _ := stringAt(line, "params", "update", "messageId")
 	content, ok := frame.Find(line, "params", "update", "content")
 	if !ok || m.messageID != "" && m.messageID == id {
-		return nil
+		return
 	}
 	m.messageID = id
 	for block := range frame.Elements(line, content) {
 		text, ok := frame.Find(block.Of(line), "text")
 		if token := text.Of(block.Of(line)); ok && token[0] == '"' && l.turn.Answer.Add(token[1:len(token)-1]) {
-			grew = session.ChunkCame{Turn: l.turn}
+			m.grew(l.turn, "")
 		}
 	}
-	return grew
 }

@@ -45,22 +45,22 @@ func (p *stripper) userMessage(line []byte, id []byte, users bool) []byte {
 			last = block.End
 		}
 	}
-	shown := p.show(line, id, users, texts)
-	if shown.Cut == 0 {
+	s, cut, text := p.show(line, id, users, texts)
+	if cut == 0 {
 		return line
 	}
-	ours := at[shown.Text]
+	ours := at[text]
 	var edited []byte
-	switch nothingElse := shown.Cut == len(texts[shown.Text]); {
+	switch nothingElse := cut == len(texts[text]); {
 	case nothingElse && chunk:
 	case nothingElse:
 		edited = withoutElement(line, content, ours.block, ours.before)
 	default:
-		if edited, ok = frame.CutString(line, ours.text, shown.Cut); !ok {
+		if edited, ok = frame.CutString(line, ours.text, cut); !ok {
 			return line
 		}
 	}
-	p.logEdit("replay", shown.Session, line, edited)
+	p.logEdit("replay", s, line, edited)
 	return edited
 }
 
@@ -83,24 +83,29 @@ func withoutElement(line []byte, array, element frame.Span, before int) []byte {
 	return append(append(make([]byte, 0, len(line)), line[:from]...), line[to:]...)
 }
 
-// show notes what a harness shows of what the user said, and finds our block in it. For the look-up of its session that
-// waits once, and for LookLimit at most: hardly ever, because harnesses answer a load later than that.
-func (p *stripper) show(line, id []byte, users bool, texts []string) session.Do {
-	seen := session.UserShown{ID: id, Bytes: len(line), Users: users, Texts: texts}
-	if len(texts) == 0 {
-		return p.talk.see(seen)
+// show notes what a harness shows of what the user said, and finds our block in it: so many bytes at the start of one
+// of its texts. For the look-up of its session that waits once, and for LookLimit at most: hardly ever, because
+// harnesses answer a load later than that.
+func (p *stripper) show(line, id []byte, users bool, texts []string) (s *session.Session, cut, text int) {
+	wait := false
+	p.talk.Do(func(c *session.Connection) { s, wait = c.UserShown(id, len(line), users, len(texts) > 0) })
+	if s == nil || len(texts) == 0 {
+		return s, 0, 0
 	}
 	ctx, cancel := context.WithTimeout(p.ctx, p.o.LookLimit)
 	defer cancel()
-	do := p.talk.await(ctx, func(waiting, late bool) session.Seen {
-		seen.Waiting, seen.Late = waiting, late
-		return seen
-	})
-	for seen.Waiting = true; do.Seek != nil; do = p.talk.see(seen) {
-		seen.Sought = do.Seek
-		p.talk.see(p.finder.seek(ctx, do.Seek))
+	if wait {
+		p.talk.Await(ctx, func(*session.Connection) bool { return s.Settled() })
 	}
-	return do
+	for {
+		var first *session.Seek
+		p.talk.Do(func(c *session.Connection) { cut, text, first = c.Ours(s, texts) })
+		if first == nil || ctx.Err() != nil {
+			return s, cut, text
+		}
+		found := p.finder.seek(ctx, first)
+		p.talk.Do(func(c *session.Connection) { c.BlockFound(first, found) })
+	}
 }
 
 // titleBlockLength returns how many bytes at the start of a title are ours: a whole block, or all of the title if that
@@ -131,16 +136,19 @@ func (p *stripper) info(line []byte, id string) []byte {
 	if !ok {
 		return line
 	}
-	shown := session.TitleShown{ID: id}
-	if text, ok := frame.String(at.Of(line)); ok && !marked {
-		shown.Text = text
+	text, ok := frame.String(at.Of(line))
+	if !ok || marked {
+		text = ""
 	}
-	do := p.talk.see(shown)
-	if do.Title != nil {
-		p.storeTitle(do.Session, do.Title.BlockID, do.Title.Title)
-	}
+	var s *session.Session
+	p.talk.Do(func(c *session.Connection) {
+		var from *session.Injection
+		if s, from = c.TitleShown(id, text); from != nil {
+			p.storeTitle(s, from.BlockID, from.Title, c.Behind(s))
+		}
+	})
 	clean := p.stripTitles(line, []title{{at, id}})
-	p.logEdit("title", do.Session, line, clean)
+	p.logEdit("title", s, line, clean)
 	return clean
 }
 
@@ -165,11 +173,10 @@ func (p *stripper) subagent(line []byte, id string) []byte {
 }
 
 // storeTitle notes in the ledger a title that was made from our block, because the harness shows it again.
-func (p *stripper) storeTitle(s *session.Session, block, hash string) {
+func (p *stripper) storeTitle(s *session.Session, block, hash string, first int) {
 	p.tasks.run("title", func(ctx context.Context) {
-		first := p.talk.see(session.Unfolded{About: []*session.Session{s}}).Behind
 		err := p.database.ask(ctx, first, func(ctx context.Context, b *Backend) error {
-			row, err := p.talk.events.Row(ctx, s.Number())
+			row, err := p.file.Row(ctx, s.Number())
 			if err != nil {
 				return err
 			}
@@ -258,10 +265,10 @@ func (p *stripper) stripTitles(line []byte, titles []title) []byte {
 func (p *stripper) firstWords(ctx context.Context, s *session.Session, row int64) string {
 	if s != nil { // its first prompt may have been sent just now
 		p.recorder.flush()
-		if known, err := p.talk.events.Row(ctx, s.Number()); err == nil {
+		if known, err := p.file.Row(ctx, s.Number()); err == nil {
 			row = known
 		}
-		_ = p.talk.events.Folded(ctx)
+		_ = p.file.Folded(ctx)
 	}
 	words := ""
 	if p.database.ask(ctx, 0, func(ctx context.Context, b *Backend) (err error) {

@@ -71,7 +71,8 @@ func FuzzChunk(f *testing.F) {
 			return
 		}
 		q := newQuiet(t).opened()
-		given := q.talk.see(session.BlocksSought{ID: "s1"}).Blocks
+		var given []*session.Injection
+		q.talk.Do(func(c *session.Connection) { given = c.Given("s1").Blocks })
 		in := append(bytes.Clone(line), '\n')
 		if err := wire.Pump(bytes.NewReader(in), q.down); err != nil {
 			t.Fatal(err)

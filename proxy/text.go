@@ -18,7 +18,7 @@ import (
 // decoded only as far as they are kept.
 func readSaid(line []byte, text promptText) session.Said {
 	said := session.Said{
-		Prompt: shortText(text.said()), Trace: traceOf(line),
+		Prompt: shortText(text.said()), First: text.first(), Trace: traceOf(line),
 		Off: bytes.Contains(line, []byte("signet.ai")) && switchesOff(line),
 	}
 	if len(line) > maxPrompt {

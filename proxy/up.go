@@ -1,10 +1,8 @@
 package proxy
 
 import (
-	"context"
 	"io"
 	"slices"
-	"sync"
 
 	"github.com/Signet-AI/signet-acp-proxy/guard"
 	"github.com/Signet-AI/signet-acp-proxy/memory"
@@ -16,11 +14,9 @@ import (
 // up decides about the frames from the client to the harness.
 type up struct {
 	*env
-	compat   *compat
-	fetcher  *fetcher
-	injector *injector
-	placer   *placer
-	asker    *asker // nil where nothing is asked
+	compat *compat
+	placer *placer
+	asker  *asker // nil where nothing is asked
 
 	queue  *wire.Queue // in front of the harness's stdin
 	head   frame.Head
@@ -28,9 +24,6 @@ type up struct {
 	tapped []tappedInput // prompts that are being forwarded, in order
 	texts  frame.Texts   // of the tapped prompt at hand, if it is long or comes in pieces
 	spare  buffers       // for these
-
-	mu      sync.Mutex                    // guards what follows
-	servers map[*session.Session][]func() // release the MCP servers that sessions were given
 }
 
 // A heldFrame says what a frame was judged to be when it was held. Read whole it may turn out to be something else,
@@ -58,13 +51,13 @@ type watchedMethod struct {
 	early    bool                     // also before it is known whether frames may be edited
 	answered bool                     // only as a request that will be answered
 	hold     func(*up, []byte) []byte // it is held until it is whole, and leaves as this returns it; nil: it is not
-	seen     func(*up) session.Seen   // what is seen as it begins; nil: nothing
+	judge    func(*up) wire.Verdict   // it is judged as it begins; nil: it is not
 }
 
 var (
 	asks  = watchedMethod{needs: frame.NeedID | frame.NeedSession, answered: true, hold: (*up).ask}
 	opens = watchedMethod{needs: frame.NeedID, early: true, answered: true, hold: (*up).openSession}
-	chain = watchedMethod{early: true, seen: (*up).declineChain}
+	chain = watchedMethod{early: true, judge: (*up).declineChain}
 )
 
 var watchedMethods = map[string]watchedMethod{
@@ -76,21 +69,47 @@ var watchedMethods = map[string]watchedMethod{
 	methodList:          asks,
 	methodClose:         asks,
 	methodDelete:        asks,
-	methodPrompt:        {needs: frame.NeedID | frame.NeedSession, answered: true, seen: (*up).prompt},
-	methodSteering:      {needs: frame.NeedSession, seen: (*up).steering},
-	methodCancel:        {needs: frame.NeedSession, seen: (*up).cancel},
+	methodPrompt:        {needs: frame.NeedID | frame.NeedSession, answered: true, judge: (*up).prompt},
+	methodSteering:      {needs: frame.NeedSession, judge: (*up).steering},
+	methodCancel:        {needs: frame.NeedSession, judge: (*up).cancel},
 	methodCancelRequest: {hold: (*up).cancelRequest},
-	methodSetTitle:      {needs: frame.NeedSession, seen: (*up).setTitle},
+	methodSetTitle:      {needs: frame.NeedSession, judge: (*up).setTitle},
 	methodChain:         chain,
 	methodChainOld:      chain,
 }
 
-func (u *up) prompt() session.Seen {
-	return session.PromptJudged{ID: u.head.Session, Key: idKey(u.head.ID)}
+func (u *up) prompt() wire.Verdict { return u.judgePrompt(false) }
+
+// judgePrompt says what becomes of a prompt, and notes it if it is to be read after it was forwarded.
+func (u *up) judgePrompt(tooLong bool) wire.Verdict {
+	v, t := wire.Pass, (*session.Turn)(nil)
+	u.talk.Do(func(c *session.Connection) { v, t = c.JudgePrompt(u.head.Session, idKey(u.head.ID), tooLong) })
+	if v == wire.Tap {
+		u.tapped = append(u.tapped, tappedInput{turn: t})
+	}
+	return v
 }
-func (u *up) steering() session.Seen { return session.SteeringJudged{ID: u.head.Session} }
-func (u *up) cancel() session.Seen   { return session.CancelAsked{ID: u.head.Session} }
-func (u *up) setTitle() session.Seen { return session.TitledByClient{ID: u.head.Session} }
+
+// steering notes words of the user in the middle of a turn.
+func (u *up) steering() wire.Verdict {
+	var s *session.Session
+	u.talk.Do(func(c *session.Connection) { s = c.JudgeSteering(u.head.Session) })
+	if s == nil {
+		return wire.Pass
+	}
+	u.tapped = append(u.tapped, tappedInput{session: s})
+	return wire.Tap
+}
+
+func (u *up) cancel() wire.Verdict {
+	u.talk.Do(func(c *session.Connection) { c.Cancel(u.head.Session, "") })
+	return wire.Pass
+}
+
+func (u *up) setTitle() wire.Verdict {
+	u.talk.Do(func(c *session.Connection) { c.TitledByClient(u.head.Session) })
+	return wire.Pass
+}
 
 // needs says what must be known of a frame, by its method, before it can be judged.
 func (u *up) needs(method []byte) frame.Need {
@@ -127,19 +146,10 @@ func (u *up) judge() wire.Verdict {
 	case !w.early && !u.editing() || w.answered && !answerable(u.head.ID):
 	case w.hold != nil:
 		return wire.Hold
-	case w.seen != nil:
-		return u.tap(w.seen(u))
+	case w.judge != nil:
+		return w.judge(u)
 	}
 	return wire.Pass
-}
-
-// tap has a frame looked at as it begins, and notes it if it is to be read after it was forwarded.
-func (u *up) tap(seen session.Seen) wire.Verdict {
-	do := u.talk.see(seen)
-	if do.Frame == session.Look {
-		u.tapped = append(u.tapped, tappedInput{session: do.Session, turn: do.Turn})
-	}
-	return verdict(do)
 }
 
 // TooLong says what becomes of a frame that is too long to be held. A prompt goes without context, and is a turn like
@@ -149,15 +159,15 @@ func (u *up) TooLong(b []byte) wire.Verdict {
 		return wire.Pass
 	}
 	u.tasks.run("giving memory back", giveBack)
-	return u.tap(session.PromptJudged{ID: u.head.Session, Key: idKey(u.head.ID), TooLong: true})
+	return u.judgePrompt(true)
 }
 
 // A tappedInput is a frame with text of the user that is read after it was forwarded: a prompt, or without a turn a
 // steering message.
 type tappedInput struct {
-	session *session.Session
 	turn    *session.Turn
-	bytes   int // of its frame, so far
+	session *session.Session // of a steering message
+	bytes   int              // of its frame, so far
 }
 
 // Write forwards bytes to the harness, after what is held.
@@ -184,22 +194,24 @@ func (u *up) Tapped(piece []byte, first, last bool) {
 	if !last {
 		return
 	}
-	looked := session.PromptLooked{Turn: t.turn, Bytes: t.bytes}
+	var said session.Said
 	if whole {
 		text, _ := readPrompt(piece)
-		looked.Said, looked.First = readSaid(piece, text), text.first()
+		said = readSaid(piece, text)
 	} else {
-		looked.Said.Off = u.texts.End()
+		said.Off = u.texts.End()
 		words := u.texts.Into.(*collector)
 		words.End()
-		looked.Said.Prompt = words
+		said.Prompt = words
 		u.texts = frame.Texts{}
 	}
-	seen := session.Seen(looked)
-	if t.turn == nil {
-		seen = session.Steered{Session: t.session, Prompt: looked.Said.Prompt, Bytes: t.bytes}
-	}
-	u.talk.see(seen)
+	u.talk.Do(func(c *session.Connection) {
+		if t.turn != nil {
+			c.PromptRead(t.turn, t.bytes, said)
+		} else {
+			c.Steered(t.session, t.bytes, said.Prompt)
+		}
+	})
 }
 
 // Held handles a frame that was held, and forwards it.
@@ -226,7 +238,9 @@ func (u *up) edit(line []byte) ([]byte, *heldPrompt) {
 	case method == "":
 		return u.response(line), nil
 	case method == methodPrompt:
-		return line, u.holdPrompt(line)
+		held := u.holdPrompt(line)
+		u.head = frame.Head{} // its slices keep the line in memory
+		return line, held
 	case !frame.Valid(line):
 		return line, nil
 	}
@@ -250,14 +264,14 @@ func (u *up) response(line []byte) []byte {
 
 // ask notes a request about a session whose response is to be watched.
 func (u *up) ask(line []byte) []byte {
-	u.talk.see(session.Asked{Key: idKey(u.head.ID), Method: u.heldAs.method, ID: u.head.Session})
+	u.talk.Do(func(c *session.Connection) { c.Asked(idKey(u.head.ID), u.heldAs.method, u.head.Session) })
 	return line
 }
 
 // cancelRequest notes that the client wants no answer to a request any more.
 func (u *up) cancelRequest(line []byte) []byte {
 	if id, ok := frame.Find(line, "params", "requestId"); ok {
-		u.talk.see(session.CancelAsked{Key: idKey(id.Of(line))})
+		u.talk.Do(func(c *session.Connection) { c.Cancel(nil, idKey(id.Of(line))) })
 	}
 	return line
 }
@@ -272,17 +286,17 @@ func (u *up) initialize(line []byte) []byte {
 		u.declineChain()
 	}
 	u.client.Store(&client)
-	u.talk.see(session.ClientGreeted{Client: client.Program, Key: idKey(u.head.ID), Method: methodInitialize})
+	u.talk.Do(func(c *session.Connection) { c.ClientGreeted(client.Program, idKey(u.head.ID), methodInitialize) })
 	edited := u.compat.initialize(line, client.Name, client.Version)
 	u.logEdit("acpx's initialize", nil, line, edited)
 	return edited
 }
 
 // declineChain tells that a conductor has put us into the place of a proxy.
-func (u *up) declineChain() session.Seen {
+func (u *up) declineChain() wire.Verdict {
 	u.tell("the client asks for a proxy of a chain, which this program is not: put its whole command into the " +
 		"agent's place, the last of the chain; everything passes as it is")
-	return nil
+	return wire.Pass
 }
 
 // openSession notes a request that opens a session and starts to look the session up. It returns the request with the
@@ -294,7 +308,8 @@ func (u *up) openSession(line []byte) []byte {
 		Kind: openingOf(method), Target: string(u.head.Session), Off: switchesOff(line), Early: !u.editing(),
 	}
 	opening.Cwd, _ = stringAt(line, "params", "cwd")
-	s := u.talk.see(session.OpeningAsked{Key: idKey(u.head.ID), Method: method, Opening: opening}).Session
+	var s *session.Session
+	u.talk.Do(func(c *session.Connection) { s = c.OpeningAsked(idKey(u.head.ID), method, opening) })
 	if s == nil {
 		return line
 	}
@@ -334,20 +349,16 @@ func (u *up) addServer(line []byte, opening session.Opening, s *session.Session)
 			}
 		}
 	}
-	of := u.talk.about(s)
+	of := s.Known()
 	if opening.Kind == session.OpensKnown { // the ledger may know that it was switched off
-		ctx, cancel := context.WithTimeout(u.ctx, placeLimit)
-		defer cancel()
-		of = u.talk.settled(ctx, s)
+		of = u.settled(s, placeLimit)
 	}
 	if of.Off {
 		return line
 	}
-	server, release := u.o.MCPServer(of.Who.Harness, func() memory.Session { return u.talk.about(s).Who })
+	server, release := u.o.MCPServer(of.Who.Harness, func() memory.Session { return s.Known().Who })
 	if release != nil {
-		u.mu.Lock()
-		u.servers[s] = append(u.servers[s], release)
-		u.mu.Unlock()
+		u.talk.Do(func(c *session.Connection) { c.Serve(s, release) })
 	}
 	if server == nil {
 		return line
@@ -364,36 +375,18 @@ func (u *up) addServer(line []byte, opening session.Opening, s *session.Session)
 	return line
 }
 
-// releaseServers releases the MCP servers of a session that has gone.
-func (u *up) releaseServers(s *session.Session) {
-	u.mu.Lock()
-	releases := u.servers[s]
-	delete(u.servers, s)
-	u.mu.Unlock()
-	for _, release := range releases {
-		release()
-	}
-}
-
 // holdPrompt returns a prompt that waits until its context is there or its time is up; nil for a command, an empty
 // prompt and one of a session that is off. The frame may be large, so it is gone through as seldom as possible.
 func (u *up) holdPrompt(line []byte) *heldPrompt {
 	text, blank := readPrompt(line)
-	read := session.PromptHeld{
-		ID: u.head.Session, Key: idKey(u.head.ID), Bytes: len(line), Said: readSaid(line, text),
-		First: text.first(), Words: u.o.Task(text.words()), Blank: blank,
-	}
-	h := &heldPrompt{
-		injector: u.injector, line: line, size: len(line), read: u.o.Now(),
-	}
-	do := u.talk.see(read)
-	u.head = frame.Head{} // its slices keep the line in memory
-	if do.Frame != session.Hold {
+	said := readSaid(line, text)
+	said.Words = u.o.Task(text.words())
+	h := &heldPrompt{env: u.env, line: line, size: len(line), read: u.o.Now()}
+	u.talk.Do(func(c *session.Connection) {
+		h.prompt = c.HoldPrompt(u.head.Session, idKey(u.head.ID), line, said, blank)
+	})
+	if h.prompt == nil {
 		return nil
-	}
-	h.prompt, h.session = do.Held, do.Session
-	if do.Recall != nil {
-		u.fetcher.beginRecall(*do.Recall, read.Words)
 	}
 	return h
 }

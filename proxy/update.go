@@ -52,24 +52,25 @@ func downNeeds(method []byte) frame.Need {
 	return 0
 }
 
-// readUpdate returns what an update says that was forwarded: tool calls, titles, usage, the commands that the harness
-// advertises, its compactions; nil: nothing. A stream reads the agent's text. Thoughts, tool output and replayed turns
-// are not kept. The frame may be thinned (frame.Thinner) where it was long.
-func readUpdate(l tappedUpdate, line []byte) session.Seen {
+// readUpdate reads an update that was forwarded, and returns what follows from it: tool calls, titles, usage, the
+// commands that the harness advertises, its compactions; nil: nothing. A stream reads the agent's text. Thoughts, tool
+// output and replayed turns are not kept. The frame may be thinned (frame.Thinner) where it was long.
+func readUpdate(l tappedUpdate, line []byte) func(*session.Connection) {
 	switch l.kind {
 	case updateTool:
 		return toolCall(l.session, line)
 	case updateCommands:
 		if list, ok := frame.Find(line, "params", "update", "availableCommands"); ok {
-			return session.Advertised{ID: l.id, Commands: commandNames(line, list)}
+			names := commandNames(line, list)
+			return func(c *session.Connection) { c.Advertised(l.id, names) }
 		}
 	case updateUsage:
 		if u, ok := usageAt(byUpdate, line, "params", "update"); ok {
-			return session.Used{Session: l.session, Usage: session.Usage{Usage: u, Window: true}}
+			return func(c *session.Connection) { c.Used(l.session, session.Usage{Usage: u, Window: true}) }
 		}
 	case updateMode:
 		mode, _ := stringAt(line, "params", "update", "currentModeId")
-		return session.ModeSet{Session: l.session, Mode: mode}
+		return func(c *session.Connection) { c.ModeSet(l.session, mode) }
 	case updateConfig:
 		return configuredMode(l.session, line)
 	case updateInfo:
@@ -79,13 +80,13 @@ func readUpdate(l tappedUpdate, line []byte) session.Seen {
 	case updateSummary:
 		id, _ := stringAt(line, "params", "update", "compactionId")
 		if text, ok := stringAt(line, "params", "update", "content", "text"); ok {
-			return session.Compaction{Session: l.session, ID: id, Piece: text}
+			return func(c *session.Connection) { c.SummaryCame(l.session, id, text) }
 		}
 	}
 	return nil
 }
 
-func toolCall(s *session.Session, line []byte) session.Seen {
+func toolCall(s *session.Session, line []byte) func(*session.Connection) {
 	at, ok := frame.Find(line, "params", "update")
 	if !ok {
 		return nil
@@ -108,7 +109,7 @@ func toolCall(s *session.Session, line []byte) session.Seen {
 		}
 	}
 	name, _ := stringAt(update, "_meta", "claudeCode", "toolName")
-	return session.ToolCalled{Session: s, Call: call, Compacts: name == compactTool}
+	return func(c *session.Connection) { c.ToolCalled(s, call, name == compactTool) }
 }
 
 // compactTool is the toolName of claude's compaction.
@@ -126,7 +127,7 @@ func commandNames(line []byte, list frame.Span) map[string]bool {
 }
 
 // compaction reads a compaction_update. Harnesses send it only to clients that asked for it.
-func compaction(s *session.Session, line []byte) session.Seen {
+func compaction(s *session.Session, line []byte) func(*session.Connection) {
 	if len(line) == maxUpdate {
 		line = frame.Mend(line)
 	}
@@ -140,29 +141,29 @@ func compaction(s *session.Session, line []byte) session.Seen {
 			}
 		}
 	}
-	return session.Compaction{Session: s, ID: id, Status: status, Whole: whole}
+	return func(c *session.Connection) { c.Compaction(s, id, status, whole) }
 }
 
 // titleIn reads a session's title, from which our block was taken out.
-func titleIn(id, line []byte) session.Seen {
+func titleIn(id, line []byte) func(*session.Connection) {
 	title, _ := stringAt(line, "params", "update", "title")
 	status, _ := stringAt(line, "params", "update", "_meta", "codex", "threadStatus", "type")
-	return session.Titled{ID: id, Text: chars.Cut(title, 2*maxTitle), Active: status == "active"}
+	return func(c *session.Connection) { c.Titled(id, chars.Cut(title, 2*maxTitle), status == "active") }
 }
 
 // configuredMode reads the mode among a session's options: claude says it there after session/set_mode.
-func configuredMode(s *session.Session, line []byte) session.Seen {
+func configuredMode(s *session.Session, line []byte) func(*session.Connection) {
 	list, ok := frame.Find(line, "params", "update", "configOptions")
 	if !ok {
 		return nil
 	}
-	set := session.ModeSet{Session: s}
+	set := ""
 	for option := range frame.Elements(line, list) {
 		if id, _ := stringAt(option.Of(line), "id"); id == "mode" {
 			if mode, ok := stringAt(option.Of(line), "currentValue"); ok {
-				set.Mode = mode
+				set = mode
 			}
 		}
 	}
-	return set
+	return func(c *session.Connection) { c.ModeSet(s, set) }
 }

@@ -130,7 +130,7 @@ func TestVersions(t *testing.T) {
 			t.Errorf("%s: the harness was sent %s", name, got)
 		}
 		q.says(t, strings.Replace(downNew, "s1", "s2", 1))
-		if known := q.talk.state.Session("s2") != nil; known != (tt.told == "") {
+		if known := q.session("s2") != nil; known != (tt.told == "") {
 			t.Errorf("%s: the session is known: %t", name, known)
 		}
 	}

@@ -197,7 +197,7 @@ func TestNotOurs(t *testing.T) {
 		if got := q.says(t, strings.Replace(tt.down, "s1", "s2", 1)); got != strings.Replace(tt.down, "s1", "s2", 1) {
 			t.Errorf("%s: the client got %s", name, got)
 		}
-		if q.talk.state.Session("s2") != nil {
+		if q.session("s2") != nil {
 			t.Errorf("%s: a session was opened", name)
 		}
 	}

@@ -1,16 +1,17 @@
-// Package session is the state of one connection between a client and a harness, as plain data, and one function: what
-// was seen on the wire or beside it goes in, what is to be done comes out (Connection.On). There is no lock, channel,
-// clock, goroutine or database in it, and it waits for nothing: whoever owns a Connection calls it one call at a time
-// and carries out what it says.
+// Package session has the sessions of one connection between a client and a harness, and the goroutine that owns them
+// (Owner): it alone calls the methods of Connection, one after the other, as things happen. None of them waits but the
+// way of a held prompt (Connection.Release), and that handles meanwhile what comes.
 //
 // A session has four parts that know nothing of each other: whether and as what it exists (existence), what it is told
-// (context), its prompts and answers (turns), and what stands in its conversation (history). session.go has them all,
-// and do.go what is to be done. The steps stand on these, each file on those before it: record, state, command,
-// request, fetch, lookup, held, opening, prompt, update, seen.
+// (briefing), its prompts and answers (turns), and what stands in its conversation (history). session.go has them all.
+// The methods stand on these, each file on those before it: record, state, command, request, fetch, await, lookup,
+// seek, held, release, opening, prompt, update, known, owner.
 package session
 
 import (
+	"context"
 	"slices"
+	"sync/atomic"
 	"time"
 
 	"github.com/Signet-AI/signet-acp-proxy/correlation"
@@ -36,17 +37,28 @@ type Connection struct {
 
 	numbers struct{ session, turn, event int } // the last ones given in the file of events
 	folded  int                                // the number of the last event that the ledger is known to have
-	changes uint64                             // TurnChanges
 
-	at time.Time // of what is being looked at
-	do Do        // what is to be done because of it
+	beside      Beside
+	inbox       chan message  // what comes to the goroutine
+	turnChanges atomic.Uint64 // Owner.TurnChanges
+	changed     []*Session    // since the last message
+	waiters     []*waiter
 }
 
-// Seen is something that was seen: a frame, an answer from beside the conversation, a limit that has passed.
-type Seen interface{ on(*Connection) }
+// A message is what the goroutine has to know.
+type message struct {
+	handle  func(*Connection)
+	handled chan struct{}
+}
 
-// New begins with nothing known.
-func New(o Options) *Connection {
+// A waiter is somebody who waits until something is so.
+type waiter struct {
+	ready func(*Connection) bool
+	done  chan struct{}
+}
+
+// newConnection begins with nothing known.
+func newConnection(o Options, b Beside) *Connection {
 	if o.NewKey == nil {
 		o.NewKey = correlation.NewKey
 	}
@@ -56,13 +68,35 @@ func New(o Options) *Connection {
 	if o.Traits == nil {
 		o.Traits = func(string) Traits { return Traits{} }
 	}
+	if o.ToolHint == nil {
+		o.ToolHint = func(string) bool { return false }
+	}
+	if o.Context == nil {
+		o.Context = context.Background()
+	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
 	return &Connection{
-		o: o, sessions: map[string]*Session{}, pending: map[string]Request{}, early: map[string]map[string]bool{},
+		o: o, beside: b, inbox: make(chan message),
+		sessions: map[string]*Session{}, pending: map[string]Request{}, early: map[string]map[string]bool{},
 	}
 }
 
 // A Program is a client or an agent, by the name and version that it gives itself.
 type Program struct{ Name, Version string }
+
+// A Request is a request of the client that waits for its response.
+type Request struct {
+	Method    string     // of any but a prompt
+	Session   *Session   // the session that it is about, or that a success opens; for a fork the child
+	Injection *Injection // of a prompt: the block in front of it; nil for none
+	Turn      *Turn      // of a prompt
+	Opening   Opening    // of a request that opens a session
+
+	n  int       // its number among those that were awaited
+	at time.Time // when it came
+}
 
 // failedLoad is a load or resume that the harness refused. A session/new right after it continues the conversation
 // (docs/facts/acpx.md, "A load that fails").
@@ -84,16 +118,20 @@ type waiting struct {
 	gone      []*Session // which nobody will use any more
 }
 
+// Told is what a harness says about a conversation: a title, or its own summary. Before it is stored, our Blocks, which
+// would be taken for its own words, and the user's Private passages have to be taken out.
+type Told struct {
+	Session         *Session
+	Project, Text   string
+	Blocks, Private []string
+}
+
 // closedSession is a session that the client has closed, with the method that did it. That is recorded only after its
 // last words.
 type closedSession struct {
 	session *Session
 	reason  string
 }
-
-// TurnChanges grows with each change that may give the agent's next words to another turn. Whoever has looked a turn up
-// may use it without asking again as long as this number is the same.
-func (c *Connection) TurnChanges() uint64 { return c.changes }
 
 // Session returns the session with this id, nil if this connection has none.
 func (c *Connection) Session(id string) *Session { return c.sessions[id] }
@@ -118,6 +156,7 @@ func (c *Connection) sessionFor(id []byte) *Session {
 	s = c.making[0]
 	if s.ID() == "" {
 		s.exists.Open.ACPID = string(id)
+		c.change(s)
 	}
 	if s.ID() != string(id) {
 		return nil
@@ -137,11 +176,19 @@ func (c *Connection) traits() Traits { return c.o.Traits(c.agent.Name) }
 
 // touch says that something of a session has changed: there may be something to record, or to fetch.
 func (c *Connection) touch(s *Session) {
-	c.do.Soon = true
-	if !slices.Contains(c.do.changed, s) {
-		c.do.changed = append(c.do.changed, s)
+	c.beside.Hurry(Soon)
+	c.change(s)
+}
+
+// change says that what is known of a session may have changed.
+func (c *Connection) change(s *Session) {
+	if !slices.Contains(c.changed, s) {
+		c.changed = append(c.changed, s)
 	}
 }
+
+// turnsChanged says that the agent's next words may belong to another turn.
+func (c *Connection) turnsChanged() { c.turnChanges.Add(1) }
 
 // newSession makes a session that is still to be looked up in the ledger, or to be named by the harness.
 func (c *Connection) newSession(cwd string) *Session {
@@ -155,11 +202,12 @@ func (c *Connection) newSession(cwd string) *Session {
 				Client: c.client.Name, ClientVersion: c.client.Version,
 			},
 		}},
-		context: context{state: correlation.Armed},
+		context: briefing{state: correlation.Armed},
 	}
 	if memory.OptedOut(cwd, c.o.Exclude) {
 		s.exists.silence = hidden
 	}
+	s.publish()
 	return s
 }
 

@@ -25,7 +25,7 @@ func TestLate(t *testing.T) {
 		"there, and used":    {&Fetch{step: used}, false},
 		"there, patiently":   {&Fetch{step: fetched, patient: true}, false},
 	} {
-		x := context{fetch: tt.fetch}
+		x := briefing{fetch: tt.fetch}
 		if got := x.late(); got != tt.want {
 			t.Errorf("%s: %v", name, got)
 		}
@@ -48,7 +48,7 @@ func TestForget(t *testing.T) {
 		{correlation.Armed, &Fetch{local: true}, true, Fetch{local: true}}, // it was not read yet
 		{correlation.IdentityGiven, &Fetch{step: fetched}, true, Fetch{patient: true}},
 	} {
-		x := context{state: tt.state, fetch: tt.before}
+		x := briefing{state: tt.state, fetch: tt.before}
 		if x.forget(tt.whole); !reflect.DeepEqual(*x.fetch, tt.want) {
 			t.Errorf("%+v: %+v", tt, *x.fetch)
 		}
@@ -57,7 +57,7 @@ func TestForget(t *testing.T) {
 
 // Sessions are stored under the agent's own name, and numbered from 1 in the file of events.
 func TestNewSession(t *testing.T) {
-	c := New(Options{Harness: "started-as"})
+	c := newConnection(Options{Harness: "started-as"}, nil)
 	if c.traits().KeepsFailed {
 		t.Error("something is known of a harness that nobody knows")
 	}

@@ -1,28 +1,43 @@
 package session_test
 
 import (
+	"context"
 	"fmt"
-	"time"
 
+	"github.com/Signet-AI/signet-acp-proxy/correlation"
 	"github.com/Signet-AI/signet-acp-proxy/proxy/session"
+	"github.com/Signet-AI/signet-acp-proxy/proxy/wire"
 )
 
-// What was seen goes in, what is to be done comes out.
+// recorder is a connection's surroundings in which nothing answers.
+type recorder struct{ session.Beside }
+
+func (recorder) Record(events ...correlation.Event) { fmt.Println("recorded:", len(events)) }
+
+func (recorder) Hurry(session.Urgency) {}
+
+func (recorder) LookUp(_ context.Context, l *session.Lookup) {
+	fmt.Println("the ledger is asked:", l.Harness)
+}
+
+// What happens comes to the goroutine that owns the sessions.
 func Example() {
-	c := session.New(session.Options{Harness: "claude"})
-	now := time.Now()
-	asked := c.On(now, session.OpeningAsked{
-		Key: "1", Method: "session/new", Opening: session.Opening{Kind: session.OpensNew, Cwd: "/home/robin/heron"},
+	owner := session.Own(session.Options{Harness: "claude"}, recorder{})
+	defer owner.End()
+	owner.Do(func(c *session.Connection) {
+		c.OpeningAsked("1", "session/new", session.Opening{Kind: session.OpensNew, Cwd: "/home/robin/heron"})
 	})
-	fmt.Println("look-ups:", len(asked.Lookups))
-	c.On(now, session.LookedUp{Lookup: asked.Lookups[0]})
-	answered := c.On(now, session.Answered{Key: "1"})
-	opened := c.On(now, session.OpeningAnswered{Request: answered.Request, ID: "sess-1", Editing: true})
-	fmt.Println("recorded:", len(opened.Record), "fetches:", len(opened.Fetches))
-	prompt := c.On(now, session.PromptJudged{ID: []byte("sess-1"), Key: "2"})
-	fmt.Println("held:", prompt.Frame == session.Hold)
+	owner.Do(func(c *session.Connection) {
+		request, _ := c.Answered("1")
+		s := c.OpeningAnswered(request, session.OpeningAnswer{ID: "sess-1", Editing: true})
+		fmt.Println("opened:", s.ID())
+	})
+	owner.Do(func(c *session.Connection) {
+		verdict, _ := c.JudgePrompt([]byte("sess-1"), "2", false)
+		fmt.Println("held:", verdict == wire.Hold)
+	})
 	// Output:
-	// look-ups: 1
-	// recorded: 1 fetches: 0
+	// the ledger is asked: claude
+	// opened: sess-1
 	// held: true
 }

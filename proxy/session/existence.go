@@ -51,3 +51,19 @@ func (e *existence) fork(parent *Session, state correlation.State) {
 		o.Cwd, o.Project = from.Open.Cwd, from.Open.Project
 	}
 }
+
+// Known returns what is known of a session. Any goroutine may call it.
+func (s *Session) Known() Known { return *s.known.Load() }
+
+// Label is the session's id as it is logged, at most maxLabel bytes of it. Any goroutine may call it.
+func (s *Session) Label() string {
+	id := s.Known().ID
+	return id[:min(len(id), maxLabel)]
+}
+
+func (s *Session) publish() {
+	e := &s.exists
+	s.known.Store(&Known{
+		ID: s.ID(), Who: e.who(), Mode: e.mode, Off: s.off(), Settled: e.ledger.answered(),
+	})
+}

@@ -10,8 +10,8 @@ import (
 // beginFetches begins the fetches that the sessions need of which something has changed. The daemon answers a second
 // session-start of one key with a stub, so a session that has used its key gets a new one.
 func (c *Connection) beginFetches() {
-	for i := 0; i < len(c.do.changed); i++ { // a new key changes it again
-		s := c.do.changed[i]
+	for i := 0; i < len(c.changed); i++ { // a new key changes it again
+		s := c.changed[i]
 		e, x := &s.exists, &s.context
 		if e.ledger != known && e.ledger != unknown || s.off() || !x.wants() || x.fetch.begun() {
 			continue
@@ -24,22 +24,14 @@ func (c *Connection) beginFetches() {
 			e.Open.Key, f.keyed = c.orNewKey(e.Open.Key), true
 		}
 		f.session, f.key, f.step = s, e.Open.Key, fetching
-		c.do.Fetches = append(c.do.Fetches, FetchJob{Fetch: f, Who: e.who(), Local: f.local})
+		c.beside.Fetch(FetchJob{Fetch: f, Who: e.who(), Local: f.local})
 	}
 }
 
-// FetchEnded: a fetch has ended. Stored is what it got as JSON without secrets, for a later process to use if this one
+// FetchEnded takes what a fetch has got. stored is that as JSON without secrets, for a later process to use if this one
 // does not; nil stores nothing.
-type FetchEnded struct {
-	Fetch  *Fetch
-	Got    memory.Context
-	Err    error
-	Stored json.RawMessage
-}
-
-func (e FetchEnded) on(c *Connection) {
-	f := e.Fetch
-	f.got, f.err, f.stored, f.step = e.Got, e.Err, e.Stored, fetched
+func (c *Connection) FetchEnded(f *Fetch, got memory.Context, stored json.RawMessage, err error) {
+	f.got, f.err, f.stored, f.step = got, err, stored, fetched
 	if s := f.session; (f.got.KeySpent || errors.Is(f.err, memory.ErrKeySpent)) && s.exists.Open.Key == f.key {
 		// its outcome is not known: the old key stays in the session's sequence of keys, to be ended
 		spent := f.key
@@ -48,7 +40,6 @@ func (e FetchEnded) on(c *Connection) {
 	}
 	c.storeContext(f)
 	c.touch(f.session)
-	c.do.News = true
 }
 
 // takeOverFetch moves a fetch that no prompt has used from one session to another, with its key.

@@ -45,34 +45,36 @@ func TestBlocksOfAncestors(t *testing.T) {
 
 // What a refused prompt carried may go with the next one.
 func TestTakeBack(t *testing.T) {
-	p := newStage(t)
-	p.start()
-	steps["new"](p)
-	if steps["refused"](p); p.rows[p.id].stored == nil {
-		t.Error("the next process does not get what was refused")
-	}
-	h := &p.c.Session(p.id).history
-	if len(h.blocks) != 1 || len(h.blocks[0].Items) == 0 || len(h.given()) != 0 {
-		t.Errorf("of %+v it was given %q", h.blocks, h.given())
-	}
+	onStage(t, func(p *stage) {
+		p.start()
+		steps["new"](p)
+		if steps["refused"](p); p.rows[p.id].stored == nil {
+			p.Error("the next process does not get what was refused")
+		}
+		h := &p.session().history
+		if len(h.blocks) != 1 || len(h.blocks[0].Items) == 0 || len(h.given()) != 0 {
+			p.Errorf("of %+v it was given %q", h.blocks, h.given())
+		}
+	})
 }
 
 // A fork was given what its parent was, and sends nothing of that itself. Its history may be shown before the response
 // that names its id.
 func TestForkedHistory(t *testing.T) {
-	p := newStage(t)
-	p.start()
-	steps["new"](p)
-	steps["prompt"](p)
-	said := p.kept[p.id][0]
-	p.see(OpeningAsked{Key: "a", Opening: Opening{Kind: OpensFork, Target: p.id}})
-	shown := p.see(UserShown{ID: []byte("child"), Users: true, Texts: []string{"", said}})
-	if said[shown.Cut:] != plain || shown.Text != 1 {
-		t.Errorf("%d bytes are cut of text %d", shown.Cut, shown.Text)
-	}
-	if h := shown.Session.history; !slices.Equal(h.given(), []string{"m1"}) || len(h.blocks) != 1 || h.blocks[0].sentHere {
-		t.Errorf("%q, %+v", h.given(), h.blocks)
-	}
+	onStage(t, func(p *stage) {
+		p.start()
+		steps["new"](p)
+		steps["prompt"](p)
+		said := p.kept[p.id][0]
+		p.asks("a", Opening{Kind: OpensFork, Target: p.id})
+		s, cut, text := p.shows("child", "", said)
+		if said[cut:] != plain || text != 1 {
+			p.Errorf("%d bytes are cut of text %d", cut, text)
+		}
+		if h := s.history; !slices.Equal(h.given(), []string{"m1"}) || len(h.blocks) != 1 || h.blocks[0].sentHere {
+			p.Errorf("%q, %+v", h.given(), h.blocks)
+		}
+	})
 }
 
 // What a harness shows of the user's words: how much of it is ours, and what that says.

@@ -1,6 +1,7 @@
 package session
 
 import (
+	"context"
 	"encoding/json"
 	"slices"
 
@@ -11,6 +12,7 @@ import (
 // lookUp has the ledger asked because the client opens a session.
 func (c *Connection) lookUp(l *Lookup) {
 	l.Session.exists.ledger = asked
+	c.change(l.Session)
 	for _, before := range c.lookups {
 		before.outdated = before.outdated || before.Session == l.Session
 	}
@@ -24,7 +26,7 @@ func (c *Connection) lookUp(l *Lookup) {
 func (c *Connection) lookUpFork(s, parent *Session, id string) {
 	l := &Lookup{Session: s, Kind: OpensFork, of: parent}
 	if parent == nil { // this connection does not have it
-		l.of = &Session{context: context{state: correlation.Armed}}
+		l.of = &Session{context: briefing{state: correlation.Armed}}
 		l.of.exists.Open.ACPID = id
 	} else {
 		l.after = []*Session{parent}
@@ -33,9 +35,11 @@ func (c *Connection) lookUpFork(s, parent *Session, id string) {
 	c.lookUp(l)
 }
 
-// lookUpAgain asks the ledger again about a session.
-func (c *Connection) lookUpAgain(s *Session) *Lookup {
-	return c.filled(&Lookup{Session: s, Kind: OpensKnown, of: s})
+// lookUpAgain asks the ledger again about a session, and reports false if ctx ends before it has answered.
+func (c *Connection) lookUpAgain(ctx context.Context, s *Session) bool {
+	l := c.filled(&Lookup{Session: s, Kind: OpensKnown, of: s})
+	c.beside.LookUp(ctx, l)
+	return c.until(ctx, func() bool { return l.ended })
 }
 
 // beginLookups begins those that wait for no other.
@@ -44,7 +48,7 @@ func (c *Connection) beginLookups() {
 		waits := slices.ContainsFunc(l.after, func(s *Session) bool { return !s.exists.ledger.answered() })
 		if !l.begun && !waits {
 			l.begun = true
-			c.do.Lookups = append(c.do.Lookups, c.filled(l))
+			c.beside.LookUp(c.o.Context, c.filled(l))
 		}
 	}
 }
@@ -63,17 +67,23 @@ func (c *Connection) filled(l *Lookup) *Lookup {
 	return l
 }
 
-// Found: what the ledger has for a look-up. Do.Orphan says that the session's parent is needed, and Do.Rows which
-// sessions' stored contexts would be of use.
+// Found is what the ledger has for a look-up.
 type Found struct {
-	Lookup *Lookup
 	Record string               // for a new one: the connection's acpx record; "" for none
 	Known  *correlation.Session // that was asked for, or that a new one continues; nil: the ledger has none
 	Blocks []correlation.Injection
 }
 
-func (f Found) on(c *Connection) {
-	l, s := f.Lookup, f.Lookup.Session
+// Wanted is what else a look-up has to find.
+type Wanted struct {
+	Orphan bool           // the session's parent
+	Who    memory.Session // the session
+	Rows   []int64        // those of the sessions whose stored contexts would be of use
+}
+
+// Found takes what the ledger has for a look-up.
+func (c *Connection) Found(l *Lookup, f Found) (w Wanted) {
+	s := l.Session
 	e := &s.exists
 	continued := int64(0) // a session whose stored context this one may use
 	switch {
@@ -93,10 +103,12 @@ func (f Found) on(c *Connection) {
 	if l.Kind == OpensFork {
 		c.fork(s, l)
 	}
-	c.do.Orphan, c.do.Who = e.row == 0 && e.Open.ParentKey == "" && !s.off(), e.who()
+	c.change(s)
+	w.Orphan, w.Who = e.row == 0 && e.Open.ParentKey == "" && !s.off(), e.who()
 	if s.context.wants() && !s.context.fetch.begun() && !s.off() {
-		c.do.Rows = []int64{e.row, continued}
+		w.Rows = []int64{e.row, continued}
 	}
+	return w
 }
 
 // adopt takes over what the ledger has of a session: its row, key, state and injections.
@@ -157,9 +169,8 @@ func (c *Connection) fork(s *Session, l *Lookup) {
 	s.history.fork(&parent.history)
 }
 
-// LookedUp: the ledger has been asked. After an error the next prompt asks again.
+// LookedUp is what the ledger has said. After an error the next prompt asks again.
 type LookedUp struct {
-	Lookup  *Lookup
 	None    bool // there is no ledger
 	Err     error
 	Unknown bool    // it does not have the session that it was asked for
@@ -170,22 +181,24 @@ type LookedUp struct {
 }
 
 // says is what the ledger has said by that.
-func (l LookedUp) says() ledger {
+func (l LookedUp) says(had bool) ledger {
 	switch {
 	case l.None:
 		return none
 	case l.Err != nil:
 		return stale
-	case l.Unknown && !l.Lookup.Had:
+	case l.Unknown && !had:
 		return unknown
 	}
 	return known
 }
 
-func (l LookedUp) on(c *Connection) {
-	s := l.Lookup.Session
+// LookedUp ends a look-up.
+func (c *Connection) LookedUp(of *Lookup, l LookedUp) {
+	s := of.Session
 	e := &s.exists
-	c.lookups = slices.DeleteFunc(c.lookups, func(one *Lookup) bool { return one == l.Lookup })
+	of.ended = true
+	c.lookups = slices.DeleteFunc(c.lookups, func(one *Lookup) bool { return one == of })
 	if l.Parent != nil {
 		e.Open.ParentKey = *l.Parent
 		if e.recorded > 0 && *l.Parent != "" {
@@ -195,11 +208,11 @@ func (l LookedUp) on(c *Connection) {
 	if l.Stored != nil {
 		c.useStored(s, l)
 	}
-	says := l.says()
-	if !l.Lookup.outdated {
+	says := l.says(of.Had)
+	if !of.outdated {
 		e.ledger = says
 	}
-	if parent := &l.Lookup.of.exists; says == unknown && parent.ledger == known {
+	if parent := &of.of.exists; says == unknown && parent.ledger == known {
 		parent.ledger = unknown
 	}
 	if l.None || l.Err == nil {
@@ -214,28 +227,7 @@ func (l LookedUp) on(c *Connection) {
 	c.recordOpened(s)
 	c.beginLookups()
 	c.touch(s)
-	c.do.News = true
 }
-
-// Unfolded: the ledger is asked about sessions. Do.Behind is how many events it has to have first, so that it has all
-// that was recorded of them; 0: it has.
-type Unfolded struct{ About []*Session }
-
-func (u Unfolded) on(c *Connection) { c.do.Behind = c.behind(u.About...) }
-
-func (c *Connection) behind(sessions ...*Session) (events int) {
-	for _, s := range sessions {
-		if s.exists.recorded > c.folded {
-			events = max(events, s.exists.recorded)
-		}
-	}
-	return events
-}
-
-// Folded: the ledger has so many of the events that were recorded.
-type Folded struct{ Events int }
-
-func (f Folded) on(c *Connection) { c.folded = max(c.folded, f.Events) }
 
 // useStored gives the session a context that an earlier process has stored, with the key that it was fetched under, in
 // place of a fetch.

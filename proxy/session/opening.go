@@ -9,20 +9,15 @@ import (
 // continueWindow is how soon after a failed load a new session continues it.
 const continueWindow = 5 * time.Second
 
-// OpeningAsked: a request that opens a session. Do.Session is the session, and Do.Lookups asks the ledger about it. An
-// early request is noted for the moment when its response comes.
-type OpeningAsked struct {
-	Key, Method string
-	Opening     Opening
-}
-
-func (o OpeningAsked) on(c *Connection) {
-	req := Request{Method: o.Method, Opening: o.Opening}
-	if !o.Opening.Early {
-		req.Session = c.open(o.Opening)
-		c.do.Session = req.Session
+// OpeningAsked takes a request that opens a session, and returns the session. An early request is noted for the moment
+// when its response comes: nil.
+func (c *Connection) OpeningAsked(key, method string, o Opening) *Session {
+	req := Request{Method: method, Opening: o}
+	if !o.Early {
+		req.Session = c.open(o)
 	}
-	c.await(o.Key, req)
+	c.await(key, req)
+	return req.Session
 }
 
 func (c *Connection) open(o Opening) (s *Session) {
@@ -56,12 +51,14 @@ func (c *Connection) open(o Opening) (s *Session) {
 		if s = c.sessions[o.Target]; s == nil {
 			s = c.newSession(o.Cwd)
 			s.exists.Open.ACPID = o.Target
+			s.publish()
 			c.sessions[o.Target] = s
 		}
 		s.history.expectReplay()
 		s.exists.opening = true
 		// also if it is known: another proxy may have changed it meanwhile
 		c.lookUp(&Lookup{Session: s, Kind: OpensKnown})
+		c.beside.FindRecord(s)
 	}
 	if o.Off {
 		c.switchOff(s)
@@ -72,12 +69,11 @@ func (c *Connection) open(o Opening) (s *Session) {
 // continues reports whether a new session continues one whose load has just failed: the client has to be known to do so
 // (Options.Continues).
 func (c *Connection) continues(f *failedLoad, cwd string) bool {
-	return c.client.Name == c.o.Continues && f.cwd == cwd && f.n == c.requests && c.at.Sub(f.at) <= continueWindow
+	return c.client.Name == c.o.Continues && f.cwd == cwd && f.n == c.requests && c.o.Now().Sub(f.at) <= continueWindow
 }
 
-// OpeningAnswered: the response to a request that opens a session. Do.Session is the session, unless it was refused.
-type OpeningAnswered struct {
-	Request  Request
+// OpeningAnswer is the response to a request that opens a session.
+type OpeningAnswer struct {
 	ID       string // of a session that was made
 	Failed   bool
 	Code     int // of the error
@@ -86,26 +82,28 @@ type OpeningAnswered struct {
 	Mode     string          // that it is in; "" is not known
 }
 
-func (o OpeningAnswered) on(c *Connection) {
-	req := o.Request
+// OpeningAnswered takes the response to a request that opens a session. It returns the session, nil if it was refused
+// or the request came early.
+func (c *Connection) OpeningAnswered(req Request, o OpeningAnswer) *Session {
 	if req.Opening.Early { // by now frames may be edited: the session is like any other
 		if o.Failed || !o.Editing {
-			return
+			return nil
 		}
 		req.Session = c.open(req.Opening)
 	}
 	if o.Failed {
 		c.notOpened(req, o.Code)
-		return
+		return nil
 	}
 	c.opened(req.Session, req.Opening.makes(), o.ID)
-	ModeSet{req.Session, o.Mode}.on(c)
-	if !req.Opening.Early {
-		c.do.Session = req.Session
-	}
+	c.ModeSet(req.Session, o.Mode)
 	if o.Commands != nil {
-		c.advertise(req.Session.ID(), o.Commands)
+		c.Advertised(req.Session.ID(), o.Commands)
 	}
+	if req.Opening.Early {
+		return nil
+	}
+	return req.Session
 }
 
 // opened notes that the harness has opened a session. made says that it is a new one or a fork, which the response
@@ -117,7 +115,7 @@ func (c *Connection) opened(s *Session, made bool, id string) {
 		if id == "" {
 			return
 		}
-		e.Open.ACPID, e.Open.New, e.Open.Made = id, true, c.at
+		e.Open.ACPID, e.Open.New, e.Open.Made = id, true, c.o.Now()
 		c.sessions[id] = s
 		if commands, ok := c.early[id]; ok {
 			e.commands = commands
@@ -130,7 +128,7 @@ func (c *Connection) opened(s *Session, made bool, id string) {
 		e.Open.New = false
 		c.record(s, e.Opened)
 	}
-	e.live, e.opening, c.do.News = true, false, s.context.held != nil
+	e.live, e.opening = true, false
 	if s.history.replay.step == replayOpen {
 		s.history.replay.step = replayAnswered
 	}
@@ -141,7 +139,9 @@ func (c *Connection) opened(s *Session, made bool, id string) {
 	c.touch(s)
 }
 
-func (c *Connection) advertise(id string, commands map[string]bool) {
+// Advertised notes the commands that the harness takes in a session. Some harnesses send them before the response that
+// names the session.
+func (c *Connection) Advertised(id string, commands map[string]bool) {
 	if maps.Equal(commands, c.commands) { // most harnesses have the same for all sessions, which share one map
 		commands = c.commands
 	}
@@ -162,12 +162,12 @@ func (c *Connection) notOpened(req Request, code int) {
 		return
 	}
 	s.history.replay.step = replayOver
-	s.exists.opening, c.do.News = false, s.context.held != nil
+	s.exists.opening = false
 	if s.exists.live { // it was open before, and still is
 		return
 	}
 	if code != authRequired { // after a login the client loads it again
-		c.failed = &failedLoad{session: s, cwd: req.Opening.Cwd, at: c.at, n: req.n}
+		c.failed = &failedLoad{session: s, cwd: req.Opening.Cwd, at: c.o.Now(), n: req.n}
 	}
 	if e := &s.exists; e.ledger.answered() && e.row == 0 && e.recorded == 0 { // nobody has it
 		delete(c.sessions, s.ID())
@@ -175,15 +175,9 @@ func (c *Connection) notOpened(req Request, code int) {
 	}
 }
 
-// Closed: the client has closed or deleted a session, by Method. It stays in memory only until its last words are
-// recorded. If it is opened again it is looked up.
-type Closed struct {
-	Session *Session
-	Method  string
-}
-
-func (l Closed) on(c *Connection) {
-	s := l.Session
+// Closed notes that the client has closed or deleted a session, by a method. It stays in memory only until its last
+// words are recorded. If it is opened again it is looked up.
+func (c *Connection) Closed(s *Session, method string) {
 	for _, t := range slices.Clone(s.turns.open) {
 		c.closeUnanswered(t)
 	}
@@ -192,18 +186,17 @@ func (l Closed) on(c *Connection) {
 	if c.sessions[s.ID()] == s {
 		delete(c.sessions, s.ID())
 	}
-	c.waiting.closed = append(c.waiting.closed, closedSession{s, l.Method})
+	c.waiting.closed = append(c.waiting.closed, closedSession{s, method})
 	c.touch(s)
 }
 
-// ModeSet: the harness says which mode a session is in; "" says nothing.
-type ModeSet struct {
-	Session *Session
-	Mode    string
-}
-
-func (u ModeSet) on(*Connection) {
-	if u.Mode != "" {
-		u.Session.exists.mode = u.Mode
+// ModeSet notes which mode the harness says that a session is in; "" says nothing.
+func (c *Connection) ModeSet(s *Session, mode string) {
+	if mode != "" {
+		s.exists.mode = mode
+		c.change(s)
 	}
 }
+
+// Serve gives a session something that nobody will use once it has gone: release is called then.
+func (c *Connection) Serve(s *Session, release func()) { s.releases = append(s.releases, release) }

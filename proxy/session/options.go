@@ -1,6 +1,7 @@
 package session
 
 import (
+	"context"
 	"time"
 
 	"github.com/Signet-AI/signet-acp-proxy/correlation"
@@ -25,7 +26,10 @@ type Options struct {
 	// Delegation is the one that the sessions work for: they do not count as a person's, nor do their prompts. "":
 	// none.
 	Delegation string
-	NewKey     func() string // makes a Signet key; nil: correlation.NewKey
+	NewKey     func() string          // makes a Signet key; nil: correlation.NewKey
+	ToolHint   func(mode string) bool // whether blocks mention the memory tool in a mode of a session; nil: no
+	Now        func() time.Time       // nil: time.Now
+	Context    context.Context        // ends with the relay: no prompt is held then
 }
 
 // Reinject says what goes in again after the harness has compacted or cleared the conversation.

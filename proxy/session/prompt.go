@@ -1,24 +1,26 @@
 package session
 
-import "github.com/Signet-AI/signet-acp-proxy/correlation"
+import (
+	"time"
 
-// PromptJudged: a prompt begins. It is held if it may get a block; any other begins its turn and is looked at.
-type PromptJudged struct {
-	ID      []byte // the session's
-	Key     string // of the request
-	TooLong bool   // to be held
-}
+	"github.com/Signet-AI/signet-acp-proxy/correlation"
+	"github.com/Signet-AI/signet-acp-proxy/proxy/wire"
+)
 
-func (p PromptJudged) on(c *Connection) {
-	s := c.sessions[string(p.ID)]
+// maxUnread is how many bytes of prompts may wait to be read; with more they are recorded at once.
+const maxUnread = 192 << 10
+
+// JudgePrompt says what becomes of a prompt that begins, of the session with this id. It is held if it may get a block,
+// unless it is too long; any other begins a turn, and is looked at.
+func (c *Connection) JudgePrompt(id []byte, key string, tooLong bool) (v wire.Verdict, t *Turn) {
+	s := c.sessions[string(id)]
 	switch {
 	case s == nil || s.off():
-	case !p.TooLong && c.mustHold(s):
-		c.do.Frame = Hold
-	default:
-		c.do.Frame, c.do.Session = Look, s
-		c.do.Turn = c.leave(s, p.Key)
+		return wire.Pass, nil
+	case !tooLong && c.mustHold(s):
+		return wire.Hold, nil
 	}
+	return wire.Tap, c.leave(s, key)
 }
 
 // leave begins the turn of a prompt that is forwarded as it is.
@@ -29,66 +31,54 @@ func (c *Connection) leave(s *Session, key string) *Turn {
 	return t
 }
 
-// PromptHeld: a prompt that was held is whole. It goes on waiting (Hold), with a turn in its place among those of the
-// prompts around it; a command, an empty prompt and one of a session that is off are forwarded.
-type PromptHeld struct {
-	ID    []byte
-	Key   string
-	Bytes int // of its frame
-	Said  Said
-	First string // its first text, which may be a command
-	Words string // all of its texts
-	Blank bool   // nothing can come in front of it
-}
-
-func (p PromptHeld) on(c *Connection) {
-	s := c.sessions[string(p.ID)]
-	if s != nil && p.Said.Off {
+// HoldPrompt takes a prompt that was held and is whole. It goes on waiting, with a turn in its place among those of the
+// prompts around it; a command, a blank prompt (nothing can come in front of it) and one of a session that is off are
+// forwarded: nil.
+func (c *Connection) HoldPrompt(id []byte, key string, line []byte, said Said, blank bool) *Held {
+	s := c.sessions[string(id)]
+	if s != nil && said.Off {
 		c.switchOff(s)
 	}
 	if s == nil || s.off() {
-		return
+		return nil
 	}
-	c.do.Session = s
-	p.Said.command = c.slashCommand(s, p.First)
-	if p.Said.command != "" || p.Blank {
-		c.said(c.leave(s, p.Key), p.Said)
-		return
+	said.command = c.slashCommand(s, said.First)
+	if said.command != "" || blank {
+		c.said(c.leave(s, key), said)
+		return nil
 	}
-	h := &Held{turn: s.turns.begin(s), key: p.Key, bytes: p.Bytes, read: c.at}
-	c.said(h.turn, p.Said)
-	c.do.Frame, c.do.Held = Hold, h
-	c.hold(h, p.Words)
+	p := &Held{turn: s.turns.begin(s), key: key, line: line, read: time.Now()}
+	c.said(p.turn, said)
+	c.hold(p, said.Words)
+	return p
 }
 
-// PromptLooked: a prompt that was forwarded has been read.
-type PromptLooked struct {
-	Turn  *Turn
-	Said  Said
-	First string // its first text, which may be a command
-	Bytes int    // of its frame
-}
-
-func (p PromptLooked) on(c *Connection) {
-	s := p.Turn.Session
-	s.history.since += p.Bytes
-	if p.Said.Off {
+// PromptRead takes what a prompt says that was forwarded.
+func (c *Connection) PromptRead(t *Turn, bytes int, said Said) {
+	s := t.Session
+	s.history.since += bytes
+	if said.Off {
 		c.switchOff(s)
 		return
 	}
-	p.Said.command = c.slashCommand(s, p.First)
-	c.said(p.Turn, p.Said)
-	c.commandEnded(p.Turn) // a quick harness may have answered by now
+	said.command = c.slashCommand(s, said.First)
+	c.said(t, said)
+	c.commandEnded(t) // a quick harness may have answered by now
 }
 
 // Said is what a prompt says.
 type Said struct {
 	Prompt Prompt
+	First  string // its first text, which may be a command
+	Words  string // all of its texts, if it was held
 	Trace  string // the client's traceparent; "" for none
 	Off    bool   // its _meta switches memory off
 
 	command string
 }
+
+// Read reports whether a turn's prompt was read, or is not wanted.
+func (t *Turn) Read() bool { return t.promptRead || t.dropped }
 
 func (c *Connection) said(t *Turn, said Said) {
 	if said.command != "" {
@@ -100,13 +90,12 @@ func (c *Connection) said(t *Turn, said Said) {
 		}
 	}
 	t.promptRead = true
-	c.do.News = t.step == turnEnded // its response waits for that
 	if t.dropped {
 		return
 	}
 	t.prompt = said.Prompt
 	t.lost += said.Prompt.Omitted()
-	c.waiting.unread += said.Prompt.Size()
+	c.unread(said.Prompt)
 	if t.step != turnWaits {
 		c.recordBegun(t)
 	}
@@ -114,40 +103,38 @@ func (c *Connection) said(t *Turn, said Said) {
 	c.touch(t.Session)
 }
 
-// SteeringJudged: words of the user in the middle of a turn begin.
-type SteeringJudged struct{ ID []byte }
-
-func (p SteeringJudged) on(c *Connection) {
-	if s := c.sessions[string(p.ID)]; s != nil && !s.off() {
-		c.do.Frame, c.do.Session = Look, s
+// unread counts what waits to be read.
+func (c *Connection) unread(p Prompt) {
+	if c.waiting.unread += p.Size(); c.waiting.unread > maxUnread {
+		c.beside.Hurry(Now)
 	}
 }
 
-// Steered: what the user says in the middle of a turn has been read.
-type Steered struct {
-	Session *Session
-	Prompt  Prompt
-	Bytes   int // of its frame
+// JudgeSteering returns the session of words of the user in the middle of a turn; nil: they are not looked at.
+func (c *Connection) JudgeSteering(id []byte) *Session {
+	if s := c.sessions[string(id)]; s != nil && !s.off() {
+		return s
+	}
+	return nil
 }
 
-func (p Steered) on(c *Connection) {
-	s := p.Session
-	s.history.since += p.Bytes
+// Steered takes what the user says in the middle of a turn.
+func (c *Connection) Steered(s *Session, bytes int, prompt Prompt) {
+	s.history.since += bytes
 	t := s.turns.current()
-	if t == nil || t.dropped || p.Prompt.Size() == 0 {
+	if t == nil || t.dropped || prompt.Size() == 0 {
 		return
 	}
 	c.recordBegun(t)
-	t.steered = append(t.steered, p.Prompt)
-	c.waiting.unread += p.Prompt.Size()
+	t.steered = append(t.steered, prompt)
+	c.unread(prompt)
 	c.markDue(t)
 	c.touch(s)
 }
 
-// HarnessEnded: the turns whose prompts are still held begin: the harness will not get them, but the user has said it.
-type HarnessEnded struct{}
-
-func (HarnessEnded) on(c *Connection) {
+// HarnessEnded begins the turns whose prompts are still held: the harness will not get them, but the user has said it.
+// It returns how many bytes of turns could not be kept.
+func (c *Connection) HarnessEnded() (lost int) {
 	for _, s := range c.sessions {
 		for _, t := range s.turns.open {
 			if t.step == turnWaits {
@@ -155,90 +142,74 @@ func (HarnessEnded) on(c *Connection) {
 			}
 		}
 	}
-	c.do.Lost = c.waiting.lost
+	return c.waiting.lost
 }
 
-// PromptAnswered: the response to a prompt, which ends its turn and settles the block that the prompt carried. In
+// An Ended is a turn that has ended, and the event that says so, which has to be in the file of events before the frame
+// is forwarded that ended it; nil: nothing has to be.
+type Ended struct {
+	Turn  *Turn
+	Event correlation.Event
+}
+
+// PromptAnswered takes the response to a prompt, which ends its turn and settles the block that the prompt carried. In
 // version 2 of the protocol a result says only that the harness has accepted the prompt: the turn goes on, and
 // the block is in flight, until the harness says that it is idle (docs/facts/acp.md, "Version 2").
-type PromptAnswered struct {
-	Request  Request
-	ID       string // the request's, as it came
-	Failed   bool
-	Code     int // of its error
-	Stop     string
-	Accepted bool // version 2
-	Usage    []Usage
-}
-
-func (p PromptAnswered) on(c *Connection) {
-	s, t := p.Request.Session, p.Request.Turn
+func (c *Connection) PromptAnswered(req Request, p PromptAnswer) (e Ended) {
+	s, t := req.Session, req.Turn
 	if p.Accepted && !p.Failed {
-		t.step, t.carries, s.exists.live = max(t.step, turnAccepted), p.Request.Injection, true
+		t.step, t.carries, s.exists.live = max(t.step, turnAccepted), req.Injection, true
 		c.touch(s)
 	} else {
-		c.do.Ended = c.endTurn(p.Request, p.ID, p.Failed, p.Stop, p.Code)
+		e = Ended{t, c.endTurn(req, p)}
 	}
 	for _, u := range p.Usage {
 		c.usage(s, t, u)
 	}
+	return e
 }
 
-// PromptSought: the response to a turn's prompt waits until that is read (Do.Wait), unless it is Late.
-type PromptSought struct {
-	Turn *Turn
-	Late bool
-}
-
-func (p PromptSought) on(c *Connection) { c.do.Wait = !p.Late && !p.Turn.promptRead && !p.Turn.dropped }
-
-// HarnessIdle: a version 2 harness has ended the turns that it has accepted, the last of them with Stop, and with Code
-// if Stop is stopError.
-type HarnessIdle struct {
-	ID    []byte
-	Stop  string
-	Code  int
-	Usage []Usage
-}
-
-func (i HarnessIdle) on(c *Connection) {
-	s := c.sessions[string(i.ID)]
+// HarnessIdle ends the turns that a version 2 harness has accepted, the last of them as it says.
+func (c *Connection) HarnessIdle(id []byte, p PromptAnswer) (e Ended) {
+	s := c.sessions[string(id)]
 	if s == nil {
-		return
+		return e
 	}
+	p.Failed = p.Stop == stopError
 	ended := s.turns.accepted()
 	for n, t := range ended {
 		req := Request{Session: s, Turn: t, Injection: t.carries}
-		if n < len(ended)-1 {
-			if e := c.endTurn(req, "", false, StopEnd, 0); e != nil {
-				c.do.Record = append(c.do.Record, e)
-			}
-			continue
+		if n == len(ended)-1 {
+			e = Ended{t, c.endTurn(req, p)}
+		} else if event := c.endTurn(req, PromptAnswer{Stop: StopEnd}); event != nil {
+			c.beside.Record(event)
 		}
-		c.do.Ended = c.endTurn(req, "", i.Stop == stopError, i.Stop, i.Code)
 	}
-	for _, u := range i.Usage {
+	for _, u := range p.Usage {
 		c.usage(s, nil, u)
 	}
+	return e
 }
 
 // endTurn ends a turn with its response. Turns before it without a response end as unanswered. It returns the event
 // that has to be in the file before the response is forwarded, nil if there is none.
-func (c *Connection) endTurn(req Request, id string, failed bool, stop string, code int) correlation.Event {
+func (c *Connection) endTurn(req Request, p PromptAnswer) correlation.Event {
 	s, t := req.Session, req.Turn
-	became := c.becameOf(t, failed, stop, code)
+	became := c.becameOf(t, p)
 	for _, before := range s.turns.before(t) {
 		c.closeUnanswered(before)
 	}
-	if failed {
-		stop = stopError
+	if p.Failed {
+		p.Stop = stopError
 	} else {
 		s.exists.live = true // even if its load seemed to fail
-		code = 0
+		p.Code = 0
 	}
-	s.turns.end(t, stop)
-	c.changes++
-	c.do.Turn, c.do.Say, c.do.Wait = t, t.notices, !t.promptRead
+	s.turns.end(t, p.Stop)
+	c.turnsChanged()
+	if len(t.notices) > 0 && !t.Answer.Said() {
+		t.Answer.Add(t.notices)
+	}
 	t.notices = nil
 	c.settle(s, req.Injection, became)
 	c.commandEnded(t)
@@ -251,7 +222,7 @@ func (c *Connection) endTurn(req Request, id string, failed bool, stop string, c
 	}
 	c.markDue(t)
 	c.touch(s)
-	ended := correlation.TurnEnded{Turn: t.Number, Stop: t.stop, Code: code, Request: id, Lost: t.lost}
+	ended := correlation.TurnEnded{Turn: t.Number, Stop: t.stop, Code: p.Code, Request: p.ID, Lost: t.lost}
 	if s.exists.recorded == 0 {
 		c.record(s, ended)
 		return nil

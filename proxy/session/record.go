@@ -15,7 +15,7 @@ func (c *Connection) record(s *Session, what ...correlation.Event) {
 	case e.recorded == 0:
 		e.deferred = append(e.deferred, what...)
 	default:
-		c.do.Record = append(c.do.Record, what...)
+		c.beside.Record(what...)
 		c.number(s, len(what))
 	}
 }
@@ -38,7 +38,7 @@ func (c *Connection) recordOpened(s *Session) {
 	before := e.deferred
 	e.deferred = nil
 	c.number(s, 1)
-	c.do.Record = append(c.do.Record, e.Opened)
+	c.beside.Record(e.Opened)
 	c.record(s, before...)
 }
 
@@ -82,6 +82,7 @@ func (c *Connection) setKey(s *Session, key, spent string) {
 		return
 	}
 	s.exists.Open.Key = key
+	c.change(s)
 	if s.exists.recorded > 0 || spent != "" {
 		c.record(s, correlation.Rekeyed{Session: s.Number(), Key: key, Spent: spent})
 	}

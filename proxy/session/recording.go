@@ -6,10 +6,27 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/correlation"
 )
 
-// RecordingBegins: what is due is to be recorded now (Do.Due). The recorder redacts it and comes back with Recorded.
-type RecordingBegins struct{}
+// Due is what is to be recorded, in the order in which it came up.
+type Due struct {
+	Turns     []DueTurn
+	Titles    []Told
+	Summaries []Told
+}
 
-func (RecordingBegins) on(c *Connection) {
+// DueTurn is what is to be recorded of a turn.
+type DueTurn struct {
+	Turn    *Turn
+	Number  int
+	Prompts []Prompt // the prompt, and what the user said later in the turn
+	Tools   []correlation.ToolCall
+	Ended   bool
+	Off     bool // nothing of it is to be recorded
+	Project string
+	Private []string // passages that nothing recorded may repeat
+}
+
+// TakeDue returns what is to be recorded now. The recorder redacts it and comes back with Recorded.
+func (c *Connection) TakeDue() (due Due) {
 	w := &c.waiting
 	w.unread = 0 // turns that have not begun hold little
 	kept := w.due[:0]
@@ -29,47 +46,43 @@ func (RecordingBegins) on(c *Connection) {
 		}
 		d.Prompts = append(d.Prompts, t.steered...)
 		t.prompt, t.steered = nil, nil
-		c.do.Due.Turns = append(c.do.Due.Turns, d)
+		due.Turns = append(due.Turns, d)
 	}
 	clear(w.due[len(kept):])
 	w.due = kept
 	for _, s := range w.titles {
-		c.do.Due.Titles = append(c.do.Due.Titles, c.told(s, s.history.title))
+		due.Titles = append(due.Titles, c.told(s, s.history.title))
 	}
-	c.do.Due.Summaries = w.summaries
+	due.Summaries = w.summaries
 	w.titles, w.summaries = nil, nil
+	return due
 }
 
-// Recorded: events of a session, redacted. Turn is the turn that they are of; nil: of none. Private are passages that
-// nothing recorded may repeat from now on; Do.Private are all of these.
-type Recorded struct {
-	Session *Session
-	Turn    *Turn
-	Events  []correlation.Event
-	Private []string
-}
-
-func (r Recorded) on(c *Connection) {
-	r.Session.history.private = append(r.Session.history.private, r.Private...)
-	if r.Turn == nil || !r.Turn.dropped {
-		c.record(r.Session, r.Events...)
+// Recorded takes events of a session, redacted, and of a turn of it; nil: of none. private are passages that nothing
+// recorded may repeat from now on; it returns all of these.
+func (c *Connection) Recorded(s *Session, t *Turn, private []string, events ...correlation.Event) []string {
+	s.history.private = append(s.history.private, private...)
+	if t == nil || !t.dropped {
+		c.record(s, events...)
 	}
-	c.do.Private = slices.Clone(r.Session.history.private)
+	return slices.Clone(s.history.private)
 }
 
-// RecordingEnds: all that was due is recorded. Closings of sessions follow their last words. A session that was opened
-// again meanwhile has not left. Do.Gone are those that nobody will use any more; Do.Closed says that some were closed.
-type RecordingEnds struct{}
-
-func (RecordingEnds) on(c *Connection) {
+// RecordClosings records that sessions were closed, once all that was due is recorded, and reports whether there were
+// any. A session that was opened again meanwhile has not left. releases are of what nobody will use any more.
+func (c *Connection) RecordClosings() (closed bool, releases []func()) {
 	for _, l := range c.waiting.closed {
 		if again := c.sessions[l.session.ID()]; again != nil && again.exists.live {
 			continue
 		}
 		c.waiting.gone = append(c.waiting.gone, l.session)
-		c.do.Closed = true
+		closed = true
 		c.record(l.session, correlation.Closed{Session: l.session.Number(), Reason: l.reason})
 	}
-	c.do.Gone = c.waiting.gone
+	for _, s := range c.waiting.gone {
+		releases = append(releases, s.releases...)
+		s.releases = nil
+	}
 	c.waiting.closed, c.waiting.gone = nil, nil
+	return closed, releases
 }

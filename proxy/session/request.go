@@ -7,51 +7,36 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/correlation"
 )
 
-// Asked: a request about a session was forwarded, whose response is to be watched.
-type Asked struct {
-	Key, Method string
-	ID          []byte // the session's; nil: none
+// ClientGreeted notes an initialize request, whose response is awaited.
+func (c *Connection) ClientGreeted(client Program, key, method string) {
+	c.client = client
+	c.await(key, Request{Method: method})
 }
 
-func (a Asked) on(c *Connection) {
-	c.await(a.Key, Request{Method: a.Method, Session: c.sessions[string(a.ID)]})
+// AgentGreeted notes the response to an initialize request.
+func (c *Connection) AgentGreeted(agent Program) { c.agent = agent }
+
+// Asked notes a request about a session (id; nil: none) whose response is to be watched.
+func (c *Connection) Asked(key, method string, id []byte) {
+	c.await(key, Request{Method: method, Session: c.sessions[string(id)]})
 }
 
-// ResponseCame: a response to the client begins. It is held if it is awaited. Key is called only if any is.
-type ResponseCame struct{ Key func() string }
-
-func (r ResponseCame) on(c *Connection) {
+// Awaits reports whether a response is awaited. key is called only if any is.
+func (c *Connection) Awaits(key func() string) bool {
 	if len(c.pending) == 0 {
-		return
+		return false
 	}
-	if _, ok := c.pending[r.Key()]; ok {
-		c.do.Frame = Hold
-	}
+	_, ok := c.pending[key()]
+	return ok
 }
 
-// Answered: the response with this id is whole. Do.Request is the request that it answers. Read returns what it says;
-// nil: nothing more. It may be nil itself.
-type Answered struct {
-	Key  string
-	Read func(Request) Seen
-}
-
-func (a Answered) on(c *Connection) {
-	req, ok := c.pending[a.Key]
-	if !ok {
-		return
+// Answered returns the request that a response answers, which is awaited no longer; ok is false if it was not.
+func (c *Connection) Answered(key string) (req Request, ok bool) {
+	if req, ok = c.pending[key]; ok && req.Opening.Kind != opensNone {
+		c.slowest = max(c.slowest, c.o.Now().Sub(req.at))
 	}
-	c.do.Request, c.do.Frame = req, Hold
-	delete(c.pending, a.Key)
-	if req.Opening.Kind != opensNone {
-		c.slowest = max(c.slowest, c.at.Sub(req.at))
-	}
-	if a.Read == nil {
-		return
-	}
-	if says := a.Read(req); says != nil {
-		says.on(c)
-	}
+	delete(c.pending, key)
+	return req, ok
 }
 
 // await notes a request whose response is to be watched. key is its id (IDKey).
@@ -60,7 +45,7 @@ func (c *Connection) await(key string, req Request) {
 		c.closeUnanswered(old.Turn)
 	}
 	c.requests++
-	req.n, req.at = c.requests, c.at
+	req.n, req.at = c.requests, c.o.Now()
 	c.pending[key] = req
 }
 
@@ -71,9 +56,9 @@ func (c *Connection) forwarded(t *Turn) {
 	s.history.endReplay()
 	t.step = max(t.step, turnBegan)
 	if len(s.turns.open) == 1 && !c.traits().SaysActive { // others are worked on first
-		t.taken = c.at
+		t.taken = c.o.Now()
 	}
-	c.changes++
+	c.turnsChanged()
 	for _, u := range s.turns.open { // those behind a held prompt may have been read before it left
 		if u.step == turnWaits {
 			break
@@ -88,7 +73,7 @@ func (c *Connection) forwarded(t *Turn) {
 func (c *Connection) closeUnanswered(t *Turn) {
 	s := t.Session
 	s.turns.end(t, stopUnanswered)
-	c.changes++
+	c.turnsChanged()
 	for _, req := range c.pending {
 		if req.Turn == t {
 			c.settle(s, req.Injection, correlation.Failed)

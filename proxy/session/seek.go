@@ -16,30 +16,31 @@ type Seek struct {
 	session *Session
 }
 
-func (c *Connection) seek(s *Session, block string) {
+func (c *Connection) seek(s *Session, block string) *Seek {
 	e := &s.exists
-	c.do.Seek = &Seek{Harness: c.harness(), Block: block, ID: s.ID(), Cwd: e.Open.Cwd, session: s}
+	q := &Seek{Harness: c.harness(), Block: block, ID: s.ID(), Cwd: e.Open.Cwd, session: s}
 	if cwd, ok := c.listed[s.ID()]; !ok || cwd != e.Open.Cwd || e.ledger != unknown || e.recorded > 0 || !e.opening {
-		return
+		return q
 	}
 	for id, cwd := range c.listed {
 		if cwd == e.Open.Cwd {
-			c.do.Seek.Listed = append(c.do.Seek.Listed, id)
+			q.Listed = append(q.Listed, id)
 		}
 	}
+	return q
 }
 
-// BlockFound: what the ledger has for a Seek.
+// BlockFound is what the ledger has for a Seek.
 type BlockFound struct {
-	Seek   *Seek
 	Of     correlation.Session // that was given the block; zero: none is known
 	Alias  bool                // it is the one in which the block is shown
 	Blocks []correlation.Injection
 	Late   bool // the ledger did not answer in time
 }
 
-func (f BlockFound) on(c *Connection) {
-	s := f.Seek.session
+// BlockFound takes what the ledger has for a Seek.
+func (c *Connection) BlockFound(q *Seek, f BlockFound) {
+	s := q.session
 	switch {
 	case f.Late && s.exists.silence == hidden:
 		c.deaf = true
@@ -77,14 +78,12 @@ func (c *Connection) alias(s *Session, f BlockFound) {
 // maxListed is how many sessions are kept of what a harness has listed.
 const maxListed = 4096
 
-// Listed: the harness has listed sessions, by their ids and folders.
-type Listed struct{ Folders map[string]string }
-
-func (l Listed) on(c *Connection) {
+// Listed notes the folders of sessions that the harness has listed, by their ids.
+func (c *Connection) Listed(folders map[string]string) {
 	if c.listed == nil {
 		c.listed = map[string]string{}
 	}
-	for id, cwd := range l.Folders {
+	for id, cwd := range folders {
 		if len(c.listed) < maxListed {
 			c.listed[id] = cwd
 		}

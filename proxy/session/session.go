@@ -2,6 +2,7 @@ package session
 
 import (
 	"encoding/json"
+	"sync/atomic"
 	"time"
 
 	"github.com/Signet-AI/signet-acp-proxy/correlation"
@@ -13,10 +14,44 @@ import (
 // hold one session.
 type Session struct {
 	exists  existence
-	context context
+	context briefing
 	turns   turns
 	history history
+
+	known    atomic.Pointer[Known]
+	releases []func() // what it was given and nobody will use once it has gone
 }
+
+// Known is what the goroutine publishes of a session, for whoever only wants to know.
+type Known struct {
+	ID      string
+	Who     memory.Session
+	Mode    string // the harness's, as it said last; "" is not known
+	Off     bool   // nothing is inserted or recorded
+	Settled bool   // the ledger has answered, or failed to
+}
+
+// An Opening is a request that opens a session.
+type Opening struct {
+	Kind   OpeningKind
+	Target string // the session's id, or that of a fork's parent; "" for a new one
+	Cwd    string
+	Off    bool // its _meta switches memory off
+	Early  bool // it came before the initialize response said that frames may be edited
+}
+
+// OpeningKind is how a session is opened.
+type OpeningKind uint8
+
+const (
+	opensNone  OpeningKind = iota
+	OpensNew               // session/new
+	OpensKnown             // session/load, session/resume
+	OpensFork              // session/fork
+)
+
+// makes reports whether a success makes a session.
+func (o Opening) makes() bool { return o.Kind == OpensNew || o.Kind == OpensFork }
 
 // An existence is whether and as what a session exists: for the client and the harness, in the ledger, and in the file
 // of events.
@@ -59,8 +94,8 @@ const (
 // answered reports whether the ledger has answered, or failed to.
 func (l ledger) answered() bool { return l > overdue }
 
-// A context is what a session is told, and how far that is.
-type context struct {
+// A briefing is what a session is told, and how far that is.
+type briefing struct {
 	state correlation.State
 	held  *Held  // the prompt that waits for its context, or that carries a block and waits for its response
 	fetch *Fetch // of what the next prompt is to get; nil: none is planned
@@ -159,6 +194,23 @@ const (
 	stopUnanswered = "unanswered" // a later prompt was answered, and this one was not
 )
 
+// A PromptAnswer is the response to a prompt.
+type PromptAnswer struct {
+	ID       string // the request's, as it came
+	Failed   bool
+	Code     int // of its error
+	Stop     string
+	Accepted bool // version 2
+	Usage    []Usage
+}
+
+// A Usage is what the harness says was used.
+type Usage struct {
+	correlation.Usage
+	Window bool // ContextUsed is of the context window
+	OfTurn bool // all requests of the turn took its Input together: there is no better report of the context
+}
+
 // A history is what stands in a session's conversation: our blocks, the user's private passages, and what the harness
 // shows of it and makes of it.
 type history struct {
@@ -235,9 +287,6 @@ const maxLabel = 128
 
 // ID is the harness's sessionId. Before the response that names it, it is the one in updates that came earlier, or "".
 func (s *Session) ID() string { return s.exists.Open.ACPID }
-
-// Label is the session's id as it is logged, at most maxLabel bytes of it.
-func (s *Session) Label() string { return s.ID()[:min(len(s.ID()), maxLabel)] }
 
 // Number is the session's in the file of events.
 func (s *Session) Number() int { return s.exists.Session }

@@ -1,24 +1,28 @@
 package session
 
 import (
+	"bytes"
+	"context"
 	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/Signet-AI/signet-acp-proxy/correlation"
 	"github.com/Signet-AI/signet-acp-proxy/memory"
+	"github.com/Signet-AI/signet-acp-proxy/proxy/wire"
 )
 
 // A stage plays everything around a connection: client, harness, ledger and memory, step by step, with a clock of its
-// own. What is to be done is done at once, unless a test says that it comes late.
+// own (synctest). What is to be done is done at once, unless a test says that it comes late.
 type stage struct {
 	*testing.T
 	o      Options
 	traits Traits
-	at     time.Time
 	n      int // keys, ids and requests so far
 	id     string
 
@@ -40,23 +44,32 @@ type stage struct {
 	says     []string            // ids of messages in the next turn
 	compacts string              // the status of a compaction in the next turn
 	usage    []Usage
-	shown    []string // a history that nobody here knows
-	seen     Seen     // in the next turn
-	version2 bool     // it speaks that
+	shown    []string          // a history that nobody here knows
+	seen     func(*Connection) // in the next turn
+	version2 bool              // it speaks that
 	rows     map[string]*row
 	dumb     bool // the ledger does not answer yet
 	asked    []*Lookup
+	claims   []error       // its next answers to claims; none: by the row
+	lateBy   time.Duration // for that it takes so long
+	locked   bool          // another program has locked it
+	still    bool          // nothing follows from what happens
+
+	mu      sync.Mutex          // guards what follows
+	effects map[string][]string // what has happened, by kind
 
 	processes int
 
 	*side
+	sides   []*side
 	other   *side
 	carried string
 }
 
-// A side is one proxy.
+// A side is one proxy, and what is beside it.
 type side struct {
-	c       *Connection
+	*stage
+	*Owner
 	process int
 	dead    bool
 	rows    map[int]*row // by the session's number
@@ -82,10 +95,26 @@ var (
 	fromFiles = memory.Context{Source: "files", Identity: "You are Alto, says the file."}
 )
 
+// onStage runs a test on a stage.
+func onStage(t *testing.T, f func(*stage)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		p := newStage(t)
+		defer func() {
+			time.Sleep(time.Minute) // until what is late has come
+			for _, s := range p.sides {
+				s.End()
+			}
+		}()
+		f(p)
+	})
+}
+
 func newStage(t *testing.T) *stage {
-	p := &stage{T: t, at: time.Unix(1_800_000_000, 0), got: ofMemory, identity: fromFiles,
+	p := &stage{T: t, got: ofMemory, identity: fromFiles, effects: map[string][]string{},
 		keys: map[string]bool{}, kept: map[string][]string{}, rows: map[string]*row{}}
 	p.o = Options{
+		Now:     func() time.Time { return time.Now().UTC() },
 		Harness: "model", Commands: []string{"/"}, Reinject: ReinjectIdentity, Continues: "acpx",
 		Hold: 1500 * time.Millisecond, Claim: 100 * time.Millisecond,
 		Project: func(cwd string) string { return cwd },
@@ -98,48 +127,58 @@ func (p *stage) start() {
 	p.o.Traits = func(string) Traits { return p.traits }
 	p.processes++
 	p.carried = ""
-	p.side = &side{c: New(p.o), process: p.processes, rows: map[int]*row{}}
-	p.see(ClientGreeted{Client: Program{Name: "tester"}, Key: "0"})
-	p.see(Answered{Key: "0"})
-	p.see(AgentGreeted{Agent: Program{Name: "model"}})
+	p.side = &side{stage: p, process: p.processes, rows: map[int]*row{}}
+	p.side.Owner = Own(p.o, p.side)
+	p.sides = append(p.sides, p.side)
+	p.do(func(c *Connection) {
+		c.ClientGreeted(Program{Name: "tester"}, "0", "initialize")
+		c.Answered("0")
+		c.AgentGreeted(Program{Name: "model"})
+	})
 }
 
-// see is what a relay does.
-func (p *stage) see(seen Seen) Do {
+// do has the goroutine do something, and all that follows from it be done.
+func (p *stage) do(f func(*Connection)) {
 	p.Helper()
-	changes := p.c.TurnChanges()
-	do := p.c.On(p.at, seen)
-	if p.c.TurnChanges() < changes {
-		p.Errorf("%+v takes a change of turns back", seen)
+	before := p.TurnChanges()
+	p.Do(f)
+	synctest.Wait()
+	if p.TurnChanges() < before {
+		p.Error("a change of turns is taken back")
 	}
-	for _, f := range do.Faults {
-		p.Error(f.Err)
-	}
-	for _, e := range do.Record {
-		p.record(e)
-	}
-	if do.Ended != nil {
-		p.record(do.Ended)
-	}
-	for _, l := range do.Lookups {
-		if p.asked = append(p.asked, l); !p.dumb {
-			p.answer()
+}
+
+// say notes what has happened.
+func (p *stage) say(kind string, what ...any) {
+	p.mu.Lock() // what is late may say something, too
+	defer p.mu.Unlock()
+	for _, one := range what {
+		if s, is := one.(*Session); is && s == nil {
+			continue
 		}
+		p.effects[kind] = append(p.effects[kind], effect(one))
 	}
-	for _, job := range do.Fetches {
-		p.keys[job.Who.Key] = true
-		if p.side.late = append(p.side.late, job); !p.late || job.Local {
-			p.fetch()
-		}
+}
+
+func (w *side) Record(events ...correlation.Event) {
+	for _, e := range events {
+		w.say("Record", e)
+		w.record(w, e)
 	}
-	if do.Recall != nil && !p.slow {
-		seen, found := p.see(RecallBegins{Prompt: do.Recall.Prompt}).Seen, p.found
-		found.Items = slices.DeleteFunc(slices.Clone(found.Items), func(m memory.Item) bool {
-			return slices.Contains(seen, m.ID)
-		})
-		p.see(Recalled{Prompt: do.Recall.Prompt, Found: found})
+}
+
+func (w *side) Hurry(when Urgency) { w.say([...]string{"Soon", "Later", "Full"}[when], true) }
+
+func (w *side) Fault(_ *Session, err error) { w.Error(err) }
+
+func (w *side) FindRecord(*Session) {}
+
+func (w *side) LookUp(_ context.Context, l *Lookup) {
+	w.say("Lookups", l)
+	if w.asked = append(w.asked, l); !w.dumb && !w.still {
+		w.asked = nil
+		go w.Do(func(c *Connection) { w.lookUp(c, l) })
 	}
-	return do
 }
 
 // answer answers what the ledger was asked.
@@ -148,59 +187,134 @@ func (p *stage) answer() {
 	all := p.asked
 	p.asked = nil
 	for _, l := range all {
-		p.lookUp(l)
+		p.do(func(c *Connection) { p.lookUp(c, l) })
+	}
+}
+
+func (w *side) Fetch(job FetchJob) {
+	w.say("Fetches", "there")
+	w.keys[job.Who.Key] = true
+	if w.late = append(w.late, job); !w.still && (!w.stage.late || job.Local) {
+		go w.Do(w.fetched)
+	}
+}
+
+// fetched ends the fetches that are under way.
+func (w *side) fetched(c *Connection) {
+	jobs := w.late
+	w.late = nil
+	for _, job := range jobs {
+		got, err := w.got, w.err
+		if job.Local {
+			got, err = w.identity, nil
+		}
+		var stored json.RawMessage
+		if err != nil {
+			got = memory.Context{}
+		} else {
+			stored, _ = json.Marshal(got)
+		}
+		c.FetchEnded(job.Fetch, got, stored, err)
 	}
 }
 
 // fetch ends the fetches that are under way.
-func (p *stage) fetch() {
-	jobs := p.side.late
-	p.side.late = nil
-	for _, job := range jobs {
-		ended := FetchEnded{Fetch: job.Fetch, Got: p.got, Err: p.err}
-		if job.Local {
-			ended.Got, ended.Err = p.identity, nil
-		}
-		if ended.Err != nil {
-			ended.Got = memory.Context{}
-		} else {
-			ended.Stored, _ = json.Marshal(ended.Got)
-		}
-		p.see(ended)
+func (p *stage) fetch() { p.do(p.side.fetched) }
+
+func (w *side) Recall(p *Held, _ string, until time.Time) {
+	w.say("Recall", until.Sub(p.read))
+	if w.slow || w.still {
+		return
 	}
+	go w.Await(w.T.Context(), func(c *Connection) bool {
+		_, given, ok := c.RecallFor(p)
+		if ok {
+			found := w.found
+			found.Items = slices.DeleteFunc(slices.Clone(found.Items), func(m memory.Item) bool {
+				return slices.Contains(given, m.ID)
+			})
+			c.Recalled(p, found)
+		}
+		return ok
+	})
+}
+
+func (w *side) Unlocked(ctx context.Context) (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithCancel(ctx)
+	if w.locked {
+		cancel()
+	}
+	return ctx, cancel
+}
+
+func (w *side) Continued(context.Context, *Session, int) <-chan string {
+	answer := make(chan string, 1)
+	answer <- ""
+	return answer
+}
+
+func (w *side) Identity(memory.Session) <-chan memory.Context {
+	answer := make(chan memory.Context, 1)
+	answer <- w.identity
+	return answer
+}
+
+func (w *side) Claim(
+	ctx context.Context, s *Session, from correlation.State, in correlation.Injection, _ int,
+) <-chan error {
+	end, _ := ctx.Deadline()
+	w.say("Claim", strings.Join(append([]string{in.Kind, fmt.Sprint(time.Until(end))}, in.Items...), " "))
+	answer, late := make(chan error), w.lateBy
+	err := error(nil)
+	if len(w.claims) > 0 {
+		err, w.claims = w.claims[0], w.claims[1:]
+	} else {
+		err = w.claim(w, s, from, in)
+	}
+	go func() {
+		time.Sleep(late)
+		select {
+		case answer <- err:
+		case <-ctx.Done():
+			if err == nil {
+				w.Do(func(c *Connection) { c.Ungranted(s) })
+			}
+		}
+	}()
+	return answer
 }
 
 // record is the ledger, which takes events as they come.
-func (p *stage) record(e correlation.Event) {
-	p.events = append(p.events, e)
+func (p *stage) record(w *side, e correlation.Event) {
+	w.events = append(w.events, e)
 	switch e := e.(type) {
 	case correlation.Opened:
 		r := p.rows[e.Open.ACPID]
 		if r == nil {
-			r = &row{Session: correlation.Session{ID: int64(len(p.rows) + 1), Started: p.at, Harness: "model"}}
+			r = &row{Session: correlation.Session{ID: int64(len(p.rows) + 1), Started: time.Now(), Harness: "model"}}
 			r.State, r.Key, r.Cwd = correlation.Armed, e.Open.Key, e.Open.Cwd
 			if e.Open.State != "" {
 				r.State = e.Open.State
 			}
 			for _, parent := range p.rows {
-				if parent.ID == e.Open.ForkOf || e.Fork > 0 && parent == p.side.rows[e.Fork] {
+				if parent.ID == e.Open.ForkOf || e.Fork > 0 && parent == w.rows[e.Fork] {
 					r.parent, r.ForkOf = parent, parent.ID
 				}
 			}
 			p.rows[e.Open.ACPID] = r
 		}
-		p.side.rows[e.Session] = r
+		w.rows[e.Session] = r
 	case correlation.Stepped:
-		p.side.rows[e.Session].step(p.side, e.From, e.Step)
+		w.rows[e.Session].step(w, e.From, e.Step)
 	case correlation.Injected:
-		r := p.side.rows[e.Session]
+		r := w.rows[e.Session]
 		e.Injection.Session = r.ID
 		r.blocks = append(r.blocks, e.Injection)
 	case correlation.ContextStored:
-		r := p.side.rows[e.Session]
+		r := w.rows[e.Session]
 		r.key, r.stored = e.Key, e.Context
 	case correlation.ContextDropped:
-		p.side.rows[e.Session].stored = nil
+		w.rows[e.Session].stored = nil
 	}
 }
 
@@ -239,14 +353,13 @@ func (r *row) given() (all []correlation.Injection) {
 	return all
 }
 
-func (p *stage) lookUp(l *Lookup) {
-	p.Helper()
-	found, answer := Found{Lookup: l}, LookedUp{Lookup: l, Unknown: l.Kind != OpensNew}
+func (p *stage) lookUp(c *Connection, l *Lookup) {
+	found, answer := Found{}, LookedUp{Unknown: l.Kind != OpensNew}
 	if r := p.rows[l.ID]; r != nil && l.Kind != OpensNew {
 		r.fresh()
 		found.Known, found.Blocks, answer.Unknown = &r.Session, r.given(), false
 	}
-	for _, id := range p.see(found).Rows {
+	for _, id := range c.Found(l, found).Rows {
 		for _, r := range p.rows {
 			if r.ID == id && r.stored != nil && answer.Stored == nil {
 				answer.Stored, answer.Key, r.stored = r.stored, r.key, nil
@@ -254,20 +367,92 @@ func (p *stage) lookUp(l *Lookup) {
 			}
 		}
 	}
-	p.see(answer)
+	c.LookedUp(l, answer)
 }
 
-func (p *stage) claim(s *Session, next Step) error {
-	r := p.side.rows[s.Number()]
-	if r.fresh() != next.From {
+func (p *stage) claim(w *side, s *Session, from correlation.State, in correlation.Injection) error {
+	r := w.rows[s.Number()]
+	if r == nil {
+		return correlation.ErrNotFound
+	}
+	if r.fresh() != from {
 		return correlation.ErrStateChanged
 	}
-	r.from, r.by, r.State = next.From, p.side, correlation.InFlight
-	in := next.Injection.Injection
+	r.from, r.by, r.State = from, w, correlation.InFlight
 	in.Session, in.Outcome = r.ID, correlation.Sending
 	r.blocks = append(r.blocks, in)
 	return nil
 }
+
+// asks has the client ask for a session.
+func (p *stage) asks(key string, o Opening) (s *Session) {
+	p.Helper()
+	p.do(func(c *Connection) { s = c.OpeningAsked(key, "", o) })
+	return s
+}
+
+// opens has the harness answer that.
+func (p *stage) opens(key string, answer OpeningAnswer) (s *Session) {
+	p.Helper()
+	answer.Editing = true
+	p.do(func(c *Connection) {
+		if req, ok := c.Answered(key); ok {
+			p.say("Request", "there")
+			s = c.OpeningAnswered(req, answer)
+		}
+	})
+	return s
+}
+
+// judges begins a prompt.
+func (p *stage) judges(key string) (v wire.Verdict, t *Turn) {
+	p.Helper()
+	p.do(func(c *Connection) { v, t = c.JudgePrompt([]byte(p.id), key, false) })
+	return v, t
+}
+
+// reads has a forwarded prompt read.
+func (p *stage) reads(t *Turn, said Said) {
+	p.Helper()
+	p.do(func(c *Connection) { c.PromptRead(t, len("words"), said) })
+}
+
+// answers has the harness answer a prompt.
+func (p *stage) answers(key string, answer PromptAnswer) (e Ended) {
+	p.Helper()
+	p.do(func(c *Connection) {
+		req, ok := c.Answered(key)
+		if !ok || req.Turn == nil {
+			return
+		}
+		p.say("Request", "there")
+		if e = c.PromptAnswered(req, answer); e.Event != nil {
+			p.say("Ended", e.Event)
+			p.record(p.side, e.Event)
+		}
+	})
+	return e
+}
+
+// idle has a version 2 harness end its turns.
+func (p *stage) idle(answer PromptAnswer) (e Ended) {
+	p.Helper()
+	p.do(func(c *Connection) {
+		if e = c.HarnessIdle([]byte(p.id), answer); e.Event != nil {
+			p.record(p.side, e.Event)
+		}
+	})
+	return e
+}
+
+// due is what is to be recorded.
+func (p *stage) due() (due Due) {
+	p.do(func(c *Connection) { due = c.TakeDue() })
+	return due
+}
+
+// session is the one at hand.
+func (p *stage) session() *Session { return p.c.sessions[p.id] }
 
 // open opens a session; shows says that the harness shows its history.
 func (p *stage) open(kind OpeningKind, opening Opening, shows bool) {
@@ -275,7 +460,7 @@ func (p *stage) open(kind OpeningKind, opening Opening, shows bool) {
 	p.n++
 	key := fmt.Sprint(p.n)
 	opening.Kind, opening.Cwd, opening.Target = kind, "/tmp/x", p.id
-	p.see(OpeningAsked{Key: key, Opening: opening})
+	p.asks(key, opening)
 	id := p.id
 	if opening.makes() {
 		id = fmt.Sprintf("s%d", p.n)
@@ -286,15 +471,26 @@ func (p *stage) open(kind OpeningKind, opening Opening, shows bool) {
 	}
 	for _, text := range p.kept[id] {
 		if shows && !p.silent {
-			p.see(UserShown{ID: []byte(id), Bytes: len(text), Users: true, Texts: []string{text}})
+			p.shows(id, text)
 		}
 	}
-	req := p.see(Answered{Key: key}).Request
-	if s := p.see(OpeningAnswered{Request: req, ID: id, Editing: true}).Session; s == nil || s != p.c.Session(id) {
+	if s := p.opens(key, OpeningAnswer{ID: id}); s == nil || s != p.c.Session(id) {
 		p.Errorf("the answer is about %+v", s)
 	}
 	p.id = id
-	p.see(Advertised{ID: id, Commands: map[string]bool{"compact": true, "clear": true, "review/all": true}})
+	p.do(func(c *Connection) {
+		c.Advertised(id, map[string]bool{"compact": true, "clear": true, "review/all": true})
+	})
+}
+
+// shows has the harness show what the user said.
+func (p *stage) shows(id string, texts ...string) (s *Session, cut, text int) {
+	p.do(func(c *Connection) {
+		if s, _ = c.UserShown([]byte(id), len(strings.Join(texts, "")), true, true); s != nil {
+			cut, text, _ = c.Ours(s, texts)
+		}
+	})
+	return s, cut, text
 }
 
 // An outcome is how a prompt ends.
@@ -321,20 +517,20 @@ func (p *stage) prompt(text string, ends outcome, said ...func(*Said)) {
 	p.Helper()
 	p.n++
 	key := fmt.Sprint(p.n)
-	says := Said{Prompt: words(text)}
+	says := saying(text)
 	for _, change := range said {
 		change(&says)
 	}
 	p.carried = ""
 	block := ""
-	do := p.see(PromptJudged{ID: []byte(p.id), Key: key})
-	switch do.Frame {
-	case Look:
-		p.see(PromptLooked{Turn: do.Turn, Said: says, First: text, Bytes: len(text)})
-	case Hold:
-		do = p.see(PromptHeld{ID: []byte(p.id), Key: key, Bytes: len(text), Said: says, First: text, Words: text})
-		if do.Frame == Hold {
-			if in := p.drive(do.Session, do.Held); in != nil {
+	switch v, t := p.judges(key); v {
+	case wire.Tap:
+		p.do(func(c *Connection) { c.PromptRead(t, len(text), says) })
+	case wire.Hold:
+		var h *Held
+		p.do(func(c *Connection) { h = c.HoldPrompt([]byte(p.id), key, promptOf(text), says, false) })
+		if h != nil {
+			if in := p.release(h); in != nil {
 				block, p.carried = in.Text, carries(in.Text)
 			}
 		}
@@ -345,17 +541,15 @@ func (p *stage) prompt(text string, ends outcome, said ...func(*Said)) {
 	}
 	accepts := p.version2 && (ends == succeeds || ends == hangsAccepted || ends == cancelled)
 	if accepts {
-		if req := p.see(Answered{Key: key}).Request; req.Turn != nil {
-			p.see(PromptAnswered{Request: req, Accepted: true})
-		}
+		p.answers(key, PromptAnswer{Accepted: true})
 	}
-	if s := p.c.Session(p.id); s != nil && s.turns.current() != nil {
+	if s := p.session(); s != nil && s.turns.current() != nil {
 		p.inTurn(s)
 	}
 	if ends == hangs || ends == hangsAccepted {
 		return
 	}
-	answer := PromptAnswered{Stop: StopEnd, Usage: p.usage}
+	answer := PromptAnswer{Stop: StopEnd, Usage: p.usage}
 	p.usage = nil
 	switch ends {
 	case refuses:
@@ -366,96 +560,90 @@ func (p *stage) prompt(text string, ends outcome, said ...func(*Said)) {
 		answer.Stop = stopCancelled
 	}
 	if accepts {
-		p.see(HarnessIdle{ID: []byte(p.id), Stop: answer.Stop, Usage: answer.Usage})
-	} else if answer.Request = p.see(Answered{Key: key}).Request; answer.Request.Turn != nil {
-		p.see(answer)
+		p.idle(answer)
+	} else {
+		p.answers(key, answer)
 	}
+}
+
+// saying is what a prompt of this text says.
+func saying(text string) Said { return Said{Prompt: words(text), First: text, Words: text} }
+
+// promptOf is the frame of a prompt.
+func promptOf(text string) []byte {
+	quoted, _ := json.Marshal(text)
+	return []byte(`{"params":{"prompt":[{"type":"text","text":` + string(quoted) + `}]}}`)
 }
 
 // inTurn is what the harness does in a turn.
 func (p *stage) inTurn(s *Session) {
-	turn := p.see(UpdateJudged{ID: []byte(p.id), Kind: Words}).Turn
+	var turn *Turn
+	tool := func(id, status string, compacts bool) {
+		p.do(func(c *Connection) { c.ToolCalled(s, correlation.ToolCall{ID: id, Status: status}, compacts) })
+	}
+	p.do(func(c *Connection) { _, _, turn = c.JudgeUpdate([]byte(p.id), Words) })
 	for i, id := range p.says {
-		p.see(ChunkCame{Turn: turn, Message: id})
+		p.do(func(c *Connection) { c.ChunkCame(turn, id) })
 		if i < p.tools {
-			p.see(ToolCalled{Session: s, Call: correlation.ToolCall{ID: "t"}})
+			tool("t", "", false)
 		}
 	}
 	for i := range p.tools {
-		p.see(ToolCalled{Session: s, Call: correlation.ToolCall{ID: fmt.Sprint("t", i), Status: "completed"}})
+		tool(fmt.Sprint("t", i), "completed", false)
 	}
 	switch p.compacts {
 	case "":
 	case "tool":
-		p.see(ToolCalled{Session: s, Call: correlation.ToolCall{ID: "c", Status: "in_progress"}, Compacts: true})
-		p.see(ToolCalled{Session: s, Call: correlation.ToolCall{ID: "c", Status: "completed"}})
+		tool("c", "in_progress", true)
+		tool("c", "completed", false)
 	case "at once":
-		p.see(ToolCalled{Session: s, Call: correlation.ToolCall{ID: "c", Status: "completed"}, Compacts: true})
+		tool("c", "completed", true)
 	default:
-		p.see(Compaction{Session: s, ID: "c", Status: p.compacts})
+		p.do(func(c *Connection) { c.Compaction(s, "c", p.compacts, nil) })
 	}
 	if p.seen != nil {
-		p.see(p.seen)
+		p.do(p.seen)
 	}
-	p.see(ChunkCame{Turn: turn})
+	p.do(func(c *Connection) { c.ChunkCame(turn, "") })
 	p.seen = nil
 	p.says, p.tools, p.compacts = nil, 0, ""
 }
 
-// drive does for a held prompt what it needs, until it leaves.
-func (p *stage) drive(s *Session, h *Held) *Injection {
-	p.Helper()
-	return p.driveTo(s, h, p.see(PromptWaits{Prompt: h}), Leave).Injection
-}
-
-// driveTo does for a held prompt what it needs, until it needs something.
-func (p *stage) driveTo(s *Session, h *Held, do Do, need Need) Step {
-	p.Helper()
-	for range 20 {
-		next := do.Prompt
-		if next.Need == need {
-			return next
-		}
-		switch next.Need {
-		case Wait:
-			p.at = next.Until // nothing else comes
-			do = p.see(PromptWaits{Prompt: h})
-		case LookAgain:
-			p.lookUp(next.Lookup)
-			do = p.see(PromptWaits{Prompt: h})
-		case Continue:
-			do = p.see(ContinuedFound{Prompt: h})
-		case Compose:
-			do = p.see(Composed{Prompt: h, Injection: p.compose(s, next)})
-		case Claim:
-			do = p.see(Claimed{Prompt: h, Err: p.claim(s, next)})
-		}
-	}
-	p.Fatalf("a held prompt comes no further than %+v", do.Prompt)
-	return Step{}
-}
-
 // hold has a prompt held.
-func (p *stage) hold(text string) (*Session, *Held) {
+func (p *stage) hold(text string) *Held {
 	p.Helper()
 	p.n++
-	do := p.see(PromptHeld{ID: []byte(p.id), Key: fmt.Sprint(p.n), Said: Said{Prompt: words(text)}, First: text, Words: text})
-	if do.Frame != Hold {
+	key := fmt.Sprint(p.n)
+	var h *Held
+	p.do(func(c *Connection) { h = c.HoldPrompt([]byte(p.id), key, promptOf(text), saying(text), false) })
+	if h == nil {
 		p.Fatalf("%q is not held", text)
 	}
-	return do.Session, do.Held
+	return h
 }
 
-func (p *stage) compose(s *Session, next Step) *Injection {
-	if next.Local {
-		next.Start = p.identity
-	}
-	next.Start.Continued = next.Continued
-	block, ok := memory.Compose(s.ID(), next.Start, next.Recall, memory.Style{Kind: memory.KindContext})
-	if !ok {
-		return nil
-	}
-	return &Injection{Injection: correlation.Injection{Kind: next.Kind}, Block: block}
+// release has a held prompt leave. As long as it waits for nothing that comes, the clock goes on.
+func (p *stage) release(h *Held) *Injection {
+	p.Helper()
+	left := p.releases(h)
+	return <-left
+}
+
+// releases has a held prompt leave once what it waits for has come.
+func (p *stage) releases(h *Held) <-chan *Injection {
+	p.Helper()
+	left := make(chan *Injection, 1)
+	line := string(h.line)
+	go p.Do(func(c *Connection) {
+		parts, in := c.Release(h)
+		got := string(bytes.Join(parts, nil))
+		if spliced := got != line; spliced != (in != nil) || spliced && !strings.Contains(got, in.BlockID) {
+			p.Errorf("it leaves as %s", got)
+		}
+		left <- in
+	})
+	synctest.Wait()
+	return left
 }
 
 // carries says what a block holds.

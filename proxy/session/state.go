@@ -13,7 +13,7 @@ func (c *Connection) step(s *Session, e correlation.Step) {
 	from := s.context.state
 	next, _, ok := from.On(e)
 	if !ok {
-		c.do.Faults = append(c.do.Faults, Fault{s, &correlation.StepError{State: from, Step: e.Name}})
+		c.beside.Fault(s, &correlation.StepError{State: from, Step: e.Name})
 		return
 	}
 	s.context.state = next
@@ -52,34 +52,28 @@ func (c *Connection) inject(s *Session, in *Injection) {
 	}
 }
 
-// Placed: a system prompt carries a block with the identity. The first prompt is to carry the memories only.
-type Placed struct {
-	Session   *Session
-	Injection *Injection
-}
-
-func (p Placed) on(c *Connection) {
-	s := p.Session
+// Placed notes that a system prompt carries a block with the identity. The first prompt is to carry the memories only.
+func (c *Connection) Placed(s *Session, in *Injection) {
 	if s.off() { // the ledger has said so meanwhile
 		return
 	}
 	c.step(s, correlation.Step{Name: correlation.Placed})
 	s.context.plan().patient = true
-	s.history.blocks = append(s.history.blocks, p.Injection)
+	s.history.blocks = append(s.history.blocks, in)
 	// without a key: the local files are not fetched under one
-	c.record(s, correlation.Injected{Session: s.Number(), Injection: p.Injection.Injection})
+	c.record(s, correlation.Injected{Session: s.Number(), Injection: in.Injection})
 }
 
 // becameOf says what a response means for the block that its prompt carried. A refused prompt never reached the
 // conversation; after any other error it may or may not have, unless it was accepted before (version 2); the traits say
 // what is kept of a cancelled one.
-func (c *Connection) becameOf(t *Turn, failed bool, stop string, code int) correlation.StepName {
+func (c *Connection) becameOf(t *Turn, p PromptAnswer) correlation.StepName {
 	switch {
-	case failed && refused(code) && t.step != turnAccepted:
+	case p.Failed && refused(p.Code) && t.step != turnAccepted:
 		return correlation.Refused
-	case failed && (t.cancelled || code == requestCancelled), !failed && stop == stopCancelled:
+	case p.Failed && (t.cancelled || p.Code == requestCancelled), !p.Failed && p.Stop == stopCancelled:
 		return c.traits().Cancelled.became(t.begun || t.toolCalled)
-	case failed && t.step != turnAccepted:
+	case p.Failed && t.step != turnAccepted:
 		return correlation.Failed
 	}
 	return correlation.Answered
@@ -216,7 +210,7 @@ func (c *Connection) contextLost(s *Session, lost correlation.StepName) {
 // dropTurns drops what is not recorded of a session's turns, and records nothing more of them.
 func (c *Connection) dropTurns(s *Session) {
 	s.turns.drop()
-	c.changes++
+	c.turnsChanged()
 }
 
 // switchOff inserts and records nothing more in a session. What is not recorded yet is dropped too.
@@ -224,6 +218,7 @@ func (c *Connection) switchOff(s *Session) {
 	if s.exists.silence == heard {
 		s.exists.silence = off
 	}
+	c.change(s)
 	c.dropTurns(s)
 	c.step(s, correlation.Step{Name: correlation.SwitchedOff})
 }
@@ -231,5 +226,6 @@ func (c *Connection) switchOff(s *Session) {
 // forget records nothing more of a session that a person has had forgotten.
 func (c *Connection) forget(s *Session) {
 	s.exists.silence, s.exists.deferred = hidden, nil
+	c.change(s)
 	c.dropTurns(s)
 }

@@ -200,8 +200,7 @@ func TestStates(t *testing.T) {
 		{"new, off, clear, prompt", nil, "", correlation.Off},
 	}
 	for _, tt := range tests {
-		play := func(t *testing.T, version2 bool) {
-			p := newStage(t)
+		play := func(p *stage, version2 bool) {
 			p.version2 = version2
 			if tt.with != nil {
 				tt.with(p)
@@ -209,19 +208,19 @@ func TestStates(t *testing.T) {
 			p.start()
 			for step := range strings.SplitSeq(strings.ReplaceAll(tt.steps, ", off", " off"), ", ") {
 				if steps[step] == nil {
-					t.Fatalf("nobody knows how to %q", step)
+					p.Fatalf("nobody knows how to %q", step)
 				}
 				steps[step](p)
 			}
 			if p.carried != tt.carries {
-				t.Errorf("the last prompt carries %q, want %q", p.carried, tt.carries)
+				p.Errorf("the last prompt carries %q, want %q", p.carried, tt.carries)
 			}
 			if got := p.rows[p.id]; got.State != tt.to {
-				t.Errorf("in the end it is %q, want %q", got.State, tt.to)
+				p.Errorf("in the end it is %q, want %q", got.State, tt.to)
 			}
 		}
-		t.Run(tt.steps, func(t *testing.T) { play(t, false) })
-		t.Run("version 2/"+tt.steps, func(t *testing.T) { play(t, true) })
+		t.Run(tt.steps, func(t *testing.T) { onStage(t, func(p *stage) { play(p, false) }) })
+		t.Run("version 2/"+tt.steps, func(t *testing.T) { onStage(t, func(p *stage) { play(p, true) }) })
 	}
 }
 
@@ -233,7 +232,7 @@ var steps = map[string]func(*stage){
 	"new off": func(p *stage) { p.open(OpensNew, Opening{Off: true}, false) },
 	"load":    func(p *stage) { p.load(true) },
 	"asks to load": func(p *stage) { // and gets no answer
-		p.see(OpeningAsked{Key: "load", Opening: Opening{Kind: OpensKnown, Target: p.id}})
+		p.asks("load", Opening{Kind: OpensKnown, Target: p.id})
 	},
 	"resume":          func(p *stage) { p.load(false) },
 	"fork":            func(p *stage) { p.open(OpensFork, Opening{}, false) },
@@ -246,7 +245,7 @@ var steps = map[string]func(*stage){
 	"cancelled":       func(p *stage) { p.prompt(plain, cancelled) },
 	"hangs":           func(p *stage) { p.prompt(plain, hangs) },
 	"accepted":        func(p *stage) { p.version2 = true; p.prompt(plain, hangsAccepted) },
-	"idle":            func(p *stage) { p.see(HarnessIdle{ID: []byte(p.id), Stop: StopEnd}) },
+	"idle":            func(p *stage) { p.idle(PromptAnswer{Stop: StopEnd}) },
 	"slash":           func(p *stage) { p.prompt("/help", succeeds) },
 	"compact":         func(p *stage) { p.prompt("/compact", succeeds) },
 	"stopped compact": func(p *stage) { p.prompt("/compact", cancelled) },
@@ -272,8 +271,10 @@ var steps = map[string]func(*stage){
 	"takes little":         func(p *stage) { p.uses(9_000, true) },
 	"takes much for tools": func(p *stage) { p.tools = 2; p.uses(60_000, true) },
 	"close": func(p *stage) {
-		p.see(Closed{Session: p.c.Session(p.id), Method: "session/close"})
-		p.see(RecordingEnds{})
+		p.do(func(c *Connection) {
+			c.Closed(c.Session(p.id), "session/close")
+			c.RecordClosings()
+		})
 	},
 	"ends":           func(p *stage) { p.side.dead = true; p.start() },
 	"is killed":      func(p *stage) { p.side.dead = true; p.start() },
@@ -285,7 +286,7 @@ var steps = map[string]func(*stage){
 	"shows it":       func(p *stage) { p.kept[p.id] = p.shown },
 	"strange":        func(p *stage) { p.id = "strange"; p.kept[p.id] = p.shown },
 	"cancel": func(p *stage) {
-		p.seen = CancelAsked{ID: []byte(p.id)}
+		p.seen = func(c *Connection) { c.Cancel([]byte(p.id), "") }
 		p.prompt(plain, fails)
 	},
 	"tea": func(p *stage) {
@@ -298,7 +299,7 @@ var steps = map[string]func(*stage){
 func (p *stage) load(shows bool) {
 	p.open(OpensKnown, Opening{}, shows)
 	if p.old { // it tells of an old compaction
-		p.see(Compaction{Session: p.c.Session(p.id), ID: "old", Status: "completed"})
+		p.do(func(c *Connection) { c.Compaction(c.Session(p.id), "old", "completed", nil) })
 	}
 }
 
@@ -310,7 +311,9 @@ func (p *stage) uses(tokens int64, turn bool) {
 	}
 	p.prompt(plain, succeeds)
 	if !turn {
-		p.see(Used{Session: p.c.Session(p.id), Usage: Usage{Usage: correlation.Usage{ContextUsed: &tokens}, Window: true}})
+		p.do(func(c *Connection) {
+			c.Used(c.Session(p.id), Usage{Usage: correlation.Usage{ContextUsed: &tokens}, Window: true})
+		})
 	}
 }
 

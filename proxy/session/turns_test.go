@@ -1,6 +1,8 @@
 package session
 
 import (
+	"cmp"
+	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -81,54 +83,55 @@ func TestToolReports(t *testing.T) {
 func TestTurnBeginsBeforeItsPromptIsRead(t *testing.T) {
 	for name, first := range map[string]func(*stage, *Turn){
 		"a tool call": func(p *stage, turn *Turn) {
-			p.see(ToolCalled{Session: turn.Session, Call: correlation.ToolCall{ID: "1"}})
+			p.do(func(c *Connection) { c.ToolCalled(turn.Session, correlation.ToolCall{ID: "1"}, false) })
 		},
-		"words":         func(p *stage, turn *Turn) { p.see(ChunkCame{Turn: turn}) },
-		"what was used": func(p *stage, turn *Turn) { p.see(Used{Session: turn.Session}) },
-		"steering":      func(p *stage, turn *Turn) { p.see(Steered{Session: turn.Session, Prompt: words("go")}) },
-		"the prompt": func(p *stage, turn *Turn) {
-			p.see(PromptLooked{Turn: turn, Said: Said{Prompt: words("go")}})
+		"words":         func(p *stage, turn *Turn) { p.do(func(c *Connection) { c.ChunkCame(turn, "") }) },
+		"what was used": func(p *stage, turn *Turn) { p.do(func(c *Connection) { c.Used(turn.Session, Usage{}) }) },
+		"steering": func(p *stage, turn *Turn) {
+			p.do(func(c *Connection) { c.Steered(turn.Session, 2, words("go")) })
 		},
+		"the prompt": func(p *stage, turn *Turn) { p.reads(turn, saying("go")) },
 		"the response of a later prompt": func(p *stage, _ *Turn) {
-			p.see(PromptJudged{ID: []byte(p.id), Key: "b"})
-			p.see(PromptAnswered{Request: p.see(Answered{Key: "b"}).Request})
+			p.judges("b")
+			p.answers("b", PromptAnswer{})
 		},
-		"the response": func(p *stage, _ *Turn) { p.see(PromptAnswered{Request: p.see(Answered{Key: "a"}).Request}) },
-		"its id again": func(p *stage, _ *Turn) { p.see(PromptJudged{ID: []byte(p.id), Key: "a"}) },
-		"a close":      func(p *stage, turn *Turn) { p.see(Closed{Session: turn.Session}) },
+		"the response": func(p *stage, _ *Turn) { p.answers("a", PromptAnswer{}) },
+		"its id again": func(p *stage, _ *Turn) { p.judges("a") },
+		"a close":      func(p *stage, turn *Turn) { p.do(func(c *Connection) { c.Closed(turn.Session, "") }) },
 	} {
 		t.Run(name, func(t *testing.T) {
-			p := newStage(t)
-			p.start()
-			steps["new"](p)
-			steps["prompt"](p) // the next is not held
-			p.events = nil
-			turn := p.see(PromptJudged{ID: []byte(p.id), Key: "a"}).Turn
-			first(p, turn)
-			began := func() (n int) {
+			onStage(t, func(p *stage) {
+				p.start()
+				steps["new"](p)
+				steps["prompt"](p) // the next is not held
+				p.events = nil
+				_, turn := p.judges("a")
+				first(p, turn)
+				began := func() (n int) {
+					for _, e := range p.events {
+						if e, ok := e.(correlation.TurnBegan); ok && e.Turn == turn.Number {
+							n++
+						}
+					}
+					return n
+				}
+				if began() != 1 {
+					p.Fatalf("the turn has not begun: %+v", p.events)
+				}
 				for _, e := range p.events {
-					if e, ok := e.(correlation.TurnBegan); ok && e.Turn == turn.Number {
-						n++
+					if e, ok := e.(correlation.UsageReported); ok && e.Turn != turn.Number {
+						p.Errorf("what was used is of turn %d", e.Turn)
 					}
 				}
-				return n
-			}
-			if began() != 1 {
-				t.Fatalf("the turn has not begun: %+v", p.events)
-			}
-			for _, e := range p.events {
-				if e, ok := e.(correlation.UsageReported); ok && e.Turn != turn.Number {
-					t.Errorf("what was used is of turn %d", e.Turn)
+				p.reads(turn, saying("go"))
+				if began() != 1 {
+					p.Errorf("the turn began %d times", began())
 				}
-			}
-			p.see(PromptLooked{Turn: turn, Said: Said{Prompt: words("go")}})
-			if began() != 1 {
-				t.Errorf("the turn began %d times", began())
-			}
-			due := p.see(RecordingBegins{}).Due.Turns
-			if i := slices.IndexFunc(due, func(d DueTurn) bool { return d.Turn == turn }); i < 0 || len(due[i].Prompts) == 0 {
-				t.Errorf("due is %+v", due)
-			}
+				due := p.due().Turns
+				if i := slices.IndexFunc(due, func(d DueTurn) bool { return d.Turn == turn }); i < 0 || len(due[i].Prompts) == 0 {
+					p.Errorf("due is %+v", due)
+				}
+			})
 		})
 	}
 }
@@ -147,95 +150,99 @@ func TestTurnEnds(t *testing.T) {
 		"with errors":  {[]string{"a error", "b error"}, []string{"2 error", "3 error"}, 3},
 	} {
 		t.Run(name, func(t *testing.T) {
-			p := newStage(t)
-			p.start()
-			steps["new"](p)
-			steps["prompt"](p)
-			p.events = nil
-			for _, key := range []string{"a", "b"} {
-				turn := p.see(PromptJudged{ID: []byte(p.id), Key: key}).Turn
-				p.see(PromptLooked{Turn: turn, Said: Said{Prompt: words("go")}})
-			}
-			for _, key := range tt.answers {
-				key, failed := strings.CutSuffix(key, " error")
-				do := p.see(PromptAnswered{
-					Request: p.see(Answered{Key: key}).Request, ID: key, Stop: StopEnd, Failed: failed, Code: -32603,
-				})
-				if e, ok := do.Ended.(correlation.TurnEnded); !ok || e.Request != key || (e.Code == -32603) != failed || do.Wait {
-					t.Errorf("the response waits for %+v, %t", do.Ended, do.Wait)
+			onStage(t, func(p *stage) {
+				p.start()
+				steps["new"](p)
+				steps["prompt"](p)
+				p.events = nil
+				for _, key := range []string{"a", "b"} {
+					_, turn := p.judges(key)
+					p.reads(turn, saying("go"))
 				}
-			}
-			var ended []string
-			for _, e := range p.events {
-				if e, ok := e.(correlation.TurnEnded); ok {
-					ended = append(ended, fmt.Sprint(e.Turn, " ", e.Stop))
+				for _, key := range tt.answers {
+					key, failed := strings.CutSuffix(key, " error")
+					ended := p.answers(key, PromptAnswer{ID: key, Stop: StopEnd, Failed: failed, Code: -32603})
+					if e, ok := ended.Event.(correlation.TurnEnded); !ok || e.Request != key ||
+						(e.Code == -32603) != failed || !ended.Turn.Read() {
+						p.Errorf("the response waits for %+v", ended)
+					}
 				}
-			}
-			if !slices.Equal(ended, tt.ended) {
-				t.Errorf("ended: %q", ended)
-			}
-			if now := p.c.Session(p.id).turns.current(); now.Number != tt.current {
-				t.Errorf("words belong to turn %d", now.Number)
-			}
+				if got := p.ended(); !slices.Equal(got, tt.ended) {
+					p.Errorf("ended: %q", got)
+				}
+				if now := p.session().turns.current(); now.Number != tt.current {
+					p.Errorf("words belong to turn %d", now.Number)
+				}
+			})
 		})
 	}
 }
 
-// A harness of version 2 ends all the turns that it has accepted at once, the last with what it says.
-func TestIdle(t *testing.T) {
-	p := newStage(t)
-	p.start()
-	steps["new"](p)
-	steps["prompt"](p)
-	s := p.c.Session(p.id)
-	s.exists.live, p.events = false, nil
-	for _, key := range []string{"a", "b", "c"} {
-		turn := p.see(PromptJudged{ID: []byte(p.id), Key: key}).Turn
-		p.see(PromptLooked{Turn: turn, Said: Said{Prompt: words("go")}})
-		p.see(PromptAnswered{Request: p.see(Answered{Key: key}).Request, Accepted: true})
-	}
-	if sought := p.see(TurnsSought{}).Sessions; len(sought) != 1 {
-		t.Errorf("turns are under way in %d sessions", len(sought))
-	}
-	last, _ := p.see(HarnessIdle{ID: []byte(p.id), Stop: "max_tokens"}).Ended.(correlation.TurnEnded)
-	var ended []string
+// ended are the turns that have ended, and how.
+func (p *stage) ended() (ended []string) {
 	for _, e := range p.events {
 		if e, ok := e.(correlation.TurnEnded); ok {
 			ended = append(ended, fmt.Sprint(e.Turn, " ", e.Stop))
 		}
 	}
-	if !slices.Equal(ended, []string{"2 end_turn", "3 end_turn", "4 max_tokens"}) || last.Turn != 4 {
-		t.Errorf("ended: %q, the last %+v", ended, last)
-	}
-	if p.see(HarnessIdle{ID: []byte(p.id)}).Ended != nil || len(p.see(TurnsSought{}).Sessions) != 0 {
-		t.Error("something is under way")
-	}
+	return ended
+}
+
+// A harness of version 2 ends all the turns that it has accepted at once, the last with what it says.
+func TestIdle(t *testing.T) {
+	onStage(t, func(p *stage) {
+		p.start()
+		steps["new"](p)
+		steps["prompt"](p)
+		p.session().exists.live, p.events = false, nil
+		for _, key := range []string{"a", "b", "c"} {
+			_, turn := p.judges(key)
+			p.reads(turn, saying("go"))
+			p.answers(key, PromptAnswer{Accepted: true})
+		}
+		if n := len(p.c.Talking()); n != 1 {
+			p.Errorf("turns are under way in %d sessions", n)
+		}
+		last, _ := p.idle(PromptAnswer{Stop: "max_tokens"}).Event.(correlation.TurnEnded)
+		if ended := p.ended(); !slices.Equal(ended, []string{"2 end_turn", "3 end_turn", "4 max_tokens"}) || last.Turn != 4 {
+			p.Errorf("ended: %q, the last %+v", ended, last)
+		}
+		if p.idle(PromptAnswer{}).Event != nil || len(p.c.Talking()) != 0 {
+			p.Error("something is under way")
+		}
+	})
 }
 
 // What the user says in the middle of a turn is due with it, and at once if it is much.
 func TestSteered(t *testing.T) {
-	p := newStage(t)
-	p.start()
-	steps["new"](p)
-	s := p.c.Session(p.id)
-	p.see(Steered{Session: s, Prompt: words("nobody listens")})
-	p.see(ToolCalled{Session: s})
-	steps["prompt"](p)
-	s.turns.last.begun = false
-	turn := p.see(UpdateJudged{ID: []byte(p.id), Kind: Thoughts}).Turn
-	if !turn.begun || !p.see(ChunkCame{Turn: turn}).Later {
-		t.Error("what is thought begins no answer, or words are not due later")
-	}
-	for i, prompt := range []words{words(strings.Repeat("x", 192<<10)), "", words(strings.Repeat("x", 192<<10+1))} {
-		p.see(RecordingBegins{})
-		since := s.history.since
-		do := p.see(Steered{Session: s, Prompt: prompt, Bytes: 7})
-		due := p.see(RecordingBegins{}).Due.Turns
-		if said := len(due) == 1 && slices.Equal(due[0].Prompts, []Prompt{prompt}); said != (prompt != "") ||
-			do.Full != (i == 2) || s.history.since != since+7 {
-			t.Errorf("%d bytes: due %+v, at once %t", len(prompt), len(due), do.Full)
+	onStage(t, func(p *stage) {
+		p.start()
+		steps["new"](p)
+		s := p.session()
+		p.do(func(c *Connection) {
+			c.Steered(s, 0, words("nobody listens"))
+			c.ToolCalled(s, correlation.ToolCall{}, false)
+		})
+		steps["prompt"](p)
+		s.turns.last.begun, p.effects = false, map[string][]string{}
+		var turn *Turn
+		p.do(func(c *Connection) { _, _, turn = c.JudgeUpdate([]byte(p.id), Thoughts) })
+		begun := turn.begun
+		if p.do(func(c *Connection) { c.ChunkCame(turn, "") }); !begun || p.effects["Later"] == nil {
+			p.Error("what is thought begins no answer, or words are not due later")
 		}
-	}
+		for i, prompt := range []words{words(strings.Repeat("x", 192<<10)), "", words(strings.Repeat("x", 192<<10+1))} {
+			p.due()
+			since := s.history.since
+			p.effects = map[string][]string{}
+			p.do(func(c *Connection) { c.Steered(s, 7, prompt) })
+			now, due := p.effects["Full"] != nil, p.due().Turns
+			if said := len(due) == 1 && slices.Equal(due[0].Prompts, []Prompt{prompt}); said != (prompt != "") ||
+				now != (i == 2) || s.history.since != since+7 {
+				p.Errorf("%d bytes: due %+v, at once %t", len(prompt), len(due), now)
+			}
+		}
+	})
 }
 
 // A prompt that is held when the harness ends has been said all the same; so has one of a session whose load failed.
@@ -245,81 +252,102 @@ func TestSaidAllTheSame(t *testing.T) {
 			steps["new"](p)
 			p.late = true
 			p.hold(plain)
-			p.see(HarnessEnded{})
+			p.do(func(c *Connection) { c.HarnessEnded() })
 		},
 		"of a load that failed": func(p *stage) {
 			p.id, p.dumb = "x", true
-			p.see(OpeningAsked{Key: "a", Opening: Opening{Kind: OpensKnown, Target: p.id}})
-			p.see(OpeningAnswered{Request: p.see(Answered{Key: "a"}).Request, Failed: true, Editing: true})
+			p.asks("a", Opening{Kind: OpensKnown, Target: p.id})
+			p.opens("a", OpeningAnswer{Failed: true})
 			steps["prompt"](p)
 		},
 	} {
-		p := newStage(t)
-		p.start()
-		say(p)
-		if i := slices.IndexFunc(p.events, func(e correlation.Event) bool { _, is := e.(correlation.TurnBegan); return is }); i < 1 {
-			t.Errorf("%s: recorded %+v", name, p.events)
-		}
-		if due := p.see(RecordingBegins{}).Due.Turns; len(due) != 1 || !slices.Equal(due[0].Prompts, []Prompt{words(plain)}) {
-			t.Errorf("%s: due %+v", name, due)
-		}
+		onStage(t, func(p *stage) {
+			p.start()
+			say(p)
+			if i := slices.IndexFunc(p.events, func(e correlation.Event) bool { _, is := e.(correlation.TurnBegan); return is }); i < 1 {
+				p.Errorf("%s: recorded %+v", name, p.events)
+			}
+			if due := p.due().Turns; len(due) != 1 || !slices.Equal(due[0].Prompts, []Prompt{words(plain)}) {
+				p.Errorf("%s: due %+v", name, due)
+			}
+		})
 	}
 }
 
 // The summary of a compaction is to be recorded soon, once; that it began, at once.
 func TestSummaryDue(t *testing.T) {
-	p := newStage(t)
-	p.start()
-	steps["new"](p)
-	s := p.c.Session(p.id)
-	p.see(Compaction{Session: s, ID: "1", Status: "in_progress"})
-	do := p.see(Compaction{Session: s, ID: "1", Status: "completed", Whole: []string{"so far"}})
-	due := p.see(RecordingBegins{}).Due.Summaries
-	if _, begun := p.events[len(p.events)-1].(correlation.Compacting); !begun || !do.Soon || len(due) != 1 || due[0].Text != "so far" {
-		t.Errorf("soon %t, due %+v, recorded %+v", do.Soon, due, p.events)
-	}
-	p.see(Compaction{Session: s, ID: "2", Status: "completed", Whole: []string{" \n"}})
-	if due := p.see(RecordingBegins{}).Due.Summaries; len(due) != 0 {
-		t.Errorf("due again: %+v", due)
-	}
+	onStage(t, func(p *stage) {
+		p.start()
+		steps["new"](p)
+		s := p.session()
+		p.do(func(c *Connection) { c.Compaction(s, "1", "in_progress", nil) })
+		p.effects = map[string][]string{}
+		p.do(func(c *Connection) { c.Compaction(s, "1", "completed", []string{"so far"}) })
+		soon, due := p.effects["Soon"] != nil, p.due().Summaries
+		if _, begun := p.events[len(p.events)-1].(correlation.Compacting); !begun || !soon || len(due) != 1 || due[0].Text != "so far" {
+			p.Errorf("soon %t, due %+v, recorded %+v", soon, due, p.events)
+		}
+		p.do(func(c *Connection) { c.Compaction(s, "2", "completed", []string{" \n"}) })
+		if due := p.due().Summaries; len(due) != 0 {
+			p.Errorf("due again: %+v", due)
+		}
+	})
 }
 
 // The response of a prompt that is still being read waits for that.
 func TestResponseBeforeItsPromptIsRead(t *testing.T) {
-	p := newStage(t)
-	p.start()
-	steps["new"](p)
-	steps["prompt"](p)
-	turn := p.see(PromptJudged{ID: []byte(p.id), Key: "a"}).Turn
-	if do := p.see(PromptAnswered{Request: p.see(Answered{Key: "a"}).Request}); !do.Wait || do.Turn != turn {
-		t.Errorf("it waits: %t, for %p", do.Wait, do.Turn)
-	}
-	if !p.see(PromptSought{Turn: turn}).Wait || p.see(PromptSought{Turn: turn, Late: true}).Wait {
-		t.Error("it does not wait, or too long")
-	}
-	if !p.see(PromptLooked{Turn: turn, Said: Said{Prompt: words("go")}}).News || p.see(PromptSought{Turn: turn}).Wait {
-		t.Error("it waits on")
-	}
+	onStage(t, func(p *stage) {
+		p.start()
+		steps["new"](p)
+		steps["prompt"](p)
+		_, turn := p.judges("a")
+		if ended := p.answers("a", PromptAnswer{}); ended.Turn != turn || turn.Read() {
+			p.Errorf("it waits for %+v", ended)
+		}
+		read := func(*Connection) bool { return turn.Read() }
+		ctx, cancel := context.WithTimeout(p.Context(), time.Second)
+		defer cancel()
+		if p.Await(ctx, read) || len(p.c.waiters) > 0 {
+			p.Error("it does not wait, or is waited for still")
+		}
+		waits := make(chan bool, 1)
+		go func() { waits <- p.Await(p.Context(), read) }()
+		if p.reads(turn, saying("go")); !<-waits || !p.Await(ctx, read) {
+			p.Error("it waits on")
+		}
+	})
 }
 
 // Notices are the answer if the harness says nothing else.
 func TestNoticesSaid(t *testing.T) {
-	p := newStage(t)
-	p.start()
-	steps["new"](p)
-	steps["prompt"](p)
-	turn := p.see(PromptJudged{ID: []byte(p.id), Key: "a"}).Turn
-	p.see(NoticeCame{Turn: turn, Raw: []byte("slow")})
-	p.see(NoticeCame{Turn: turn, Raw: []byte(strings.Repeat("x", 20<<10))})
-	if said := p.see(PromptAnswered{Request: p.see(Answered{Key: "a"}).Request}).Say; len(said) != 16<<10 ||
-		!strings.HasPrefix(string(said), "slowx") {
-		t.Errorf("%d bytes are said", len(said))
+	for words, want := range map[string]int{"": 16 << 10, "Hello": 5} {
+		onStage(t, func(p *stage) {
+			p.start()
+			steps["new"](p)
+			steps["prompt"](p)
+			_, turn := p.judges("a")
+			p.do(func(c *Connection) {
+				c.NoticeCame(turn, []byte("slow"))
+				c.NoticeCame(turn, []byte(strings.Repeat("x", 20<<10)))
+			})
+			if words != "" {
+				turn.Answer.Add([]byte(words))
+			}
+			p.answers("a", PromptAnswer{})
+			said := ""
+			for _, part := range turn.Answer.Take() {
+				said += part.Text
+			}
+			if len(said) != want || !strings.HasPrefix(said, cmp.Or(words, "slowx")) {
+				p.Errorf("%d bytes are said", len(said))
+			}
+		})
 	}
 }
 
 // Commands that the harness names may hold a slash, and may be named with the sign in front of them.
 func TestSlashCommand(t *testing.T) {
-	c := New(Options{Commands: []string{"/", "$"}})
+	c := newConnection(Options{Commands: []string{"/", "$"}}, nil)
 	s := &Session{}
 	s.exists.commands = map[string]bool{"review/all": true, "/compact": true, "$skill": true}
 	for text, want := range map[string]string{

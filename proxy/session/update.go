@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/Signet-AI/signet-acp-proxy/correlation"
+	"github.com/Signet-AI/signet-acp-proxy/proxy/wire"
 )
 
 // An Update is a kind of what the harness says about a session, as far as it matters before it is forwarded.
@@ -21,98 +22,59 @@ const (
 	Reports         // it is looked at
 )
 
-// UpdateJudged: an update from the harness begins. Do.Turn is the turn that its words belong to.
-type UpdateJudged struct {
-	ID   []byte // the session's
-	Kind Update
-}
-
-func (u UpdateJudged) on(c *Connection) {
-	if u.Kind == Commands && (len(c.making) > 0 || c.sessions[string(u.ID)] != nil) {
-		c.do.Frame = Look
-		return
+// JudgeUpdate says what becomes of an update that begins, of the session with this id, which it returns with the turn
+// that its words belong to.
+func (c *Connection) JudgeUpdate(id []byte, kind Update) (v wire.Verdict, s *Session, t *Turn) {
+	if kind == Commands && (len(c.making) > 0 || c.sessions[string(id)] != nil) {
+		return wire.Tap, nil, nil
 	}
-	s := c.sessionFor(u.ID)
-	if s == nil {
-		if u.Kind == Ours { // of a child, say: it may show its parent's block
-			c.do.Frame = Hold
+	if s = c.sessionFor(id); s == nil {
+		if kind == Ours { // of a child, say: it may show its parent's block
+			return wire.Hold, nil, nil
 		}
-		return
+		return wire.Pass, nil, nil
 	}
-	c.do.Session, c.do.Turn = s, s.turns.current()
-	if u.Kind == Thoughts && c.do.Turn != nil {
-		c.do.Turn.begun = true
+	if t = s.turns.current(); kind == Thoughts && t != nil {
+		t.begun = true
 	}
 	shows := len(s.history.blocks) > 0 || s.history.replay.step != replayOver || !s.exists.ledger.answered()
-	c.do.Frame = u.Kind.frame(c.do.Turn != nil, shows)
+	return kind.verdict(t != nil, shows), s, t
 }
 
-// frame says what becomes of an update of a session that is known: talks says that there is a turn, and shows that user
-// messages and titles may hold a block of ours.
-func (k Update) frame(talks, shows bool) Frame {
+// verdict says what becomes of an update of a session that is known: talks says that there is a turn, and shows that
+// user messages and titles may hold a block of ours.
+func (k Update) verdict(talks, shows bool) wire.Verdict {
 	switch {
 	case k == Idles, shows && (k == Titles || k == Ours):
-		return Hold
+		return wire.Hold
 	case k == Reports, k == Titles, talks && k == Words:
-		return Look
+		return wire.Tap
 	}
-	return forward
+	return wire.Pass
 }
 
-// TurnSought: a chunk has come whose session is known by its shape, and turns have changed since the last one.
-type TurnSought struct{ Session *Session }
-
-func (t TurnSought) on(c *Connection) {
-	if c.sessions[t.Session.ID()] == t.Session {
-		c.do.Turn = t.Session.turns.current()
+// TurnOf returns the turn of a chunk whose session is known by its shape; nil: none.
+func (c *Connection) TurnOf(s *Session) *Turn {
+	if c.sessions[s.ID()] != s {
+		return nil
 	}
+	return s.turns.current()
 }
 
-// UserShown: a message of the user's that the harness shows, whole. Do.Cut is how many bytes at the start of one of its
-// Texts are our block, and Do.Text which. It waits for the ledger once (Do.Wait) if it may hold a block. Do.Seek is a
-// block to look up before it is asked again.
-type UserShown struct {
-	ID      []byte
-	Bytes   int      // of its frame
-	Users   bool     // it is the user's, not what one session says to another
-	Texts   []string // of its content; nil unless they may hold a block
-	Waiting bool     // it has waited
-	Late    bool     // and waits no longer
-	Sought  *Seek    // a block was looked up
-}
-
-func (u UserShown) on(c *Connection) {
-	s := c.sessionFor(u.ID)
-	switch c.do.Session = s; {
-	case s == nil && u.Sought != nil:
-		s = u.Sought.session
-	case s == nil:
+// UserShown takes a message that the harness shows, whole, in so many bytes; users says that it is the user's, not what
+// one session says to another. It returns its session, or one that stands for it. A message that may hold a block
+// (marked) waits for the ledger: the first one that has to, and no other.
+func (c *Connection) UserShown(id []byte, bytes int, users, marked bool) (s *Session, wait bool) {
+	if s = c.sessionFor(id); s == nil {
 		s = c.stranger()
 	}
-	h := &s.history
-	if u.Users && !u.Waiting {
-		h.showUser(u.Bytes)
+	if users {
+		s.history.showUser(bytes)
 	}
-	if len(u.Texts) == 0 {
-		return
+	if wait = marked && s.exists.ledger == asked; wait {
+		s.exists.ledger = overdue
 	}
-	if l := s.exists.ledger; c.do.Session != nil && !u.Late && (l == asked || l == overdue && u.Waiting) {
-		s.exists.ledger, c.do.Wait = overdue, true
-		return
-	}
-	for i, text := range u.Texts {
-		if c.do.Cut = h.match(text); c.do.Cut > 0 { // a block stands in a message once
-			c.do.Text = i
-			for _, in := range h.keep() { // by the next process, too, and nothing in it is recalled once more
-				in.Key = ""
-				c.record(s, correlation.Injected{Session: s.Number(), Injection: in})
-			}
-			return
-		}
-	}
-	if id := h.seeks(u.Texts); id != "" && !u.Late {
-		c.seek(s, id)
-	}
+	return s, wait
 }
 
 // stranger returns a session that stands for one that the client has not opened, while one of its messages is looked
@@ -122,7 +84,28 @@ func (c *Connection) stranger() *Session {
 	if !c.deaf {
 		s.history.expectReplay()
 	}
+	s.publish()
 	return s
+}
+
+// Ours returns how many bytes at the start of one of a message's texts are our block, and of which. A block stands in a
+// message once. If none is known, one is perhaps to be looked up first.
+func (c *Connection) Ours(s *Session, texts []string) (cut, text int, first *Seek) {
+	h := &s.history
+	for i, text := range texts {
+		if cut = h.match(text); cut == 0 {
+			continue
+		}
+		for _, in := range h.keep() { // by the next process, too, and nothing in it is recalled once more
+			in.Key = ""
+			c.record(s, correlation.Injected{Session: s.Number(), Injection: in})
+		}
+		return cut, i, nil
+	}
+	if id := h.seeks(texts); id != "" {
+		first = c.seek(s, id)
+	}
+	return 0, 0, first
 }
 
 const (
@@ -130,88 +113,57 @@ const (
 	maxEarly   = 32       // sessions whose commands are kept before the response that names them
 )
 
-// ChunkCame: a chunk of the agent's words was parsed, and its text added to the turn's Answer.
-type ChunkCame struct {
-	Turn    *Turn
-	Message string // its messageId; "" for none
-	Lost    int    // bytes of it that could not be kept
-}
-
-func (u ChunkCame) on(c *Connection) {
-	if u.Turn.say(u.Message) && c.traits().SaysSummary {
-		c.contextLost(u.Turn.Session, correlation.Compacted)
+// ChunkCame notes that a chunk of the agent's words was parsed, and its text added to the turn's Answer. message is its
+// messageId, "" for none.
+func (c *Connection) ChunkCame(t *Turn, message string) {
+	if t.say(message) && c.traits().SaysSummary {
+		c.contextLost(t.Session, correlation.Compacted)
 	}
-	u.Turn.lost += u.Lost
-	c.waiting.lost += u.Lost
-	u.Turn.begun = true
-	if !u.Turn.dropped {
-		c.recordBegun(u.Turn)
-		c.markDue(u.Turn)
-		c.do.Later = true
+	t.begun = true
+	if !t.dropped {
+		c.recordBegun(t)
+		c.markDue(t)
+		c.beside.Hurry(Later)
 	}
 }
 
-// NoticeCame: a message of the harness's own was parsed, which becomes the answer if nothing else does. A harness whose
-// answers have message ids says these without one.
-type NoticeCame struct {
-	Turn *Turn
-	Raw  []byte // escaped as it came
+// Lost notes bytes of a turn that could not be kept, or read.
+func (c *Connection) Lost(t *Turn, bytes int) {
+	t.lost += bytes
+	c.waiting.lost += bytes
 }
 
-func (u NoticeCame) on(*Connection) {
-	t := u.Turn
-	t.notices = append(t.notices, u.Raw[:min(len(u.Raw), maxNotices-len(t.notices))]...)
+// NoticeCame takes a message of the harness's own, escaped as it came, which becomes the answer if nothing else does. A
+// harness whose answers have message ids says these without one.
+func (c *Connection) NoticeCame(t *Turn, raw []byte) {
+	t.notices = append(t.notices, raw[:min(len(raw), maxNotices-len(t.notices))]...)
 }
 
-// ChunkUnread: a chunk of the agent's words could not be read.
-type ChunkUnread struct {
-	Turn  *Turn
-	Bytes int
-}
-
-func (u ChunkUnread) on(c *Connection) {
-	u.Turn.lost += u.Bytes
-	c.waiting.lost += u.Bytes
-}
-
-// ToolCalled: a tool call, or a later report of one. Do.Turn is the turn in which it is.
-type ToolCalled struct {
-	Session  *Session
-	Call     correlation.ToolCall
-	Compacts bool // it stands for a compaction
-}
-
-func (u ToolCalled) on(c *Connection) {
-	s := u.Session
-	begun, lost := s.history.call(u.Call.ID, u.Compacts, u.Call.Status == "completed")
+// ToolCalled takes a tool call, or a later report of one; compacts says that it stands for a compaction.
+func (c *Connection) ToolCalled(s *Session, call correlation.ToolCall, compacts bool) {
+	begun, lost := s.history.call(call.ID, compacts, call.Status == "completed")
 	c.compacted(s, begun, lost, "")
 	t := s.turns.current()
 	if t == nil || t.dropped {
 		return
 	}
-	c.do.Turn = t
-	t.call(u.Call, c.at)
+	t.call(call, c.o.Now())
+	t.Answer.ToolCalled()
 	c.recordBegun(t)
 	c.markDue(t)
-	c.do.Later = true
+	c.beside.Hurry(Later)
 }
 
-// Compaction: a compaction_update, or a piece of the summary.
-type Compaction struct {
-	Session    *Session
-	ID, Status string
-	Whole      []string // the summary in it, which replaces what came in pieces; nil: none
-	Piece      string   // a piece of the summary, and nothing else
+// SummaryCame takes a piece of the harness's summary in a compaction.
+func (c *Connection) SummaryCame(s *Session, id, piece string) {
+	s.history.compaction.begin(id)
+	s.history.compaction.add(piece)
 }
 
-func (u Compaction) on(c *Connection) {
-	if u.Piece != "" {
-		u.Session.history.compaction.begin(u.ID)
-		u.Session.history.compaction.add(u.Piece)
-		return
-	}
-	begun, lost, text := u.Session.history.update(u.ID, u.Status, u.Whole)
-	c.compacted(u.Session, begun, lost, text)
+// Compaction takes a compaction_update. whole is the summary in it, which replaces what came in pieces; nil: none.
+func (c *Connection) Compaction(s *Session, id, status string, whole []string) {
+	begun, lost, text := s.history.update(id, status, whole)
+	c.compacted(s, begun, lost, text)
 }
 
 // compacted notes what has become known of a compaction. text is the harness's summary; "" for none.
@@ -228,64 +180,41 @@ func (c *Connection) compacted(s *Session, begun, lost bool, text string) {
 	}
 }
 
-// TitleShown: the harness says a session's title, before it is forwarded. Do.Title is the block that it was made from,
-// if it was made from one alone.
-type TitleShown struct {
-	ID   string
-	Text string // "" if it has our mark
-}
-
-func (u TitleShown) on(c *Connection) {
-	if c.do.Session = c.sessions[u.ID]; c.do.Session != nil && u.Text != "" {
-		c.do.Title = c.do.Session.history.titledFrom(c.traits().TitleLength, u.Text)
+// TitleShown takes a session's title that the harness says, before it is forwarded; "" if it has our mark. It returns
+// the session, and the block that the title was made from, if it was made from one alone.
+func (c *Connection) TitleShown(id, title string) (s *Session, from *Injection) {
+	if s = c.sessions[id]; s != nil && title != "" {
+		from = s.history.titledFrom(c.traits().TitleLength, title)
 	}
+	return s, from
 }
 
-// Titled: the harness has set a session's title, from which our block was taken out.
-type Titled struct {
-	ID     []byte
-	Text   string
-	Active bool // the harness works on the turn: it has its prompt
-}
-
-func (u Titled) on(c *Connection) {
-	s := c.sessionFor(u.ID)
-	if s != nil && u.Active {
-		s.turns.takes(c.at)
+// Titled takes a session's title, from which our block was taken out. active says that the harness works on the turn:
+// it has its prompt.
+func (c *Connection) Titled(id []byte, title string, active bool) {
+	s := c.sessionFor(id)
+	if s != nil && active {
+		s.turns.takes(c.o.Now())
 	}
-	if s == nil || s.off() || u.Text == "" || u.Text == s.history.title {
+	if s == nil || s.off() || title == "" || title == s.history.title {
 		return
 	}
-	s.history.title = u.Text
+	s.history.title = title
 	c.waiting.titles = append(slices.DeleteFunc(c.waiting.titles, func(one *Session) bool { return one == s }), s)
 	c.touch(s)
 }
 
-// TitledByClient: the client has set a session's title: later ones are not made from a prompt.
-type TitledByClient struct{ ID []byte }
-
-func (u TitledByClient) on(c *Connection) {
-	if s := c.sessions[string(u.ID)]; s != nil {
+// TitledByClient notes that the client has set a session's title: later ones are not made from a prompt.
+func (c *Connection) TitledByClient(id []byte) {
+	if s := c.sessions[string(id)]; s != nil {
 		s.history.named = true
 	}
 }
 
-// A Usage is what the harness says was used.
-type Usage struct {
-	correlation.Usage
-	Window bool // ContextUsed is of the context window
-	OfTurn bool // all requests of the turn took its Input together: there is no better report of the context
-}
-
-// Used: the harness says what was used, in the turn under way or the last.
-type Used struct {
-	Session *Session
-	Usage   Usage
-}
-
-func (u Used) on(c *Connection) {
-	u.Session.turns.works()
-	c.usage(u.Session, nil, u.Usage)
+// Used takes what the harness says was used, in the turn under way or the last.
+func (c *Connection) Used(s *Session, u Usage) {
+	s.turns.works()
+	c.usage(s, nil, u)
 }
 
 // usage records what was used in turn t; nil: in the one under way, or the last.

@@ -164,8 +164,8 @@ func branches(d *ast.FuncDecl) int {
 	return n
 }
 
-// updates says whether a call looks at the sessions' state or changes it: see, look or await of a conversation (a field
-// talk); before that was one, Update of the table with one function.
+// updates says whether a call looks at the sessions' state or changes it: Do or Await of their owner (a field talk); of
+// older commits see, look or await of a conversation, and before that was one, Update of the table with one function.
 func updates(folder string, c *ast.CallExpr) bool {
 	s, ok := c.Fun.(*ast.SelectorExpr)
 	if !ok || folder != "proxy" && folder != "proxy/session" {
@@ -174,7 +174,7 @@ func updates(folder string, c *ast.CallExpr) bool {
 	switch s.Sel.Name {
 	case "Update":
 		return len(c.Args) == 1
-	case "see", "look", "await":
+	case "Do", "Await", "see", "look", "await":
 		of, ok := s.X.(*ast.SelectorExpr)
 		return ok && of.Sel.Name == "talk"
 	}

@@ -1,0 +1,69 @@
+package proxy
+
+import (
+	"context"
+
+	"github.com/Signet-AI/signet-acp-proxy/correlation"
+	"github.com/Signet-AI/signet-acp-proxy/guard"
+	"github.com/Signet-AI/signet-acp-proxy/proxy/session"
+	"github.com/Signet-AI/signet-acp-proxy/sqlite"
+)
+
+// Claim moves a session to in flight and records the injection, in one transaction that only one proxy can win.
+func (f *finder) Claim(
+	ctx context.Context, s *session.Session, from correlation.State, in correlation.Injection, first int,
+) <-chan error {
+	answer := make(chan error)
+	f.tasks.run("ledger", func(context.Context) {
+		claimed := false
+		err := guard.Try("asking the ledger", func() error {
+			return f.database.with(ctx, first, func(b *Backend) error {
+				row, err := f.file.Row(ctx, s.Number())
+				if err == nil {
+					ctx := sqlite.WithLockWait(ctx, f.o.ClaimLimit)
+					_, err = b.Ledger.Claim(ctx, row, []correlation.State{from}, f.file.Process(), in)
+				}
+				if claimed = err == nil; claimed {
+					guard.Point("claim")
+				}
+				return err
+			})
+		})
+		if err != nil {
+			f.o.Log.Info().Err(err).Str("session", s.Label()).Msg("the session was not claimed")
+		}
+		select {
+		case answer <- err:
+			claimed = claimed && err != nil // a mistake of ours has the prompt go without its block
+		case <-ctx.Done(): // nobody waits for it any more
+		}
+		if claimed {
+			f.talk.Do(func(c *session.Connection) { c.Ungranted(s) })
+		}
+	})
+	return answer
+}
+
+// Continued says how the conversation ended that a session continues; "" if it continues none, or was told before.
+func (f *finder) Continued(ctx context.Context, s *session.Session, first int) <-chan string {
+	answer := make(chan string, 1)
+	f.tasks.run("ledger", func(context.Context) {
+		text := ""
+		defer func() { answer <- text }()
+		err := f.database.with(ctx, first, func(b *Backend) error {
+			if b.Continued == nil {
+				return nil
+			}
+			row, err := f.file.Row(ctx, s.Number())
+			if err == nil {
+				text, err = b.Continued(ctx, row, f.hello().Name)
+			}
+			return err
+		})
+		if err != nil {
+			f.o.Log.Info().Err(err).Str("session", s.Label()).Msg("what the session continues")
+			text = ""
+		}
+	})
+	return answer
+}

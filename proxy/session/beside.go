@@ -1,0 +1,97 @@
+package session
+
+import (
+	"context"
+	"time"
+
+	"github.com/Signet-AI/signet-acp-proxy/correlation"
+	"github.com/Signet-AI/signet-acp-proxy/memory"
+)
+
+// Beside is what goes on beside the conversation. No method waits. What comes of it comes back to the Owner, or through
+// the channel that a method returns.
+type Beside interface {
+	Record(...correlation.Event) // in this order
+	Hurry(Urgency)               // there is something to record
+	Fault(*Session, error)       // of this program's own
+	LookUp(context.Context, *Lookup)
+	FindRecord(*Session)
+	Fetch(FetchJob)
+	Recall(p *Held, words string, until time.Time)
+
+	// For a held prompt.
+
+	// Unlocked returns a context that ends also when another program turns out to hold the database locked.
+	Unlocked(context.Context) (context.Context, context.CancelFunc)
+	// Continued says how the conversation ended that a session continues; "" if it continues none. The ledger has to
+	// have so many events first.
+	Continued(ctx context.Context, s *Session, behind int) <-chan string
+	Identity(memory.Session) <-chan memory.Context
+	// Claim asks the ledger whether a session in a state may be given a block, and records that it is. If that is
+	// granted once ctx has ended, and nobody has taken the answer, it is taken back.
+	Claim(ctx context.Context, s *Session, from correlation.State, in correlation.Injection, behind int) <-chan error
+}
+
+// Urgency says how soon something is to be recorded.
+type Urgency uint8
+
+const (
+	Soon  Urgency = iota
+	Later         // within a while
+	Now
+)
+
+// A Lookup asks the ledger about a session: what it has of it or of its parent, or which session a new one continues.
+// Whoever asks comes back with Found and then with LookedUp.
+type Lookup struct {
+	Session *Session
+	Kind    OpeningKind
+	Harness string
+	ID      string     // of the session that the ledger is asked for; "" for a new one
+	Cwd     string     // of a new one
+	Row     int64      // for a new one: of the session whose load has failed; 0: none
+	Had     bool       // the ledger had it before
+	First   []*Session // the ledger has to have all that was recorded of these
+
+	of       *Session          // that the ledger is asked about: Session, or the parent of a fork
+	then     correlation.State // of that, as its fork was requested
+	claimed  bool              // prompts have carried blocks since, which are not in the fork's history
+	failed   *Session
+	after    []*Session // the ledger answers about these first
+	begun    bool
+	ended    bool
+	outdated bool // the client has opened the session again since
+}
+
+// A FetchJob is a fetch that is to be run. Local: only the local identity files are to be read. FetchEnded follows.
+type FetchJob struct {
+	Fetch *Fetch
+	Who   memory.Session
+	Local bool
+}
+
+// A Held is a prompt that waits until it is known what goes in front of it.
+type Held struct {
+	turn *Turn
+	key  string    // of the request
+	line []byte    // the frame as the client sent it; nil once it has left
+	read time.Time // when that was read: every limit runs from here
+
+	ctx    context.Context      // of its wait, claim included; the client's cancel ends it, too
+	cancel context.CancelFunc   // ends ctx
+	gone   bool                 // it has left
+	lost   correlation.StepName // Compacted or Cleared while its block is in flight, to be applied then
+
+	recall    recall
+	recallFor time.Duration  // it waits no longer for that
+	found     memory.Context // what memory has found for its words
+}
+
+// A recall is how far a search of memory for a prompt's words is.
+type recall uint8
+
+const (
+	notSought recall = iota
+	seeking
+	sought
+)

@@ -1,0 +1,95 @@
+package session
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/Signet-AI/signet-acp-proxy/guard"
+)
+
+// askLimit is how long a frame waits until the goroutine takes what it has to know. It takes microseconds: nothing that
+// the goroutine does waits, but for a held prompt, and that handles what comes meanwhile.
+const askLimit = 1 * time.Second
+
+// An Owner is the goroutine that owns the sessions of a connection. Forks, continued loads and requests concern two of
+// them, so there is one for all. Nobody else reads or changes what is theirs: it comes to the goroutine in order (Do),
+// or is published (Session.Known).
+type Owner struct {
+	c     *Connection
+	stop  chan struct{}
+	ended chan struct{}
+}
+
+// Own begins the goroutine that owns a new connection. End must follow.
+func Own(o Options, b Beside) *Owner {
+	w := &Owner{c: newConnection(o, b), stop: make(chan struct{}), ended: make(chan struct{})}
+	guard.Go("sessions", w.run)
+	return w
+}
+
+func (w *Owner) run() {
+	defer close(w.ended)
+	for {
+		select {
+		case m := <-w.c.inbox:
+			w.c.handle(m)
+		case <-w.stop:
+			return
+		}
+	}
+}
+
+// End ends the goroutine, and joins it.
+func (w *Owner) End() {
+	close(w.stop)
+	<-w.ended
+}
+
+// Do has the goroutine do something, and waits for that. It reports false if it was not done.
+func (w *Owner) Do(f func(*Connection)) bool {
+	m := message{f, make(chan struct{})}
+	select {
+	case w.c.inbox <- m:
+	default: // it is busy
+		timer := time.NewTimer(askLimit)
+		defer timer.Stop()
+		select {
+		case w.c.inbox <- m:
+		case <-w.ended:
+			return false
+		case <-timer.C:
+			return false
+		}
+	}
+	<-m.handled
+	return true
+}
+
+// Await waits until something is so, and reports false if ctx ends first. ready is asked by the goroutine, at once and
+// whenever something has come.
+func (w *Owner) Await(ctx context.Context, ready func(*Connection) bool) bool {
+	one, is := &waiter{ready, make(chan struct{})}, false
+	if w.Do(func(c *Connection) {
+		if is = ready(c); !is {
+			c.waiters = append(c.waiters, one)
+		}
+	}); is {
+		return true
+	}
+	select {
+	case <-one.done:
+		return true
+	case <-w.ended:
+		return false
+	case <-ctx.Done():
+	}
+	w.Do(func(c *Connection) {
+		c.waiters = slices.DeleteFunc(c.waiters, func(other *waiter) bool { return other == one })
+	})
+	return false
+}
+
+// TurnChanges grows with each change that may give the agent's next words to another turn. Whoever has looked a turn up
+// may use it without asking again as long as this number is the same.
+func (w *Owner) TurnChanges() uint64 { return w.c.turnChanges.Load() }
