@@ -152,8 +152,6 @@ const (
 	setupClaude     = "signet-acp-proxy setup acpx claude"
 	goInstall       = "go install github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy@latest"
 	goInstallTagged = "go install -tags sqlite_fts5 github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy@latest"
-	responseKills   = "SIGNET_TEST_RESPONSE_KILLS=300 go test -tags sqlite_fts5 -run TestKilledAfterAResponse -v ./e2e"
-	lockSeconds     = "SIGNET_TEST_LOCK_SECONDS=60 go test -tags sqlite_fts5 -run TestLockedAroundTheEnd -v ./e2e"
 	npmInstall      = "npm install -g signet-acp-proxy"
 	npxInit         = "npx -y signet-acp-proxy init"
 	gitClone        = "git clone https://github.com/Signet-AI/signet-acp-proxy && cd signet-acp-proxy"
@@ -173,8 +171,6 @@ var notRun = map[string]string{
 	"make bench FLAGS=-limits":       "takes a minute of a machine that does nothing else",
 	"make scale":                     "takes minutes of a machine that does nothing else",
 	backfillBench:                    "measures for a minute",
-	responseKills:                    "takes minutes; a few of them are part of the tests",
-	lockSeconds:                      "takes minutes; without the wait it is part of the tests",
 	viewLive:                         "serves until it is left; TestViewLive does that",
 	"make bench-readme":              "takes a minute of a machine that does nothing else, and writes into the checkout",
 	"make fuzz":                      "takes half a minute for each target",
@@ -223,8 +219,6 @@ var tested = map[string]string{
 	allFaults:     "TestFaults e2e",
 	viewLive:      "TestViewLive e2e",
 	backfillBench: "BenchmarkBackfill cmd/signet-acp-proxy/internal/runtime",
-	responseKills: "TestKilledAfterAResponse e2e",
-	lockSeconds:   "TestLockedAroundTheEnd e2e",
 }
 
 func known(line string) bool {

@@ -138,8 +138,11 @@ func (p *Page) readMemories(ctx context.Context, src Source, all []embedded.Memo
 		read.Groups = append(read.Groups, *s)
 	}
 	slices.SortFunc(read.Groups, func(a, b memoryGroup) int {
-		if a.Personal != b.Personal {
-			return map[bool]int{true: -1, false: 1}[a.Personal]
+		switch {
+		case a.Personal && !b.Personal:
+			return -1
+		case b.Personal && !a.Personal:
+			return 1
 		}
 		return cmp.Or(b.Memories[0].Created.Compare(a.Memories[0].Created), cmp.Compare(a.Project, b.Project))
 	})

@@ -402,7 +402,11 @@ func (t *selection) write(e excerpt, said map[string]bool) (text string, answere
 		answered = answered || c.Thread <= 0 || t.texts[c.ID].Origin != fromUser || !c.Traits.Has(passage.Asks)
 		part := p.text(maxExcerpt)
 		if both && t.texts[c.ID].Origin != speaker {
-			part = map[bool]string{true: "asked: ", false: "answered: "}[t.texts[c.ID].Origin == fromUser] + part
+			role := "answered: "
+			if t.texts[c.ID].Origin == fromUser {
+				role = "asked: "
+			}
+			part = role + part
 		}
 		speaker = t.texts[c.ID].Origin
 		parts = append(parts, part)

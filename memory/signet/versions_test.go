@@ -10,7 +10,7 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/memory/signet/daemontest"
 )
 
-// What was met with both daemons that were run (docs/daemon.md, "What they do, and where it is tested"), as far as it
+// What was met with both daemons that were run (docs/facts/signet-daemon.md, "What they do, and where it is tested"), as far as it
 // is the client's.
 func TestVersions(t *testing.T) {
 	type world struct {

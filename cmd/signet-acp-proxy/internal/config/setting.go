@@ -65,7 +65,10 @@ func find(all []Setting, name string) (Setting, bool) {
 // set sets a value from text, as environment and flags have it; a list is separated by commas.
 func (s Setting) set(text string) error {
 	if on, err := parseBool(text); err == nil && slices.Contains(s.Enum, "on") { // it was true or false once
-		text = map[bool]string{true: "on", false: "off"}[on]
+		text = "off"
+		if on {
+			text = "on"
+		}
 	}
 	if s.Enum != nil && !slices.Contains(s.Enum, text) {
 		return fmt.Errorf("%s must be one of %s, not %q", s.Name, strings.Join(s.Enum, ", "), text)
