@@ -8,7 +8,7 @@ FUZZTIME ?= 30s
 # Compiling SQLite takes longest: without what a C debugger reads it takes a sixth less.
 export CGO_CFLAGS ?= -O2
 
-.PHONY: build run test bench scale bench-readme fuzz mutants recall gitleaks harnesses redteam windows pictures lint vuln licences weigh release clean
+.PHONY: build run test bench scale bench-readme fuzz mutants recall crash gitleaks harnesses redteam windows pictures lint vuln licences weigh release clean
 .DEFAULT_GOAL := build
 
 build:
@@ -54,6 +54,10 @@ mutants:
 recall:
 	CODING="$(abspath $(CODING))" DIALOGUES="$(abspath $(DIALOGUES))" \
 		go test -tags $(TAGS) -count=1 -v -run Recall -bench Recall -benchtime 480x ./memory/embedded/...
+
+# Kills between any two writes of a turn, a commit and a migration; of forget, prune and restore; and disks that fill up.
+crash:
+	SIGNET_TEST_CRASH_STRIDE=1 SIGNET_TEST_CRASH_KILLS=40 go test -tags $(TAGS) -count=1 -timeout 60m -run Crash -v ./e2e
 
 # Whether redaction finds what gitleaks finds: its rules write the secrets, and both look. A module of its own, for its many dependencies.
 gitleaks:

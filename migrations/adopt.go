@@ -57,7 +57,7 @@ func conform(ctx context.Context, db *sql.DB) error {
 	ours, have := byName(wanted), byName(there)
 	for _, o := range there {
 		switch known, ok := ours[o.name]; {
-		case ok && known == o:
+		case ok && known.is(o):
 		case ok:
 			return fmt.Errorf("%w: its %s %s is another", ErrForeign, o.kind, o.name)
 		default:

@@ -15,6 +15,12 @@ import (
 // An object of a schema, and the table that it belongs to.
 type object struct{ kind, name, table, sql string }
 
+// is reports whether two objects are the same but for white space: versions have indented one differently.
+func (o object) is(p object) bool {
+	o.sql, p.sql = strings.Join(strings.Fields(o.sql), ""), strings.Join(strings.Fields(p.sql), "")
+	return o == p
+}
+
 // maxNamed is how many differences Check names.
 const maxNamed = 4
 
@@ -80,7 +86,7 @@ func differences(there, wanted, all []object) (found []string) {
 		switch got, ok := have[o.name]; {
 		case !ok:
 			found = append(found, o.kind+" "+o.name+" is missing")
-		case got != o:
+		case !got.is(o):
 			found = append(found, got.kind+" "+o.name+" is not as we make it")
 		}
 	}

@@ -175,6 +175,9 @@ func upgraded(t *testing.T, path string, said []string) {
 	if diff := cmp.Diff(said, stored(t, db)); diff != "" {
 		t.Errorf("what was stored (-before +after):\n%s", diff)
 	}
+	if err := migrations.Check(t.Context(), db); err != nil {
+		t.Error(err)
+	}
 	for _, check := range []string{"integrity_check", "foreign_key_check"} {
 		var wrong string
 		if err := db.QueryRowContext(t.Context(), "PRAGMA "+check).Scan(&wrong); err == nil && wrong != "ok" {

@@ -144,7 +144,7 @@ func (r *reader) fold(ctx context.Context, lines []line, end int64) (did stepRes
 			r.at, did.to = end, end
 		}
 		return did, nil
-	case isTransient(ctx, err):
+	case errors.Is(err, errMoved) || isTransient(ctx, err):
 		return stepResult{}, err
 	}
 	if broken := r.store.Schema(ctx); broken != nil { // it may take the same line once that is mended

@@ -15,8 +15,8 @@ func TestSyncer(t *testing.T) {
 		syncs int // in a minute of turns, the first at its beginning
 		slow  bool
 	}{
-		"a quick disk":     {0, 61, false},
-		"one at its limit": {time.Second, 31, false},
+		"a quick disk":     {0, 60, false},
+		"one at its limit": {time.Second, 30, false},
 		"a slow disk":      {time.Second + 1, 3, true},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -28,7 +28,7 @@ func TestSyncer(t *testing.T) {
 					return nil
 				}}, func() *os.File { return nil })
 				go s.run()
-				for range 600 {
+				for range 595 {
 					wake(s.ended)
 					time.Sleep(100 * time.Millisecond)
 				}
