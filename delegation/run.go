@@ -218,6 +218,9 @@ func (r *run) bound(root, tree string, others []string) error {
 	if !r.Bounded {
 		return nil
 	}
+	if err := bounds.Adopt(); err != nil {
+		return err
+	}
 	r.place = &bounds.Place{Tree: tree, Edit: r.d.Mode == Edit, Reads: slices.Concat(others, r.Reads),
 		State: filepath.Join(root, stateName), Caller: r.d.Cwd, Memory: r.Memory}
 	return os.MkdirAll(r.place.State, 0o700)

@@ -10,6 +10,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/Signet-AI/signet-acp-proxy/delegation/bounds"
 	"github.com/Signet-AI/signet-acp-proxy/delegation/worktree"
 	"github.com/Signet-AI/signet-acp-proxy/upstream"
 )
@@ -72,7 +73,11 @@ func (r *run) watchDisk(ctx context.Context, root string, given int64, every tim
 			return
 		}
 		began := time.Now()
-		if worktree.Used(root)-given > r.Disk {
+		used := worktree.Used(root) - given
+		if r.place != nil {
+			used += bounds.Deleted()
+		}
+		if used > r.Disk {
 			r.stop(Stopped, fmt.Sprintf("it has written more than %d MB (delegation_disk)", r.Disk/1e6))
 			return
 		}

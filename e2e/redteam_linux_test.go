@@ -185,7 +185,28 @@ func TestRedteam(t *testing.T) {
 			if after := b.listing(b.Work, b.Home); after != before {
 				t.Errorf("the caller's files, before:\n%s\nafter:\n%s", before, after)
 			}
+			if mode == "edit" {
+				b.applied(d.ID)
+			}
 		})
+	}
+}
+
+// steering are files by which a child would run something on the user's side, once its work is applied.
+var steering = []string{".claude/settings.json", ".envrc", ".mcp.json", "AGENTS.md"}
+
+// applied applies a child's work: what runs or steers programs is named and held back.
+func (b *box) applied(id string) {
+	b.t.Helper()
+	r := b.try(proxyBin, "delegations", "apply", id)
+	if _, err := os.Stat(filepath.Join(b.Work, "ours.txt")); err != nil {
+		b.t.Errorf("its work was not applied: %v\n%s%s", err, r.Stdout, r.Stderr)
+	}
+	for _, name := range steering {
+		if _, err := os.Lstat(filepath.Join(b.Work, name)); err == nil || !strings.Contains(r.Stdout+r.Stderr, name) {
+			b.t.Errorf("%s came back, or is not named:\n%s%s", name, r.Stdout, r.Stderr)
+		}
+		b.t.Logf("%-40s apply holds it back", "bring back "+name)
 	}
 }
 
@@ -245,6 +266,7 @@ func escaping(t *testing.T) (*box, string) {
 		try(e.name, e.command, "open", "shut")
 	}
 	try("written", `echo x > ours.txt`, "tree", "shut")
+	fmt.Fprintf(&s, "(mkdir -p .claude; for f in %s; do echo x > $f; done) 2>/dev/null\n", strings.Join(steering, " "))
 	s.WriteString("setsid -f sleep 305 >/dev/null 2>&1 </dev/null\ntrue\n")
 	return b, s.String()
 }

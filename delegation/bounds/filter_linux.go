@@ -12,7 +12,7 @@ import (
 // A denial is a system call that a program in bounds may not make, or only without some arguments.
 type denial struct {
 	call  uint32
-	with  unix.Errno // what it is answered with
+	with  unix.Errno // what it is answered with; 0: that it was done
 	where []argument // all must hold; none: always
 }
 
@@ -48,6 +48,8 @@ var denials = append([]denial{
 	{call: unix.SYS_KEYCTL, with: unix.ENOSYS},
 	// limits of the user's other processes, which can end them
 	{call: unix.SYS_PRLIMIT64, with: unix.EPERM, where: []argument{{number: 0, not: true}}},
+	// with it, nobody of the same user could see which files it has open; it is told that it worked
+	{call: unix.SYS_PRCTL, where: []argument{{number: 0, is: unix.PR_SET_DUMPABLE}}},
 	// typing into a terminal
 	{call: unix.SYS_IOCTL, with: unix.EPERM, where: []argument{{number: 1, is: unix.TIOCSTI}}},
 	{call: unix.SYS_IOCTL, with: unix.EPERM, where: []argument{{number: 1, is: unix.TIOCLINUX}}},

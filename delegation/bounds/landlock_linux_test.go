@@ -64,6 +64,7 @@ func launches(t *testing.T, apart bool) {
 		"echo $" + rulesVariable + ".":                 ".",
 		"ls " + filepath.Dir(socket):                   unseen,
 		connects + " " + socket:                        noSocket,
+		hides:                                          "0 1",
 		pair + " && echo ok":                           "ok",
 		"cat /etc/passwd >/dev/null && echo ok":        "ok",
 		"chmod u+s " + at("write/c"):                   "not permitted",
@@ -86,6 +87,7 @@ func launches(t *testing.T, apart bool) {
 
 const (
 	connects = `python3 -c 'import socket,sys; socket.socket(socket.AF_UNIX).connect(sys.argv[1])'`
+	hides    = `python3 -c 'import ctypes; c = ctypes.CDLL(None); print(c.prctl(4, 0), c.prctl(3))'`
 	pair     = `python3 -c 'import socket; a, b = socket.socketpair(); a.send(b"x"); b.recv(1)'`
 )
 

@@ -12,6 +12,12 @@ func Check() error { return errNone }
 // Sockets are only listed on Linux.
 func Sockets() []string { return nil }
 
+// Adopt and Deleted are for bounds.
+func Adopt() error { return nil }
+
+// Deleted counts on Linux only.
+func Deleted() int64 { return 0 }
+
 func outside() string { return "" }
 
 func (Rules) launch(string, []string, []string) error { return errNone }
