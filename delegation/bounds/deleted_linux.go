@@ -13,8 +13,8 @@ import (
 // Adopt makes what forks away from our descendants our own child, so that Deleted finds it.
 func Adopt() error { return unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) }
 
-// Deleted returns how many bytes lie in deleted files that our descendants have open. No folder lists them. It also takes
-// leave of those in bounds that were adopted and have ended.
+// Deleted returns how many bytes lie in deleted files that our descendants have open: no folder lists these. It also
+// reaps those in bounds that were adopted and have ended.
 func Deleted() (all int64) {
 	type file struct{ device, number uint64 }
 	seen := map[file]bool{}
