@@ -1,5 +1,6 @@
-// Package socket asks the system whose a TCP socket of this machine is. Only Linux tells: it lists every socket with
-// its user (proc_pid_net(5), "tcp"). Elsewhere every question is answered with an error.
+// Package socket asks the system who is at the other end of a connection. Of a TCP socket of this machine only Linux
+// tells whose it is: it lists every socket with its user (proc_pid_net(5), "tcp"). Elsewhere that is answered with an
+// error.
 package socket
 
 import (
