@@ -3,77 +3,60 @@ package view
 import (
 	"crypto/rand"
 	"crypto/subtle"
-	"net"
+	"html/template"
+	"io"
 	"net/http"
-	"os"
-	"runtime"
 	"sync"
-
-	"github.com/Signet-AI/signet-acp-proxy/socket"
 )
 
-// An entry exchanges the token of the first address for a cookie, once: where the user at the other end of a connection
-// is not known, a token in the address bar, the history or the browser's arguments would let others in.
+// An entry exchanges the key of the printed address for a cookie, once: the address bar, the history and the shell's
+// window show the key, and nothing shows the cookie. The page lies below a path of its own, for browsers send a cookie
+// to every port of a host.
 type entry struct {
-	mu     sync.Mutex
-	cookie string // "": the token was not used yet
+	key, page, cookie string
+
+	mu   sync.Mutex
+	used bool // the key
 }
 
-// cookieName: browsers send a cookie to every port of a host, so it is for this program alone by its value.
+func newEntry() *entry { return &entry{key: rand.Text(), page: rand.Text(), cookie: rand.Text()} }
+
 const cookieName = "signet-view"
 
-// enter answers the first request with the token.
+// enter answers a request with the key.
 func (e *entry) enter(w http.ResponseWriter, r *http.Request) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if e.cookie != "" {
+	if e.used {
 		http.Error(w, "this address was used already; run view --live again", http.StatusForbidden)
 		return
 	}
-	e.cookie = rand.Text()
-	http.SetCookie(w, &http.Cookie{Name: cookieName, Value: e.cookie, Path: "/", HttpOnly: true,
-		SameSite: http.SameSiteStrictMode})
-	http.Redirect(w, r, "/", http.StatusSeeOther)
+	e.used = true
+	// not strict: the first page may be a file's, which counts as another site
+	http.SetCookie(w, &http.Cookie{Name: cookieName, Value: e.cookie, Path: "/" + e.page + "/", HttpOnly: true,
+		SameSite: http.SameSiteLaxMode})
+	w.Header().Set("Referrer-Policy", "no-referrer")
+	w.Header().Set("Cache-Control", "no-store")
+	http.Redirect(w, r, "/"+e.page+"/", http.StatusSeeOther)
 }
 
-func (e *entry) admits(r *http.Request) bool {
-	e.mu.Lock()
-	defer e.mu.Unlock()
+// admits reports whether a request, for a path that begins with folder, has the cookie.
+func (e *entry) admits(r *http.Request, folder string) bool {
 	c, err := r.Cookie(cookieName)
-	return err == nil && e.cookie != "" && same(c.Value, e.cookie)
+	return err == nil && same(c.Value, e.cookie) && same(folder, e.page)
 }
 
 // same compares secrets in the same time whatever they have in common.
 func same(a, b string) bool { return subtle.ConstantTimeCompare([]byte(a), []byte(b)) == 1 }
 
-// sameUserListener accepts only connections from processes of our own user or of root, as far as the system tells.
-type sameUserListener struct{ net.Listener }
+// WriteDoor writes a page that leads to an address: a browser is started with the page's file, because every process
+// of the machine can read what stands among a program's arguments.
+func WriteDoor(w io.Writer, address string) error { return door.Execute(w, address) }
 
-// Accept closes all other connections.
-func (l sameUserListener) Accept() (net.Conn, error) {
-	for {
-		c, err := l.Listener.Accept()
-		if err != nil || sameUser(c.RemoteAddr()) {
-			return c, err
-		}
-		_ = c.Close()
-	}
-}
-
-// peersKnown: the system says whose the other end of a connection is. Where it does not, the token is good for one
-// request.
-const peersKnown = runtime.GOOS == "linux"
-
-// sameUser reports whether the other end of a connection over loopback is a process of our own user or of root, as far
-// as the system tells.
-func sameUser(peer net.Addr) bool {
-	address, ok := peer.(*net.TCPAddr)
-	if !ok || address.IP.To4() == nil {
-		return false
-	}
-	user, found, err := socket.User(address.AddrPort())
-	if err != nil {
-		return true // it cannot be known, and the token must do
-	}
-	return found && (user == 0 || user == os.Getuid())
-}
+var door = template.Must(template.New("").Parse(`<!DOCTYPE html>
+<meta charset="utf-8">
+<meta name="referrer" content="no-referrer">
+<meta http-equiv="refresh" content="0; url={{.}}">
+<title>Signet</title>
+<p><a href="{{.}}">Open the page</a></p>
+`))

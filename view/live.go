@@ -3,7 +3,6 @@ package view
 import (
 	"cmp"
 	"context"
-	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -17,6 +16,7 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/correlation"
 	"github.com/Signet-AI/signet-acp-proxy/guard"
 	"github.com/Signet-AI/signet-acp-proxy/memory/embedded"
+	"github.com/Signet-AI/signet-acp-proxy/socket"
 )
 
 // Changes are what a person can do to a memory, or to a delegation, on a live page.
@@ -35,9 +35,9 @@ type Live struct {
 	Opened  func(address string) error // called once the page is served; its error ends Serve
 	Grace   time.Duration              // how long it serves on after the last window, which may be reloading; 0: 3 s
 
-	host, token string
-	entry       *entry // nil: the token stands in each address
-	watch       *watch
+	host  string
+	entry *entry
+	watch *watch
 }
 
 const (
@@ -51,10 +51,7 @@ func (l *Live) Serve(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("listening on loopback: %w", err)
 	}
-	l.host, l.token = listener.Addr().String(), rand.Text()
-	if !peersKnown && l.entry == nil {
-		l.entry = &entry{}
-	}
+	l.host, l.entry = listener.Addr().String(), newEntry()
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	l.watch = newWatch(l.Source)
@@ -66,8 +63,8 @@ func (l *Live) Serve(ctx context.Context) error {
 	server := &http.Server{Handler: l.handler(), ReadHeaderTimeout: headerTime,
 		BaseContext: func(net.Listener) context.Context { return ctx }}
 	served := make(chan error, 1)
-	guard.Go("page", func() { served <- server.Serve(sameUserListener{listener}) })
-	if err = l.Opened("http://" + l.host + "/" + l.token + "/"); err == nil {
+	guard.Go("page", func() { served <- server.Serve(socket.SameUser(listener)) })
+	if err = l.Opened("http://" + l.host + "/" + l.entry.key + "/"); err == nil {
 		l.watch.untilLeft(ctx, cmp.Or(l.Grace, 3*time.Second))
 	}
 	cancel() // ends the windows' event streams
@@ -83,7 +80,7 @@ func (l *Live) Serve(ctx context.Context) error {
 	return err
 }
 
-// handler answers requests that know the token and come from this page.
+// handler answers requests that come from this page.
 func (l *Live) handler() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /{$}", l.page)
@@ -95,13 +92,13 @@ func (l *Live) handler() http.Handler {
 	mux.HandleFunc("POST /delegations/{id}/end", l.end)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		h := w.Header()
-		rest, right := l.admits(r)
+		folder, rest, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, "/"), "/")
 		switch {
-		case !right:
-			http.Error(w, "not for you", http.StatusForbidden)
-			return
-		case l.entry != nil && rest == "/"+l.token+"/":
+		case r.Host == l.host && r.Method == http.MethodGet && same(folder, l.entry.key) && rest == "":
 			l.entry.enter(w, r)
+			return
+		case !l.admits(r, folder, rest):
+			http.Error(w, "not for you", http.StatusForbidden)
 			return
 		}
 		h.Set("Content-Security-Policy", policy(true)+"; frame-ancestors 'none'")
@@ -110,7 +107,7 @@ func (l *Live) handler() http.Handler {
 		h.Set("Cache-Control", "no-store")
 		h.Set("Cross-Origin-Resource-Policy", "same-origin")
 		h.Set("Cross-Origin-Opener-Policy", "same-origin")
-		r.URL.Path, r.URL.RawPath = rest, ""
+		r.URL.Path, r.URL.RawPath = "/"+rest, ""
 		if !guard.Run("page", func() { mux.ServeHTTP(w, r) }) {
 			http.Error(w, guard.ErrPanicked.Error(), http.StatusInternalServerError)
 		}
@@ -118,21 +115,15 @@ func (l *Live) handler() http.Handler {
 }
 
 // admits reports whether a request comes from this page: it names this very host (which a page elsewhere with a name
-// that resolves to loopback does not), knows the token or has the cookie that it was exchanged for, and was made by no
-// other page. rest is the path below the token.
-func (l *Live) admits(r *http.Request) (rest string, right bool) {
-	token, rest, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, "/"), "/")
-	rest = "/" + rest
-	known := same(token, l.token)
-	if l.entry != nil {
-		known = l.entry.admits(r) || known && rest == "/"
-		rest = r.URL.Path
-	}
+// that resolves to loopback does not), has the cookie, and was made by no other page. Only the page itself may be gone
+// to from elsewhere, as the door leads to it.
+func (l *Live) admits(r *http.Request, folder, rest string) bool {
 	origin, site := r.Header.Get("Origin"), r.Header.Get("Sec-Fetch-Site")
-	right = r.Host == l.host && known &&
-		(origin == "http://"+l.host || origin == "" && r.Method == http.MethodGet) &&
-		(site == "" || site == "same-origin" || site == "none" && r.Method == http.MethodGet)
-	return rest, right
+	reads := r.Method == http.MethodGet
+	goesTo := reads && rest == "" && r.Header.Get("Sec-Fetch-Dest") == "document"
+	return r.Host == l.host && l.entry.admits(r, folder) &&
+		(origin == "http://"+l.host || origin == "" && reads) &&
+		(site == "" || site == "same-origin" || site == "none" && reads || goesTo)
 }
 
 // page writes the page with the beginning of its list, whatever its address asks for: the browser keeps that to itself,

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"net/http/cookiejar"
 	"strings"
 	"testing"
 	"time"
@@ -48,7 +49,8 @@ func (c changes) End(_ context.Context, id string) error {
 type served struct {
 	t       *testing.T
 	src     view.Source
-	address string // with the token, and a slash at the end
+	key     string // the printed address, with the key
+	address string // of the page, with a slash at the end
 	client  *http.Client
 	done    chan error // what Serve gave
 	stop    context.CancelFunc
@@ -56,7 +58,8 @@ type served struct {
 
 func serve(t *testing.T, sample viewtest.Sample) *served {
 	t.Helper()
-	s := &served{t: t, src: source(t, sample), client: &http.Client{Transport: &http.Transport{}},
+	jar, _ := cookiejar.New(nil) // without options it always can be made
+	s := &served{t: t, src: source(t, sample), client: &http.Client{Transport: &http.Transport{}, Jar: jar},
 		done: make(chan error, 1)}
 	ctx, stop := context.WithCancel(context.Background())
 	s.stop = stop
@@ -64,7 +67,7 @@ func serve(t *testing.T, sample viewtest.Sample) *served {
 	live := view.Live{Source: s.src, Changes: changes{s.src.Memories}, Grace: time.Millisecond,
 		Opened: func(address string) error { opened <- address; return nil }}
 	go func() { s.done <- live.Serve(ctx) }()
-	s.address = <-opened
+	s.key = <-opened
 	t.Cleanup(func() {
 		s.client.CloseIdleConnections()
 		stop()
@@ -72,7 +75,21 @@ func serve(t *testing.T, sample viewtest.Sample) *served {
 			s.ended()
 		}
 	})
+	s.enter()
 	return s
+}
+
+// enter exchanges the key for the cookie.
+func (s *served) enter() {
+	s.t.Helper()
+	answer, err := s.client.Get(s.key)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	answer.Body.Close()
+	if s.address = answer.Request.URL.String(); answer.StatusCode != http.StatusOK || s.address == s.key {
+		s.t.Fatalf("%s leads to %s: %s", s.key, s.address, answer.Status)
+	}
 }
 
 // ended waits for the end of the server.
@@ -85,7 +102,7 @@ func (s *served) ended() {
 }
 
 func (s *served) origin() string {
-	scheme, rest, _ := strings.Cut(s.address, "://")
+	scheme, rest, _ := strings.Cut(s.key, "://")
 	host, _, _ := strings.Cut(rest, "/")
 	return scheme + "://" + host
 }
@@ -139,7 +156,7 @@ func (s *served) window() (told func() string, closeIt func()) {
 		}
 }
 
-// Whoever does not know the token, names another host or comes from another page gets nothing, and changes nothing.
+// Whoever has no cookie, names another host or comes from another page gets nothing, and changes nothing.
 func TestLiveRefuses(t *testing.T) {
 	s := serve(t, viewtest.Sample{Turns: 3, Memories: 3})
 	origin := s.origin()
@@ -152,9 +169,15 @@ func TestLiveRefuses(t *testing.T) {
 		name, method, path string
 		header             []string
 	}{
-		{"no token", "GET", origin + "/", nil},
-		{"a wrong token", "GET", origin + "/ABCDEFGHIJKLMNOPQRSTUVWXYZ/", nil},
-		{"half of the token", "GET", strings.TrimSuffix(s.address, "/")[:len(s.address)-5] + "/", nil},
+		{"no key", "GET", origin + "/", nil},
+		{"a wrong key", "GET", origin + "/ABCDEFGHIJKLMNOPQRSTUVWXYZ/", nil},
+		{"half of the path", "GET", strings.TrimSuffix(s.address, "/")[:len(s.address)-5] + "/", nil},
+		{"the key again", "GET", s.key, nil},
+		{"the key, further below", "GET", s.key + "parts/memories", nil},
+		{"a cookie that was made up", "GET", "", []string{"Cookie", "signet-view=ABC"}},
+		{"another page has it in a frame", "GET", "", []string{"Sec-Fetch-Site", "cross-site", "Sec-Fetch-Dest", "iframe"}},
+		{"another page goes to a part", "GET", "parts/memories",
+			[]string{"Sec-Fetch-Site", "cross-site", "Sec-Fetch-Dest", "document"}},
 		{"an icon", "GET", origin + "/favicon.ico", nil},
 		{"another host name", "GET", "", []string{"Host", "evil.example"}},
 		{"another name of this host", "GET", "",
@@ -169,12 +192,15 @@ func TestLiveRefuses(t *testing.T) {
 		{"a foreign origin ends", "POST", "delegations/01l1/end", []string{"Origin", "http://evil.example"}},
 		{"a file changes", "POST", forget, []string{"Origin", "null"}},
 		{"a link changes", "POST", forget, []string{"Origin", origin, "Sec-Fetch-Site", "none"}},
-		{"a wrong token changes", "POST", origin + "/x/" + forget, []string{"Origin", origin}},
+		{"a wrong path changes", "POST", origin + "/x/" + forget, []string{"Origin", origin}},
 	} {
 		code, text := s.do(c.method, c.path, "{}", c.header...)
 		if code != http.StatusForbidden || strings.Contains(text, "Curlew") {
 			t.Errorf("%s: %d %.200s", c.name, code, text)
 		}
+	}
+	if code, _ := s.do("GET", "", "", "Sec-Fetch-Site", "cross-site", "Sec-Fetch-Dest", "document"); code != 200 {
+		t.Errorf("gone to from the page that leads there: %d", code)
 	}
 	if left, err := s.src.Memories.List(t.Context(), embedded.Filter{}); err != nil || len(left) != 3 {
 		t.Errorf("%d memories are left, %v", len(left), err)

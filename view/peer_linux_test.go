@@ -13,7 +13,7 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/view/viewtest"
 )
 
-// Another user's process is not even listened to, though it knows the token.
+// Another user's process is not even listened to, though it knows the key.
 func TestLiveRefusesOtherUsers(t *testing.T) {
 	if os.Getuid() != 0 {
 		t.Skip("only root can be another user")
@@ -38,7 +38,7 @@ func TestLiveRefusesOtherUsers(t *testing.T) {
 		}
 		defer c.Close()
 		_ = c.SetDeadline(time.Now().Add(time.Minute))
-		_, _ = c.Write([]byte("GET " + strings.TrimPrefix(s.address, s.origin()) + " HTTP/1.1\r\nHost: " + host +
+		_, _ = c.Write([]byte("GET " + strings.TrimPrefix(s.key, s.origin()) + " HTTP/1.1\r\nHost: " + host +
 			"\r\n\r\n"))
 		b := make([]byte, 100)
 		n, _ := c.Read(b)

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"io"
 	"path/filepath"
 
 	"github.com/spf13/cobra"
@@ -19,11 +20,16 @@ import (
 func newView(p program) *cobra.Command {
 	var out string
 	var noOpen, live bool
-	show := func(page string) error {
+	// show prints where the page is and has a browser open it, by a file that leads there.
+	show := func(page string, file func() (string, error)) error {
 		if _, err := fmt.Fprintln(p.std.Out, page); err != nil || noOpen {
 			return err
 		}
-		if err := runtime.OpenInBrowser(page); err != nil {
+		name, err := file()
+		if err == nil {
+			err = runtime.OpenInBrowser(name)
+		}
+		if err != nil {
 			p.std.Say("open it in a browser: %v", err)
 		}
 		return nil
@@ -42,7 +48,14 @@ func newView(p program) *cobra.Command {
 			if live { // until its last window closes, or a signal comes
 				ctx, stop := untilTold(ctx)
 				defer stop()
-				page := view.Live{Source: d.Page(*p.flags), Changes: changes{d, p.std}, Opened: show}
+				door := runtime.DoorFile(d.Config)
+				defer files.Remove("the page that led a browser to it", door)
+				page := view.Live{Source: d.Page(*p.flags), Changes: changes{d, p.std}}
+				page.Opened = func(address string) error {
+					return show(address, func() (string, error) {
+						return door, files.Replace(door, 0o600, func(w io.Writer) error { return view.WriteDoor(w, address) })
+					})
+				}
 				return page.Serve(ctx)
 			}
 			file, err := filepath.Abs(cmp.Or(out, runtime.PageFile(d.Config)))
@@ -56,7 +69,7 @@ func newView(p program) *cobra.Command {
 			if err := files.Replace(file, 0o600, page.Write); err != nil {
 				return err
 			}
-			return show(file)
+			return show(file, func() (string, error) { return file, nil })
 		}),
 	}
 	flags := cmd.Flags()

@@ -49,6 +49,9 @@ func privateFile(c *config.Config) string { return filepath.Join(c.Dir(), "priva
 // PageFile is where view writes the page by default.
 func PageFile(c *config.Config) string { return filepath.Join(c.SignetPath, "acp", "view.html") }
 
+// DoorFile is the page that leads a browser to view --live.
+func DoorFile(c *config.Config) string { return filepath.Join(c.SignetPath, "acp", "view-live.html") }
+
 // RemovePage removes that page, which may show what was forgotten since. A page that a person had written elsewhere
 // stays.
 func RemovePage(c *config.Config) error { return files.Remove("the page that view wrote", PageFile(c)) }
@@ -63,6 +66,9 @@ func UndoFile(c *config.Config) string { return c.DB + "-undo" }
 func RemoveUndo(path string) error {
 	return files.Remove("what was kept of a removal", path, path+"-journal")
 }
+
+// refusalFile says why a program was refused the memory tools last that may be an agent's. doctor reads it.
+func refusalFile(c *config.Config) string { return filepath.Join(c.Dir(), "refused-tools") }
 
 // panicsFile is the file of panics, which doctor reads.
 func panicsFile(c *config.Config) string { return filepath.Join(c.Dir(), "panics.jsonl") }
