@@ -5,16 +5,19 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/Signet-AI/signet-acp-proxy/memory/mcpserver"
 )
 
 // idVariable is the environment variable with the id of the delegation that a process works for. Whatever continues it,
 // through a shell too, is that child.
 const idVariable = "SIGNET_ACP_DELEGATION_ID"
 
-// Further variables of a child: how deep it is nested, by which it is offered tools for delegating or not (the ledger
-// does not trust it), and the Signet key of the session that asked.
+// Further variables of a child: how deep it is nested and in which mode, by which it is offered tools (the ledger trusts
+// neither), and the Signet key of the session that asked.
 const (
 	depthVariable  = "SIGNET_ACP_DELEGATION_DEPTH"
+	modeVariable   = "SIGNET_ACP_DELEGATION_MODE"
 	CallerVariable = "SIGNET_ACP_CALLER"
 )
 
@@ -27,17 +30,29 @@ func AtDepthLimit(environment func(string) string) bool {
 	return Inside(environment) != "" && depth >= maxDepth
 }
 
+// Rights are those of the memory tools of a process with this environment: a child has those of its mode.
+func Rights(environment func(string) string) mcpserver.Rights {
+	switch {
+	case Inside(environment) == "":
+		return mcpserver.AllRights
+	case Mode(environment(modeVariable)) == Edit:
+		return mcpserver.NoteRights
+	}
+	return mcpserver.ReadRights
+}
+
 // environment returns the caller's environment without what would keep the child from its memory; idVariable marks it
 // as a child.
 func (r *run) environment() []string {
 	env := slices.DeleteFunc(os.Environ(), func(v string) bool {
 		name, _, _ := strings.Cut(v, "=")
 		// with CLAUDECODE, Claude Code refuses to start, as inside another one's shell
-		return slices.Contains([]string{idVariable, depthVariable, CallerVariable, "SIGNET_ACP_PARENT",
+		return slices.Contains([]string{idVariable, depthVariable, modeVariable, CallerVariable, "SIGNET_ACP_PARENT",
 			"SIGNET_NO_HOOKS", "CLAUDECODE"}, name)
 	})
 	if r.place != nil {
 		env = append(env, r.place.Environment())
 	}
-	return append(env, idVariable+"="+r.d.ID, depthVariable+"="+strconv.Itoa(r.d.Depth), CallerVariable+"="+r.d.Key)
+	return append(env, idVariable+"="+r.d.ID, depthVariable+"="+strconv.Itoa(r.d.Depth),
+		modeVariable+"="+string(r.d.Mode), CallerVariable+"="+r.d.Key)
 }

@@ -163,11 +163,10 @@ func (m Message) Item() memory.Item {
 }
 
 // MessageTools are the tools by which agents leave messages for one another; a daemon's tools of the same names take
-// their place. names returns those of a session's agent. A delegation's child has no messages, the daemon's neither:
-// they are for a session of the user's.
-func MessageTools(service func(context.Context) (*Service, error), names func(memory.Session) []string,
-	child bool) []mcpserver.Extra {
-	m := messageTools{service, names, child}
+// their place. names returns those of a session's agent.
+func MessageTools(service func(context.Context) (*Service, error),
+	names func(memory.Session) []string) []mcpserver.Extra {
+	m := messageTools{service, names}
 	tools := []mcpserver.Extra{
 		tool("agent_message_send", false, m.send, "Leave a message for another agent: its next session in this "+
 			"project is told.",
@@ -176,7 +175,7 @@ func MessageTools(service func(context.Context) (*Service, error), names func(me
 		tool("agent_message_inbox", false, m.inbox, "Read the messages that other agents have left for you.", nil),
 	}
 	for i := range tools {
-		tools[i].Yields = !child
+		tools[i].Yields = true
 	}
 	return tools
 }
@@ -184,7 +183,6 @@ func MessageTools(service func(context.Context) (*Service, error), names func(me
 type messageTools struct {
 	service func(context.Context) (*Service, error)
 	names   func(memory.Session) []string
-	child   bool
 }
 
 func (m messageTools) send(ctx context.Context, who memory.Session, raw json.RawMessage) (any, error) {
@@ -218,9 +216,6 @@ func (m messageTools) send(ctx context.Context, who memory.Session, raw json.Raw
 }
 
 func (m messageTools) inbox(ctx context.Context, who memory.Session, _ json.RawMessage) (any, error) {
-	if m.child {
-		return map[string]any{"messages": []Message{}}, nil
-	}
 	service, err := m.service(ctx)
 	if err != nil {
 		return nil, err

@@ -155,14 +155,14 @@ func TestWaiting(t *testing.T) {
 	look()
 }
 
-// An agent leaves messages under its name, for those that are known; a child has none.
+// An agent leaves messages under its name, for those that are known.
 func TestMessageTools(t *testing.T) {
 	l := newLedger(t)
 	service := &Service{Ledger: l, Canonical: strings.ToLower,
 		Known: func(context.Context) ([]KnownAgent, error) { return []KnownAgent{{ID: "codex"}}, nil }}
-	tools := func(child bool, names ...string) (send, inbox mcpserver.Extra) {
+	tools := func(names ...string) (send, inbox mcpserver.Extra) {
 		all := MessageTools(func(context.Context) (*Service, error) { return service, nil },
-			func(memory.Session) []string { return names }, child)
+			func(memory.Session) []string { return names })
 		return all[0], all[1]
 	}
 	call := func(x mcpserver.Extra, arguments string) string {
@@ -176,10 +176,9 @@ func TestMessageTools(t *testing.T) {
 		}
 		return string(text)
 	}
-	send, inbox := tools(false, "codex", "codex-acp")
-	bySomebody, _ := tools(false)
-	ofChild, childs := tools(true, "codex")
-	if !send.Yields || ofChild.Yields || !inbox.Yields {
+	send, inbox := tools("codex", "codex-acp")
+	bySomebody, _ := tools()
+	if !send.Yields || !inbox.Yields {
 		t.Error("who yields to a daemon's")
 	}
 	for _, tt := range []struct {
@@ -193,7 +192,6 @@ func TestMessageTools(t *testing.T) {
 		{send, `{"to":"Heron","message":"x"}`, `no agent is known as "heron"`},
 		{send, `{"to":"Codex","message":"By one."}`, "left for the next session of codex in this project"},
 		{bySomebody, `{"to":"codex","message":"By a person."}`, `"status":"left`},
-		{childs, `{}`, `{"messages":[]}`},
 		{inbox, `{}`, `"from":"codex","session":"acp-1","project":"/src"`},
 		{inbox, `{}`, `{"messages":[]}`},
 	} {

@@ -106,17 +106,23 @@ func (p *policy) refusalReason(call acpclient.ToolCall) string {
 		return string(call.ToolKind) + " is not allowed here (delegation_allow)"
 	}
 	for _, name := range []string{call.Name, call.Meta.Claude.Tool, call.Title} {
-		if ownTool().MatchString(name) {
+		if ownTool().MatchString(name) || p.mode == Edit && noteTool().MatchString(name) {
 			return ""
 		}
 	}
 	return "nobody is there to ask"
 }
 
-// ownTool matches the whole name of a tool of our own server that changes nothing of the user's, as harnesses spell it.
-var ownTool = pattern.New(`^((mcp[_.:]+)?signet[_.:/ -]+(` + ownTools + `)|(` + ownTools + `) \(signet MCP Server\))$`)
+// ownTool and noteTool match the whole name of a tool of our own server that a child has, as harnesses spell it; the
+// second one is for edit.
+var (
+	ownTool  = pattern.New(spelt(`memory_(search|get|list)|agents_list|delegat(e|ion_[a-z]+)`))
+	noteTool = pattern.New(spelt(`memory_store`))
+)
 
-const ownTools = `memory_(search|get|list)|agents_list|delegat(e|ion_[a-z]+)`
+func spelt(names string) string {
+	return `^((mcp[_.:]+)?signet[_.:/ -]+(` + names + `)|(` + names + `) \(signet MCP Server\))$`
+}
 
 // pathsOf returns the files that a call names, in whatever of its arguments; also what could be a path of git's.
 func pathsOf(call acpclient.ToolCall) []string {

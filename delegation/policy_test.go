@@ -57,7 +57,8 @@ func TestPolicy(t *testing.T) {
 		{"our search, and more", `{"kind":"other","title":"mcp__signet__memory_search; rm -rf /"}`, false, false, false},
 		{"our search, a line below", `{"kind":"other","title":"rm\nsignet_memory_search"}`, false, false, false},
 		{"not ours", `{"kind":"other","title":"signet_delegated"}`, false, false, false},
-		{"storing", `{"kind":"other","title":"mcp__signet__memory_store"}`, false, false, false},
+		{"storing", `{"kind":"other","title":"mcp__signet__memory_store"}`, false, true, true},
+		{"forgetting", `{"kind":"other","title":"mcp__signet__memory_forget"}`, false, false, false},
 		{"another's tool", `{"kind":"other","title":"mcp__evil__signet_memory_search"}`, false, false, false},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

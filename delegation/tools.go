@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -20,6 +21,18 @@ const (
 	// tool call up after 30 s.
 	handleAfter = 20 * time.Second
 	maxWait     = 10 * time.Minute
+)
+
+// ChildTools are those of Tools that a child has, too: it neither applies nor judges anything.
+func ChildTools(service func(context.Context) (*Service, error), caller func(memory.Session) Caller) []mcpserver.Extra {
+	return slices.DeleteFunc(Tools(service, caller), func(x mcpserver.Extra) bool {
+		return x.Tool.Name == applyTool || x.Tool.Name == feedbackTool
+	})
+}
+
+const (
+	applyTool    = "delegation_apply"
+	feedbackTool = "delegation_feedback"
 )
 
 // Tools are the delegation tools of a session: caller says on whose behalf they are called; service may wait until the
@@ -57,10 +70,10 @@ func Tools(service func(context.Context) (*Service, error), caller func(memory.S
 		tool("delegation_cancel", false, t.cancel, "End a delegation.", map[string]any{"id": id}, "id"),
 		tool("delegation_diff", true, t.diff, "See what a delegation has changed, as a patch.",
 			map[string]any{"id": id}, "id"),
-		destructive(tool("delegation_apply", false, t.apply, "Put what a delegation has changed into your own folder; "+
+		destructive(tool(applyTool, false, t.apply, "Put what a delegation has changed into your own folder; "+
 			"nothing where it does not fit. What runs or steers programs there is left to the user.",
 			map[string]any{"id": id}, "id")),
-		tool("delegation_feedback", false, t.feedback, "Say how good the result of a delegation was.",
+		tool(feedbackTool, false, t.feedback, "Say how good the result of a delegation was.",
 			map[string]any{"id": id, "note": text("why"), "verdict": map[string]any{"type": "number", "minimum": -1,
 				"maximum": 1, "description": "from -1 (harmful) to 1 (helpful)"}}, "id", "verdict"),
 	}

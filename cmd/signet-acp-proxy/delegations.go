@@ -140,7 +140,7 @@ func (p program) showDelegation(ctx context.Context, _ *runtime.Data, a runtime.
 // applyDelegation makes the work of apply; the flag says that what runs or steers programs is applied, too.
 func (p program) applyDelegation(withSettings *bool) onDelegation {
 	return func(ctx context.Context, _ *runtime.Data, a runtime.Asked, _ []string) error {
-		files, held, err := a.Apply(ctx, a.Delegation, *withSettings)
+		files, held, err := a.Apply(ctx, *withSettings)
 		if err != nil {
 			return err
 		}
@@ -167,7 +167,7 @@ func (p program) applyDelegation(withSettings *bool) onDelegation {
 }
 
 func (p program) discardDelegation(ctx context.Context, _ *runtime.Data, a runtime.Asked, _ []string) error {
-	if err := a.Discard(ctx, a.Delegation); err != nil {
+	if err := a.Discard(ctx); err != nil {
 		return err
 	}
 	a.Folder, a.Branch = "", ""

@@ -73,12 +73,12 @@ func (p program) serveMCP(connect string) error {
 	}
 	o := runtime.ToolOptions(c, log, daemon, func(context.Context) (*embedded.Store, error) { return store() })
 	database := func(context.Context) (*sql.DB, error) { return open() }
-	extras, done, err := runtime.DelegationTools(c, who.Harness, database)
+	extras, done, err := runtime.ExtraTools(c, log, who.Harness, database)
 	if err != nil {
 		return err
 	}
 	defer done()
-	o.Extras = append(extras, runtime.HandoffTool(c, log, database))
+	o.Extras = extras
 	server := mcpserver.New(o)
 	defer server.Close()
 	return server.Serve(context.Background(), func() memory.Session { return who }, p.std.In, nopCloser{p.std.Out})

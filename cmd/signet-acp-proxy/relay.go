@@ -131,7 +131,7 @@ func relayTo(
 		upstream.Widen(out)
 	}
 	if !pumpOnly {
-		b := runtime.NewBackend(c, std)
+		b := runtime.NewBackend(c, std, process.Pid())
 		plain := o
 		if !guard.Run("setting memory up", func() { b.Configure(&o, name, id, profile) }) {
 			o = plain

@@ -13,7 +13,7 @@ var keptVariables = []string{
 	"HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY", "http_proxy", "https_proxy", "all_proxy", "no_proxy",
 	"npm_config_registry", "GOPROXY", "GOFLAGS", "GOTOOLCHAIN",
 	"SIGNET_NO_HOOKS", "SIGNET_ACP_PARENT", "SIGNET_ACP_DELEGATION", "SIGNET_ACP_DELEGATION_ID",
-	"SIGNET_ACP_DELEGATION_DEPTH",
+	"SIGNET_ACP_DELEGATION_DEPTH", "SIGNET_ACP_DELEGATION_MODE",
 }
 
 // certificates are the variables that name files with certificates.

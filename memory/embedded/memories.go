@@ -63,7 +63,7 @@ func (m *Memory) prepare(now time.Time) error {
 
 // Add stores a memory: Content, and of the other fields those that are not zero (Importance also where ImportanceSet).
 // If the project has the same text already, that memory is updated instead. It returns the memory as stored, and
-// whether it is new. Errors: ErrEmpty, ErrTooLong, one of importance, package sqlite's.
+// whether it is new; what a child says changes nothing that is there. Errors: ErrEmpty, ErrTooLong, one of importance, package sqlite's.
 func (s *Store) Add(ctx context.Context, m Memory) (stored Memory, added bool, err error) {
 	given := m
 	m.ID = ""
@@ -82,7 +82,7 @@ func (s *Store) Add(ctx context.Context, m Memory) (stored Memory, added bool, e
 			added = true
 			uid = m.ID
 			err = s.insert(ctx, tx, m)
-		} else if err == nil {
+		} else if err == nil && m.Origin != fromChild {
 			// What was stored on purpose stays when the turn that said it first goes.
 			_, err = tx.ExecContext(ctx, `UPDATE memories
 				SET content = ?, updated = ?, type = coalesce(nullif(?, ''), type), tags = coalesce(nullif(?, ''),

@@ -21,6 +21,7 @@ const (
 	fromUser      = "user"      // origin
 	fromAssistant = "assistant" // origin
 	sourceImport  = "import"    // origin and source
+	fromChild     = "child"     // origin: a delegated agent
 	sourceTurn    = "turn"      // source of what was learned from turns; any other source is a call
 	typeSaid      = "said"      // type of the passages of conversations
 )

@@ -36,8 +36,8 @@ type endpoint struct {
 	handler http.Handler
 }
 
-// tokens are what clients show to reach the endpoint of their session. It is found by a token's hash, so that the time
-// of a comparison tells nothing about the token.
+// tokens are what clients show over HTTP to reach the endpoint of their session. It is found by a token's hash, so that
+// the time of a comparison tells nothing about the token.
 type tokens struct{ ends sync.Map }
 
 // issue returns a new token of an endpoint.
@@ -110,7 +110,7 @@ func (e *endpoint) mcp() *mcp.Server {
 // showLocked makes the tools that are listed those of the daemon or, with nil, our own. The SDK tells clients that the
 // list has changed.
 func (e *endpoint) showLocked(l *daemonInfo) {
-	list := extras(e.o.Extras).beside(l)
+	list := extras(e.o.Extras).beside(e.o.Rights.of(l.list()), l)
 	var names []string
 	for _, t := range list {
 		names = append(names, t.Name)
@@ -162,6 +162,7 @@ func (e *endpoint) answer(ctx context.Context, who memory.Session, name string,
 		if v, err = t.read(raw); err != nil {
 			return failure(err), "arguments", nil
 		}
+		e.o.Rights.mark(t, v)
 	}
 	if memory.OptedOut(who.Cwd, e.o.Exclude) {
 		return failure(errors.New("this folder is left out of memory (.signet-ignore or exclude), so nothing is " +

@@ -22,10 +22,9 @@ type Extra struct {
 // extras are the tools of a server beside the memory tools.
 type extras []Extra
 
-// beside returns the tools of a daemon (nil: our own) with the extras. A daemon's tool of the same name is left out,
-// unless the extra yields.
-func (all extras) beside(l *daemonInfo) []*mcp.Tool {
-	list := l.list()
+// beside returns a list of a daemon's tools (nil: of our own) with the extras. A daemon's tool of the same name is left
+// out, unless the extra yields.
+func (all extras) beside(list []*mcp.Tool, l *daemonInfo) []*mcp.Tool {
 	if len(all) == 0 {
 		return list
 	}

@@ -11,10 +11,12 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/rs/zerolog"
+
+	"github.com/Signet-AI/signet-acp-proxy/socket"
 )
 
 // An httpServer serves the tools over HTTP on loopback, for harnesses that cannot start a program. A request without a
-// session's token gets 401.
+// session's token gets 401, and one of another user no answer at all, where the system tells.
 type httpServer struct {
 	*lifetime
 	*tokens
@@ -43,14 +45,14 @@ func (w *httpServer) listen() (url string, err error) {
 }
 
 func (w *httpServer) listenLocked() error {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+	l, err := net.Listen("tcp4", "127.0.0.1:0")
 	if err != nil {
 		return fmt.Errorf("listening for the memory tools: %w", err)
 	}
 	server := &http.Server{Handler: w, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: time.Minute,
 		MaxHeaderBytes: 16 << 10}
 	serves := w.run(func() {
-		if err := server.Serve(l); !errors.Is(err, http.ErrServerClosed) {
+		if err := server.Serve(socket.SameUser(l)); !errors.Is(err, http.ErrServerClosed) {
 			w.log.Warn().Err(err).Msg("serving the memory tools over http")
 		}
 	})

@@ -32,7 +32,7 @@ func (e *endpoint) local(ctx context.Context, who memory.Session, t tool, v valu
 		e.o.Log.Warn().Err(err).Str("tool", t.name).Msg("no store for a tool")
 		return nil, fmt.Errorf("there is no memory at the moment (%w); go on without it", err)
 	}
-	answer, err := answerFrom(ctx, store, who, t, v)
+	answer, err := e.answerFrom(ctx, store, who, t, v)
 	switch {
 	case err == nil:
 		return result(answer)
@@ -55,7 +55,7 @@ func (e *endpoint) local(ctx context.Context, who memory.Session, t tool, v valu
 var errShortID = fmt.Errorf("give at least %d characters of the id: what is forgotten is gone for good", minID)
 
 // answerFrom returns the answer of a tool, which is shown as JSON.
-func answerFrom(ctx context.Context, store *embedded.Store, who memory.Session, t tool, v values) (any, error) {
+func (e *endpoint) answerFrom(ctx context.Context, store *embedded.Store, who memory.Session, t tool, v values) (any, error) {
 	type object = map[string]any
 	if t.name == "memory_forget" && len(v.text("id")) < minID {
 		return nil, errShortID
@@ -80,7 +80,7 @@ func answerFrom(ctx context.Context, store *embedded.Store, who memory.Session, 
 		m, added, err := store.Add(ctx, embedded.Memory{
 			Content: v.text("content"), Type: v.text("type"), Tags: v.text("tags"),
 			Importance: deref(importance), ImportanceSet: importance != nil,
-			Project: who.Project, Harness: who.Harness, Session: who.Key, Source: t.name, Origin: "assistant",
+			Project: who.Project, Harness: who.Harness, Session: who.Key, Source: t.name, Origin: e.o.Rights.origin(),
 		})
 		return object{"id": m.ID, "status": map[bool]string{true: "stored", false: "updated"}[added]}, err
 	case "memory_get":

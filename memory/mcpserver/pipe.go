@@ -4,30 +4,58 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"net"
 	"os"
-	"strings"
+	"path/filepath"
 	"syscall"
+	"time"
 
 	"github.com/Signet-AI/signet-acp-proxy/guard"
 )
 
 // dial connects to an address that Server.Socket gave.
 func dial(address string) (net.Conn, error) {
-	colon := strings.LastIndexByte(address, ':')
-	if colon < 0 {
-		return nil, fmt.Errorf("%s is no address of a relay's memory tools", address)
+	const noTools = "no memory tools"
+	token, err := os.ReadFile(address)
+	if errors.Is(err, fs.ErrPermission) { // in the bounds of a delegation, whose relay knows us without it
+		token, err = nil, nil
 	}
-	conn, err := net.Dial("unix", address[:colon])
+	var conn net.Conn
+	if err == nil {
+		conn, err = net.Dial("unix", filepath.Join(filepath.Dir(address), socketName))
+	}
 	if err != nil {
-		return nil, fmt.Errorf("no memory tools: the relay that served them has ended; start the agent again (%w)", err)
+		return nil, fmt.Errorf("%s: the relay that served them has ended; start the agent again (%w)", noTools, err)
 	}
-	if _, err := fmt.Fprintln(conn, address[colon+1:]); err != nil {
-		conn.Close()
-		return nil, fmt.Errorf("no memory tools: the relay that served them ends (%w)", err)
+	answer, err := greet(conn, filepath.Base(address)+" "+string(token))
+	switch {
+	case err != nil:
+		err = fmt.Errorf("%s: the relay that served them ends (%w)", noTools, err)
+	case answer != welcome:
+		err = fmt.Errorf("%s: %s", noTools, answer)
+	default:
+		return conn, nil
 	}
-	return conn, nil
+	conn.Close()
+	return nil, err
 }
+
+// greet says which session's tools we want, and returns the answer.
+func greet(conn net.Conn, hello string) (answer string, err error) {
+	if err := conn.SetDeadline(time.Now().Add(helloLimit)); err != nil {
+		return "", err
+	}
+	if _, err := fmt.Fprintln(conn, hello); err != nil {
+		return "", err
+	}
+	if answer, err = readLine(conn, longestAnswer); err != nil {
+		return "", err
+	}
+	return answer, conn.SetDeadline(time.Time{})
+}
+
+const longestAnswer = 1 << 10 // bytes
 
 // Pipe copies in and out to and from the socket of a server until either ends. It is what a harness starts as its MCP
 // server: it keeps no state and reads no configuration. The error says what to do when nobody listens at the address.

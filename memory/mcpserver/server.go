@@ -56,6 +56,12 @@ type Options struct {
 	// been asked; "": none.
 	ToolCache string
 
+	// Harness returns the process that the clients descend from; nil: there is none.
+	Harness func() int
+	// Refused, if not nil, is called when a program is refused that may be the session's agent's.
+	Refused func(why string)
+
+	Rights  Rights        // of the memory tools; zero: all
 	Extras  []Extra       // tools beside those of the memory
 	Private *privacy.File // what was marked private, in any process; nil: nothing
 	Exclude []string      // globs of folders that are neither read nor written for
@@ -86,7 +92,7 @@ func New(o Options) *Server {
 	s := &Server{lifetime: newLifetime(), o: o, clients: &clients{}, tokens: &tokens{}}
 	s.watch = newWatch(o, s.clients.show)
 	s.clients.watch = s.watch
-	s.sockets = &sockets{lifetime: s.lifetime, tokens: s.tokens, log: o.Log}
+	s.sockets = &sockets{lifetime: s.lifetime, door: newDoor(o.Harness), refused: o.Refused, log: o.Log}
 	s.web = &httpServer{lifetime: s.lifetime, tokens: s.tokens, log: o.Log}
 	return s
 }
@@ -102,15 +108,13 @@ func (s *Server) Serve(ctx context.Context, who func() memory.Session, in io.Rea
 	return s.endpoint(who).serve(ctx, in, out)
 }
 
-// Socket returns an address for Pipe at which the tools are served for a session, until Release or Close. who says
-// which session that is, whenever a tool is called.
+// Socket returns an address for Pipe at which the tools are served for a session, until Release or Close, to processes
+// that are this session's (see door). who says which session that is, whenever a tool is called.
 func (s *Server) Socket(who func() memory.Session) (address string, err error) {
-	path, err := s.sockets.listen()
-	if err != nil {
-		return "", err
+	if address, err = s.sockets.issue(s.endpoint(who)); err == nil {
+		s.look() // so that the daemon is known by the time that the harness asks
 	}
-	s.look() // so that the daemon is known by the time that the harness asks
-	return path + ":" + s.tokens.issue(s.endpoint(who)), nil
+	return address, err
 }
 
 // HTTP returns the URL at which the tools are served for a session, until Release or Close, and the Authorization
@@ -130,7 +134,12 @@ func (s *Server) Release(address string) {
 		release.(context.CancelFunc)()
 		return
 	}
-	e := s.tokens.revoke(address[strings.LastIndexAny(address, ": ")+1:])
+	token, http := strings.CutPrefix(address, bearer)
+	if !http {
+		s.sockets.revoke(address)
+		return
+	}
+	e := s.tokens.revoke(token)
 	if e != nil && !s.run(e.endHTTP) { // the server has ended
 		e.endHTTP()
 	}

@@ -2,12 +2,17 @@ package mcpserver
 
 import (
 	"context"
+	"crypto/rand"
+	"crypto/subtle"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
+	"strings"
 	"sync"
 	"time"
 
@@ -15,19 +20,31 @@ import (
 	"github.com/rs/zerolog"
 
 	"github.com/Signet-AI/signet-acp-proxy/files"
+	"github.com/Signet-AI/signet-acp-proxy/lineage"
 )
 
-// sockets is the Unix socket of a server, in a folder that only its owner can enter. All sessions share it: a client
-// begins with its session's token. A socket each would cost a file descriptor until the server's end, for few clients
-// close their sessions.
+// sockets is the Unix socket of a server, in a folder that only its owner can enter. All sessions share it: a socket
+// each would cost a file descriptor until the server's end, for few clients close their sessions. A session's address
+// is a file beside it: the client says the file's name and, if it can read it, the token that stands there. So neither
+// an argument nor a variable opens anything.
 type sockets struct {
 	*lifetime
-	*tokens
-	log zerolog.Logger
+	door    door
+	refused func(why string) // may be nil
+	log     zerolog.Logger
 
-	mu   sync.Mutex // guards what follows
-	dir  string     // "" until there is one
-	lock *flock.Flock
+	mu    sync.Mutex // guards what follows
+	dir   string     // "" until there is one
+	lock  *flock.Flock
+	ends  map[string]*entrance // by the names of their files
+	given int                  // names that were given
+}
+
+// An entrance is where the clients of a session come in.
+type entrance struct {
+	*endpoint
+	token string
+	turn  chan struct{} // taken while a client is in that needed the token
 }
 
 const (
@@ -35,13 +52,15 @@ const (
 	socketName   = "mcp"
 	longestPath  = 100 // bytes of a socket's path; macOS takes 103, Linux 107
 
-	longestToken = 64               // bytes
-	tokenLimit   = 10 * time.Second // for a client to say its token
+	longestHello = 64               // bytes
+	helloLimit   = 10 * time.Second // for a client to say which session it wants, and for our answer
+	turnLimit    = 2 * time.Second  // for the client before to leave: a harness that starts it again may be quicker
+	welcome      = "ok"             // our answer, a line; any other says why not
 	acceptPause  = 100 * time.Millisecond
 )
 
-// listen returns the socket's path. The first call begins to listen.
-func (s *sockets) listen() (path string, err error) {
+// issue returns an endpoint's address. The first call begins to listen.
+func (s *sockets) issue(e *endpoint) (address string, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.ctx.Err() != nil {
@@ -52,7 +71,25 @@ func (s *sockets) listen() (path string, err error) {
 			return "", err
 		}
 	}
-	return filepath.Join(s.dir, socketName), nil
+	s.given++
+	name := strconv.Itoa(s.given)
+	in := &entrance{endpoint: e, token: rand.Text(), turn: make(chan struct{}, 1)}
+	address = filepath.Join(s.dir, name)
+	if err := os.WriteFile(address, []byte(in.token), 0o600); err != nil {
+		return "", fmt.Errorf("leaving a session's token: %w", err)
+	}
+	s.ends[name] = in
+	return address, nil
+}
+
+// revoke ends an address.
+func (s *sockets) revoke(address string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if name := filepath.Base(address); s.ends[name] != nil {
+		delete(s.ends, name)
+		_ = os.Remove(address) // or it goes with the folder
+	}
 }
 
 func (s *sockets) listenLocked() error {
@@ -66,7 +103,7 @@ func (s *sockets) listenLocked() error {
 		os.RemoveAll(dir)
 		return fmt.Errorf("listening for the memory tools: %w", err)
 	}
-	s.dir, s.lock = dir, lock
+	s.dir, s.lock, s.ends = dir, lock, map[string]*entrance{}
 	s.run(sweep)
 	s.run(func() { s.accept(l) })
 	return nil
@@ -88,18 +125,10 @@ func (s *sockets) accept(l net.Listener) {
 			}
 			continue
 		}
-		if err := checkPeer(conn.(*net.UnixConn)); err != nil {
-			s.log.Warn().Err(err).Msg("refused a connection to the memory tools")
-			conn.Close()
-			continue
-		}
+		accepted := lineage.Now()
 		served := s.run(func() {
 			defer conn.Close()
-			e, err := s.endpointOf(conn)
-			if err == nil {
-				err = e.serve(s.ctx, conn, conn)
-			}
-			if err != nil {
+			if err := s.serve(conn.(*net.UnixConn), accepted); err != nil {
 				s.log.Info().Err(err).Msg("a connection to the memory tools ended")
 			}
 		})
@@ -110,26 +139,89 @@ func (s *sockets) accept(l net.Listener) {
 	}
 }
 
-// endpointOf reads the session's token, one line, and returns its endpoint. It reads nothing behind that line.
-func (s *sockets) endpointOf(conn net.Conn) (*endpoint, error) {
+// serve serves a client that may come in, and tells any other why it may not.
+func (s *sockets) serve(conn *net.UnixConn, accepted lineage.Moment) error {
 	defer context.AfterFunc(s.ctx, func() { conn.Close() })()
-	if err := conn.SetReadDeadline(time.Now().Add(tokenLimit)); err != nil {
-		return nil, err
+	needsToken, err := s.door.open(conn, accepted) // before it can have ended, and another have its id
+	if failed := conn.SetDeadline(time.Now().Add(helloLimit)); failed != nil {
+		return failed
 	}
+	hello, failed := readLine(conn, longestHello)
+	if failed != nil {
+		return fmt.Errorf("reading which session a client wants: %w", failed)
+	}
+	var in *entrance
+	if err == nil {
+		in, err = s.entrance(hello, needsToken)
+	}
+	if err == nil && needsToken {
+		err = in.enter(s.ctx)
+		defer in.leave(err)
+	}
+	if err != nil {
+		if errors.Is(err, errConfined) && s.refused != nil {
+			s.refused(err.Error())
+		}
+		_, failed := fmt.Fprintln(conn, err)
+		return errors.Join(err, failed)
+	}
+	if _, err := fmt.Fprintln(conn, welcome); err != nil {
+		return err
+	}
+	if err := conn.SetDeadline(time.Time{}); err != nil {
+		return err
+	}
+	return in.endpoint.serve(s.ctx, conn, conn)
+}
+
+// entrance returns the one that a client names: "NAME TOKEN".
+func (s *sockets) entrance(hello string, needsToken bool) (*entrance, error) {
+	name, token, _ := strings.Cut(hello, " ")
+	s.mu.Lock()
+	in := s.ends[name]
+	s.mu.Unlock()
+	switch {
+	case in == nil:
+		return nil, errors.New("the session has ended; start the agent again")
+	case needsToken && subtle.ConstantTimeCompare([]byte(token), []byte(in.token)) == 0:
+		return nil, errNoToken
+	}
+	return in, nil
+}
+
+// enter waits until no other client is in by the same token.
+func (in *entrance) enter(ctx context.Context) error {
+	limit := time.NewTimer(turnLimit)
+	defer limit.Stop()
+	select {
+	case in.turn <- struct{}{}:
+		return nil
+	case <-limit.C:
+		return errors.New("another program uses this session's memory tools")
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// leave lets the next one in. entered is what enter returned.
+func (in *entrance) leave(entered error) {
+	if entered == nil {
+		<-in.turn
+	}
+}
+
+// readLine reads a line and nothing behind it.
+func readLine(in io.Reader, longest int) (string, error) {
 	var line []byte
-	for next := make([]byte, 1); len(line) < longestToken; line = append(line, next[0]) {
-		if _, err := conn.Read(next); err != nil {
-			return nil, fmt.Errorf("reading the session's token: %w", err)
+	for next := make([]byte, 1); len(line) < longest; line = append(line, next[0]) {
+		if _, err := io.ReadFull(in, next); err != nil {
+			return "", err
 		}
 		if next[0] == '\n' {
 			break
 		}
 	}
-	e := s.endpoint(string(line))
-	if e == nil {
-		return nil, errors.New("no session has the token that was given")
-	}
-	return e, conn.SetReadDeadline(time.Time{})
+	return string(line), nil
 }
 
 // remove removes the folder, once nothing listens any more.

@@ -57,14 +57,21 @@ func (l *scarce) Accept() (net.Conn, error) {
 
 func TestNoMoreFiles(t *testing.T) {
 	s := newServer(t, newStore(t))
-	l, err := net.Listen("unix", filepath.Join(t.TempDir(), "s"))
+	address, err := s.Socket(robin)
 	if err != nil {
 		t.Fatal(err)
 	}
-	token := s.tokens.issue(s.endpoint(robin))
+	at := filepath.Join(filepath.Dir(address), socketName)
+	if err := os.Remove(at); err != nil {
+		t.Fatal(err)
+	}
+	l, err := net.Listen("unix", at)
+	if err != nil {
+		t.Fatal(err)
+	}
 	s.run(func() { s.sockets.accept(&scarce{l, []error{syscall.ENFILE, syscall.EMFILE, syscall.ENOMEM}}) })
 	var out bytes.Buffer
-	if err := Pipe(l.Addr().String()+":"+token, strings.NewReader(ping+"\n"), &out); err != nil ||
+	if err := Pipe(address, strings.NewReader(ping+"\n"), &out); err != nil ||
 		!strings.Contains(out.String(), `"id":9`) {
 		t.Errorf("%v, %s", err, &out)
 	}
@@ -237,8 +244,11 @@ func TestSockets(t *testing.T) {
 		paths = append(paths, path)
 	}
 	if info, err := os.Stat(filepath.Dir(paths[0])); err != nil || info.Mode().Perm() != 0o700 ||
-		strings.IndexByte(paths[0], ':') > 103 || !filepath.IsAbs(paths[0]) {
+		len(paths[0]) > 103 || !filepath.IsAbs(paths[0]) {
 		t.Errorf("%s: %v (%v)", paths[0], info.Mode(), err)
+	}
+	if token, err := os.Stat(paths[0]); err != nil || token.Mode().Perm() != 0o600 {
+		t.Errorf("%s: %v", paths[0], err)
 	}
 	var m embedded.Memory
 	for n := range 3 {
@@ -252,22 +262,15 @@ func TestSockets(t *testing.T) {
 	}
 	sweep() // leaves what is in use
 	pipeTo(t, paths[0])
-	if named, err := os.ReadDir(filepath.Dir(paths[0])); err != nil || len(named) != 2 { // the lock and the one socket
+	if named, err := os.ReadDir(filepath.Dir(paths[0])); err != nil || len(named) != 5 { // the lock, the one socket, and the sessions' tokens
 		t.Errorf("%v (%v)", named, err)
 	}
-	socket, token, _ := strings.Cut(paths[0], ":")
 	s.Release(paths[2])
-	_, released, _ := strings.Cut(paths[2], ":")
-	// no session's: hung up on
-	for _, wrong := range []string{"0", "1", "", token[1:], token + "A", strings.ToLower(token),
-		strings.Repeat("A", 100), released} {
-		var out bytes.Buffer
-		if err := Pipe(socket+":"+wrong, strings.NewReader(raw), &out); err != nil || out.Len() > 0 {
-			t.Errorf("token %q: %v, %s", wrong, err, &out)
+	for _, wrong := range []string{paths[2], filepath.Join(filepath.Dir(paths[0]), "4")} {
+		if err := Pipe(wrong, strings.NewReader(raw), io.Discard); err == nil ||
+			!strings.Contains(err.Error(), "start the agent again") {
+			t.Errorf("%s, which is no session's: %v", wrong, err)
 		}
-	}
-	if _, other, _ := strings.Cut(paths[1], ":"); len(token) < 26 || other == token || len(other) != len(token) {
-		t.Errorf("tokens %q and %q", token, other)
 	}
 	s.Close()
 	if _, err := os.Stat(filepath.Dir(paths[0])); !os.IsNotExist(err) {

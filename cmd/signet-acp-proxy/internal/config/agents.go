@@ -48,7 +48,8 @@ func (c *Config) AgentNames() []string {
 }
 
 // MCPFor returns how a harness, by its own name or the one that it was started by, gets the memory tools:
-// upstream.MCPStdio, upstream.MCPHTTP or "off".
+// upstream.MCPStdio, upstream.MCPHTTP or "off". Where delegation is on, HTTP must be asked for: its token may stand in an
+// argument of the harness, and then a child reads it.
 func (c *Config) MCPFor(agent, name string) string {
 	profile, known := c.ProfileOf(agent, name)
 	mode := c.Agent(name).MCP
@@ -64,10 +65,12 @@ func (c *Config) MCPFor(agent, name string) string {
 	switch profile.MCP {
 	case "":
 		return upstream.MCPStdio
-	case upstream.MCPNone:
-		return "off"
+	case upstream.MCPHTTP:
+		if !c.Delegation {
+			return upstream.MCPHTTP
+		}
 	}
-	return profile.MCP
+	return "off"
 }
 
 // ProfileOf returns the profile of a harness, by its own name or the one that it was started by, with the settings of

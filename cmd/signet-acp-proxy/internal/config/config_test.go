@@ -110,6 +110,8 @@ func TestMCPFor(t *testing.T) {
 		{"one that refuses servers", "devin", "", "off"},
 		{"one that refuses them, told otherwise", "devin", "agents: {devin: {mcp: stdio}}", "stdio"},
 		{"one that starts no program", "copilot", "", "http"},
+		{"one that starts no program, where a child could read its token", "copilot", "delegation: on", "off"},
+		{"one that starts no program, asked for", "copilot", "delegation: on\n  agents: {copilot: {mcp: http}}", "http"},
 		{"copilot, told otherwise", "copilot", "mcp: stdio", "stdio"},
 	} {
 		dir := t.TempDir()

@@ -46,6 +46,7 @@ func Examine(ctx context.Context, o Options) []finding {
 		{"folder", e.here},
 		{"events", e.events},
 		{"panics", e.panics},
+		{"tools", e.refusals},
 		{"search", func() []finding { return search(ctx) }},
 		{"clients", e.clients},
 		{"injection", e.integrations},
@@ -76,6 +77,19 @@ func (e *examination) configuration(err error) []finding {
 			"%s", strings.TrimSpace(line))...)
 	}
 	return all
+}
+
+// refusals names the last program that was refused the memory tools for what confines it, and may be an agent's.
+func (e *examination) refusals() []finding {
+	if e.c.DB == "" {
+		return nil
+	}
+	why, at := runtime.NotedRefusal(e.c, time.Now().Add(-panicsAge))
+	if why == "" {
+		return nil
+	}
+	return note("if it is your agent's, run the agent's server without no_new_privs; if not, it was kept out",
+		"%s (%s)", why, term.Local(at))
 }
 
 const panicsAge = 14 * 24 * time.Hour // older ones are not named any more

@@ -1,13 +1,13 @@
 package doctor
 
 import (
+	"bytes"
 	"context"
 	"errors"
+	"os"
 	"path/filepath"
 	"strconv"
 	"time"
-
-	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/runtime"
 )
 
 // timeouts say how long a harness may take to answer initialize. One that uses no CPU meanwhile hangs; one that is
@@ -70,7 +70,7 @@ const kernelTick = 10 * time.Millisecond
 func cpuOf(group int) (used time.Duration, running bool) {
 	all, _ := filepath.Glob("/proc/[0-9]*") // the pattern is right
 	for _, process := range all {
-		fields := runtime.ProcessStat(process)
+		fields := statOf(process)
 		if len(fields) < 13 || string(fields[2]) != strconv.Itoa(group) {
 			continue
 		}
@@ -80,10 +80,20 @@ func cpuOf(group int) (used time.Duration, running bool) {
 		}
 		threads, _ := filepath.Glob(filepath.Join(process, "task", "*"))
 		for _, thread := range threads {
-			if fields := runtime.ProcessStat(thread); len(fields) > 0 && (fields[0][0] == 'R' || fields[0][0] == 'D') {
+			if fields := statOf(thread); len(fields) > 0 && (fields[0][0] == 'R' || fields[0][0] == 'D') {
 				running = true
 			}
 		}
 	}
 	return used, running
+}
+
+// statOf returns the fields after the name in the stat file of a process or thread, by its folder in /proc: its state,
+// its parent, its group, and so on (proc_pid_stat(5)). None if it has ended, or the system has no /proc.
+func statOf(folder string) [][]byte {
+	stat, err := os.ReadFile(filepath.Join(folder, "stat"))
+	if err != nil {
+		return nil
+	}
+	return bytes.Fields(stat[bytes.LastIndexByte(stat, ')')+1:]) // the name, in parentheses, may hold anything
 }

@@ -35,9 +35,10 @@ import (
 // A backend is what the relay remembers with: database, daemon, log. It is opened beside the conversation, so that the
 // harness's start does not wait for it.
 type backend struct {
-	c   *config.Config
-	std term.Streams
-	log *logFile
+	c       *config.Config
+	std     term.Streams
+	log     *logFile
+	harness int // the process id of the harness
 
 	events   *eventlog.Log
 	follower *follower
@@ -59,10 +60,10 @@ type backend struct {
 	dispatcher *delivery.Dispatcher
 }
 
-// NewBackend makes the backend of a relay. It opens nothing yet.
-func NewBackend(c *config.Config, std term.Streams) *backend {
+// NewBackend makes the backend of a relay to a harness, by its process id. It opens nothing yet.
+func NewBackend(c *config.Config, std term.Streams, harness int) *backend {
 	return &backend{
-		c: c, std: std, log: NewLog(c, std), opened: make(chan struct{}),
+		c: c, std: std, log: NewLog(c, std), harness: harness, opened: make(chan struct{}),
 	}
 }
 
@@ -133,7 +134,7 @@ func (b *backend) Configure(o *proxy.Options, name, id string, profile upstream.
 		return placement(b.c.Placement, profileOf(agent))
 	}
 	if home, err := memory.Home(); err == nil {
-		o.Record = proxy.Acpx{Home: home, Parent: os.Getppid(), Above: parentOf}.Record
+		o.Record = proxy.Acpx{Home: home, Parent: os.Getppid(), Above: above}.Record
 	}
 	o.Log = b.log.Logger()
 }
@@ -157,7 +158,9 @@ func (b *backend) toolOptions(name, id string) mcpserver.Options {
 	if b.daemon != nil {
 		o.Owe, o.OnDaemon = b.owe, b.daemonAnswers
 	}
-	o.Extras = append(delegationTools(b.c, name, id, b.current), HandoffTool(b.c, b.log, b.current))
+	o.Extras = extraTools(b.c, b.log, name, id, b.current)
+	o.Harness = func() int { return b.harness }
+	o.Refused = func(why string) { noteRefusal(b.c, b.log, why) }
 	return o
 }
 

@@ -79,7 +79,7 @@ func NewStore(c *config.Config, db *sql.DB, log *logFile) *embedded.Store {
 		return errors.Join(files.EraseFolded(ctx), files.Store.EmptyRefused(ctx), RemovePage(c))
 	}
 	return embedded.New(db, embedded.Options{SignetPath: c.SignetPath, Files: c.IdentityFiles,
-		OtherProjects: c.OtherProjects, NotPersonal: !c.Personal, RecallLimit: c.DatabaseWait(),
+		OtherProjects: otherProjects(c), NotPersonal: !c.Personal, RecallLimit: c.DatabaseWait(),
 		Erase: erase, Log: log.Logger()})
 }
 

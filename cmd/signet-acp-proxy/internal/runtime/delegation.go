@@ -37,9 +37,9 @@ const (
 	RunFlag      = "--run"
 )
 
-// delegationTools are the tools by which the agents of a process ask others.
-func delegationTools(
-	c *config.Config, harness, process string, db func(context.Context) (*sql.DB, error),
+// extraTools are the tools by which the agents of a process ask others, leave them messages and hand over to them.
+func extraTools(
+	c *config.Config, log *logFile, harness, process string, db func(context.Context) (*sql.DB, error),
 ) []mcpserver.Extra {
 	service := func(ctx context.Context) (*delegation.Service, error) {
 		db, err := db(ctx)
@@ -48,33 +48,41 @@ func delegationTools(
 		}
 		return newDelegationService(c, db), nil
 	}
-	var tools []mcpserver.Extra
-	if child := delegation.Inside(os.Getenv) != ""; child || c.Memory != "daemon" {
-		tools = delegation.MessageTools(service, func(who memory.Session) []string {
-			return namesOf(who.Harness, harness)
-		}, child)
-	}
-	if !c.Delegation || delegation.AtDepthLimit(os.Getenv) {
-		return tools
-	}
-	return append(tools, delegation.Tools(service, func(who memory.Session) delegation.Caller {
+	inside := delegation.Inside(os.Getenv)
+	caller := func(who memory.Session) delegation.Caller {
 		return delegation.Caller{Key: who.Key, Process: process, Harness: config.Canonical(harness), Cwd: who.Cwd,
-			Project: who.Project, Inside: delegation.Inside(os.Getenv)}
-	})...)
+			Project: who.Project, Inside: inside}
+	}
+	if inside != "" { // messages and handoffs are for sessions of the user's
+		if !c.Delegation || delegation.AtDepthLimit(os.Getenv) {
+			return nil
+		}
+		return delegation.ChildTools(service, caller)
+	}
+	tools := []mcpserver.Extra{handoffTool(c, log, db)}
+	if c.Memory != "daemon" {
+		tools = append(tools, delegation.MessageTools(service, func(who memory.Session) []string {
+			return namesOf(who.Harness, harness)
+		})...)
+	}
+	if c.Delegation {
+		tools = append(tools, delegation.Tools(service, caller)...)
+	}
+	return tools
 }
 
-// DelegationTools are these tools for a server without a relay. The second result must be called at its end.
-func DelegationTools(
-	c *config.Config, harness string, db func(context.Context) (*sql.DB, error),
+// ExtraTools are these tools for a server without a relay. The second result must be called at its end.
+func ExtraTools(
+	c *config.Config, log *logFile, harness string, db func(context.Context) (*sql.DB, error),
 ) ([]mcpserver.Extra, func(), error) {
 	if !c.Delegation {
-		return delegationTools(c, harness, "", db), func() {}, nil
+		return extraTools(c, log, harness, "", db), func() {}, nil
 	}
 	lock, err := correlation.TakeLock(c.LiveDir(), correlation.NewProcessID())
 	if err != nil {
 		return nil, nil, err
 	}
-	return delegationTools(c, harness, lock.ID(), db), func() { _ = lock.Release() }, nil
+	return extraTools(c, log, harness, lock.ID(), db), func() { _ = lock.Release() }, nil
 }
 
 // newDelegationService makes the delegation service on a database.

@@ -11,6 +11,8 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/config"
 	"github.com/Signet-AI/signet-acp-proxy/correlation"
 	"github.com/Signet-AI/signet-acp-proxy/delegation"
+	"github.com/Signet-AI/signet-acp-proxy/delegation/worktree"
+	"github.com/Signet-AI/signet-acp-proxy/lineage"
 	"github.com/Signet-AI/signet-acp-proxy/memory"
 )
 
@@ -82,6 +84,25 @@ func (a Asked) Await(ctx context.Context, limit time.Duration, progress func(lin
 		err = fmt.Errorf("%s has not ended yet: %s", d.ID, d.Progress)
 	}
 	return Delegated{Row: d.Row()}, err
+}
+
+// errChild: its caller takes back what a child has made, and so what the child had made.
+var errChild = errors.New("a delegated agent applies and discards nothing: its caller does")
+
+// Apply puts the changes into the caller's folder, those that run or steer programs withSettings.
+func (a Asked) Apply(ctx context.Context, withSettings bool) ([]string, []worktree.Held, error) {
+	if a.caller.Inside != "" {
+		return nil, nil, errChild
+	}
+	return a.Service.Apply(ctx, a.Delegation, withSettings)
+}
+
+// Discard throws the changes away.
+func (a Asked) Discard(ctx context.Context) error {
+	if a.caller.Inside != "" {
+		return errChild
+	}
+	return a.Service.Discard(ctx, a.Delegation)
 }
 
 // Verdict stores what a person thinks of the result.
@@ -209,8 +230,9 @@ func (d *Data) insideOf(ctx context.Context) string {
 	if err != nil || len(running) == 0 {
 		return ""
 	}
-	for pid, ok := parentOf(os.Getpid()); ok && pid > 1; pid, ok = parentOf(pid) {
-		if id := running[pid]; id != "" {
+	above, _ := lineage.Of(os.Getpid()) // none where the system does not tell
+	for _, p := range above {
+		if id := running[p.ID]; id != "" {
 			return id
 		}
 	}

@@ -1,14 +1,10 @@
 package runtime
 
 import (
-	"bytes"
 	"context"
 	"errors"
-	"fmt"
 	"os"
-	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/rs/zerolog"
@@ -16,6 +12,7 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/config"
 	"github.com/Signet-AI/signet-acp-proxy/correlation"
 	"github.com/Signet-AI/signet-acp-proxy/delegation"
+	"github.com/Signet-AI/signet-acp-proxy/lineage"
 )
 
 // The variables by which a Signet program knows who started it.
@@ -100,22 +97,8 @@ var Version = "devel"
 // IdentityFiles are the person's own files, in the order in which an agent reads them.
 var IdentityFiles = []string{"IDENTITY.md", "USER.md", "SOUL.md", "AGENTS.md", "MEMORY.md"}
 
-// parentOf returns the parent of a process, where the system has /proc.
-func parentOf(pid int) (int, bool) {
-	fields := ProcessStat(fmt.Sprintf("/proc/%d", pid))
-	if len(fields) < 2 {
-		return 0, false
-	}
-	parent, err := strconv.Atoi(string(fields[1]))
-	return parent, err == nil
-}
-
-// ProcessStat returns the fields after the name in the stat file of a process or thread, by its folder in /proc: its
-// state, its parent, its group, and so on (proc_pid_stat(5)). None if it has ended, or the system has no /proc.
-func ProcessStat(folder string) [][]byte {
-	stat, err := os.ReadFile(filepath.Join(folder, "stat"))
-	if err != nil {
-		return nil
-	}
-	return bytes.Fields(stat[bytes.LastIndexByte(stat, ')')+1:]) // the name, in parentheses, may hold anything
+// above returns the parent of a process, where the system tells.
+func above(pid int) (int, bool) {
+	p, err := lineage.Look(pid)
+	return p.Parent, err == nil
 }

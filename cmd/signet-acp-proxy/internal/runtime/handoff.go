@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"os"
 	"os/exec"
 	"slices"
 	"strconv"
@@ -20,7 +19,6 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/config"
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/term"
 	"github.com/Signet-AI/signet-acp-proxy/correlation"
-	"github.com/Signet-AI/signet-acp-proxy/delegation"
 	"github.com/Signet-AI/signet-acp-proxy/memory"
 	"github.com/Signet-AI/signet-acp-proxy/memory/embedded"
 	"github.com/Signet-AI/signet-acp-proxy/memory/mcpserver"
@@ -159,9 +157,9 @@ func shellLine(words []string) string {
 	return strings.Join(quoted, " ")
 }
 
-// HandoffTool is the tool by which an agent hands its own session over to another agent. open returns the database, and
+// handoffTool is the tool by which an agent hands its own session over to another agent. open returns the database, and
 // may wait until it is current.
-func HandoffTool(c *config.Config, log *logFile, open func(context.Context) (*sql.DB, error)) mcpserver.Extra {
+func handoffTool(c *config.Config, log *logFile, open func(context.Context) (*sql.DB, error)) mcpserver.Extra {
 	closed := false
 	return mcpserver.Extra{
 		Tool: &mcp.Tool{
@@ -178,9 +176,6 @@ func HandoffTool(c *config.Config, log *logFile, open func(context.Context) (*sq
 		},
 		Answer: func(ctx context.Context, who memory.Session, raw json.RawMessage) (any, error) {
 			var given struct{ To string }
-			if delegation.Inside(os.Getenv) != "" {
-				return nil, errors.New("this was delegated to you: your last message goes back to the caller")
-			}
 			if err := json.Unmarshal(raw, &given); err != nil || strings.TrimSpace(given.To) == "" {
 				return nil, errors.New("to is missing: session_handoff takes to, the name of an agent")
 			}

@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/config"
+	"github.com/Signet-AI/signet-acp-proxy/delegation"
+	"github.com/Signet-AI/signet-acp-proxy/files"
 	"github.com/Signet-AI/signet-acp-proxy/guard"
 	"github.com/Signet-AI/signet-acp-proxy/memory"
 	"github.com/Signet-AI/signet-acp-proxy/memory/embedded"
@@ -22,7 +24,8 @@ import (
 // ToolOptions returns the options of the memory tools' server, as configured. daemon is nil where none is used.
 func ToolOptions(c *config.Config, log *logFile, daemon *signet.Client,
 	store func(context.Context) (*embedded.Store, error)) mcpserver.Options {
-	o := mcpserver.Options{Store: store, Daemon: daemon, OtherProjects: c.OtherProjects,
+	o := mcpserver.Options{Store: store, Daemon: daemon, OtherProjects: otherProjects(c),
+		Rights:  delegation.Rights(os.Getenv),
 		Private: privacy.FileAt(privateFile(c)), Exclude: c.Exclude, Version: Version, Log: log.Logger()}
 	if daemon != nil {
 		o.ToolCache = filepath.Join(c.Dir(), "tools.json")
@@ -31,6 +34,11 @@ func ToolOptions(c *config.Config, log *logFile, daemon *signet.Client,
 		o.Store = nil
 	}
 	return o
+}
+
+// otherProjects reports whether sessions see the memories of other projects. A delegation's child never does.
+func otherProjects(c *config.Config) bool {
+	return c.OtherProjects && delegation.Inside(os.Getenv) == ""
 }
 
 // memoryTools returns each session of a relay its MCP server.
@@ -62,6 +70,23 @@ func newMemoryTools(c *config.Config, name string, log *logFile, o mcpserver.Opt
 		})
 	}
 	return t
+}
+
+// noteRefusal leaves for doctor why a program was refused.
+func noteRefusal(c *config.Config, log *logFile, why string) {
+	if err := files.ReplaceText(refusalFile(c), 0o600, []byte(why)); err != nil {
+		log.warn(err).Msg("noting who was refused the memory tools")
+	}
+}
+
+// NotedRefusal returns the last one since a time, "" for none.
+func NotedRefusal(c *config.Config, since time.Time) (why string, at time.Time) {
+	info, err := os.Lstat(refusalFile(c))
+	if err != nil || !info.Mode().IsRegular() || info.ModTime().Before(since) {
+		return "", at
+	}
+	text, _ := os.ReadFile(refusalFile(c))
+	return string(text), info.ModTime()
 }
 
 // A serverEntry is an element of mcpServers as ACP version 1 has it: for stdio without a type, and with env even if

@@ -1,0 +1,52 @@
+package mcpserver
+
+import (
+	"slices"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+// Rights are what the memory tools of a server may do. What it has not the right to do it neither lists nor answers,
+// the daemon's other tools among it.
+type Rights int
+
+// The rights.
+const (
+	AllRights Rights = iota
+	ReadRights
+	NoteRights // to read, and to store memories that are marked as a child's
+)
+
+// childMark is the origin of what a delegation's child stores, and a tag of it, for a daemon knows no origins.
+const childMark = "child"
+
+// of keeps the tools that a server with these rights has.
+func (r Rights) of(list []*mcp.Tool) []*mcp.Tool {
+	if r == AllRights {
+		return list
+	}
+	return slices.DeleteFunc(slices.Clone(list), func(listed *mcp.Tool) bool {
+		t, ours := toolNamed(listed.Name)
+		return !ours || !t.readOnly && !(r == NoteRights && t.name == storeTool)
+	})
+}
+
+// mark marks what a call stores as a child's.
+func (r Rights) mark(t tool, v values) {
+	if r == AllRights || t.name != storeTool {
+		return
+	}
+	tags := v.text("tags")
+	if tags != "" {
+		tags += ","
+	}
+	v["tags"] = tags + childMark
+}
+
+// origin says who said what a call stores.
+func (r Rights) origin() string {
+	if r == AllRights {
+		return "assistant"
+	}
+	return childMark
+}
