@@ -13,8 +13,8 @@ import (
 // through a shell too, is that child.
 const idVariable = "SIGNET_ACP_DELEGATION_ID"
 
-// Further variables of a child: how deep it is nested and in which mode, by which it is offered tools (the ledger trusts
-// neither), and the Signet key of the session that asked.
+// Further variables of a child: how deep it is nested and in which mode, by which it is offered tools (the ledger
+// trusts neither), and the Signet key of the session that asked.
 const (
 	depthVariable  = "SIGNET_ACP_DELEGATION_DEPTH"
 	modeVariable   = "SIGNET_ACP_DELEGATION_MODE"

@@ -223,10 +223,24 @@ func TestDelegationOff(t *testing.T) {
 	if diff := cmp.Diff(frames, onFrames); diff != "" {
 		t.Errorf("on (-without +on):\n%s", diff)
 	}
-	_, lastTools := converse("  delegation: on\n", "SIGNET_ACP_DELEGATION_ID=01M80NBSRTFAV0S21ENPW2PM13",
-		"SIGNET_ACP_DELEGATION_DEPTH=2")
-	if diff := cmp.Diff(tools, lastTools); diff != "" {
-		t.Errorf("at the end of a chain (-without +there):\n%s", diff)
+	// a child has what its mode allows, and at the end of a chain it delegates nothing
+	const reads, delegates = "memory_get memory_list memory_search",
+		"agents_list delegate delegation_cancel delegation_diff delegation_status delegation_wait "
+	for _, child := range []struct{ mode, depth, want string }{
+		{"read", "1", delegates + reads}, {"edit", "1", delegates + reads + " memory_store"},
+		{"read", "2", reads}, {"edit", "2", reads + " memory_store"}, {"", "2", reads},
+	} {
+		_, childs := converse("  delegation: on\n", "SIGNET_ACP_DELEGATION_ID=01M80NBSRTFAV0S21ENPW2PM13",
+			"SIGNET_ACP_DELEGATION_DEPTH="+child.depth, "SIGNET_ACP_DELEGATION_MODE="+child.mode)
+		var names []string
+		for line := range strings.Lines(childs) {
+			var tool struct{ Name string }
+			must(&box{t: t}, json.Unmarshal([]byte(line), &tool))
+			names = append(names, tool.Name)
+		}
+		if got := strings.Join(names, " "); got != child.want {
+			t.Errorf("%q at depth %s: %s", child.mode, child.depth, got)
+		}
 	}
 	kept, added := "", 0
 	for line := range strings.Lines(onTools) {

@@ -3,6 +3,7 @@ package e2e
 import (
 	"bytes"
 	"net/http"
+	"net/http/cookiejar"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -124,11 +125,15 @@ func TestPanics(t *testing.T) {
 		b := newBox(t)
 		b.build = build
 		b.set("SIGNET_PANIC=page", "SIGNET_PORT=1")
-		cmd, _, address := b.openPage()
+		cmd, _, address := b.openPage("--no-open")
+		jar, err := cookiejar.New(nil)
+		must(b, err)
+		browser := http.Client{Jar: jar}
 		for range 2 {
-			answer, err := http.Get(address)
+			answer, err := browser.Get(address)
 			must(b, err)
 			answer.Body.Close()
+			address = answer.Request.URL.String() // without the key
 			if answer.StatusCode != http.StatusInternalServerError {
 				t.Errorf("it answered %s", answer.Status)
 			}

@@ -7,6 +7,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/http/cookiejar"
 	"os"
 	"os/exec"
 	"strings"
@@ -15,11 +16,11 @@ import (
 )
 
 // openPage serves the page, and returns what serves it, what it says further, and the address.
-func (b *box) openPage() (cmd *exec.Cmd, lines *bufio.Reader, address string) {
+func (b *box) openPage(flags ...string) (cmd *exec.Cmd, lines *bufio.Reader, address string) {
 	b.t.Helper()
 	ctx, cancel := context.WithTimeout(b.t.Context(), patience)
 	b.t.Cleanup(cancel)
-	cmd = b.Command(ctx, nil, b.program(), "view", "--live", "--no-open")
+	cmd = b.Command(ctx, nil, append([]string{b.program(), "view", "--live"}, flags...)...)
 	out, err := cmd.StdoutPipe()
 	must(b, err)
 	must(b, cmd.Start())
@@ -29,12 +30,26 @@ func (b *box) openPage() (cmd *exec.Cmd, lines *bufio.Reader, address string) {
 	return cmd, lines, strings.TrimSpace(address)
 }
 
+// browse opens the printed address as a browser does, and returns the page's memories.
+func browse(b *box, address string) *http.Response {
+	b.t.Helper()
+	jar, err := cookiejar.New(nil)
+	must(b, err)
+	browser := http.Client{Jar: jar}
+	first, err := browser.Get(address)
+	must(b, err)
+	must(b, first.Body.Close())
+	answer, err := browser.Get(first.Request.URL.String() + "parts/memories")
+	must(b, err)
+	return answer
+}
+
 // A live page says where it is and nothing else, shows what is there, and ends well when it is interrupted.
 func TestViewLive(t *testing.T) {
 	t.Parallel()
 	b := newBox(t)
 	b.run(proxyBin, "memory", "add", "The mast of the Curlew is 11.42 metres long.")
-	cmd, lines, address := b.openPage()
+	cmd, lines, address := b.openPage("--no-open")
 	// What ends nothing: loads that stop in the middle, whoever has no token and does not wait, a broken pipe.
 	host := strings.Split(address, "/")[2]
 	for _, request := range []string{
@@ -50,8 +65,7 @@ func TestViewLive(t *testing.T) {
 		}
 	}
 	must(b, cmd.Process.Signal(syscall.SIGPIPE))
-	answer, err := http.Get(address + "parts/memories")
-	must(b, err)
+	answer := browse(b, address)
 	page, err := io.ReadAll(answer.Body)
 	must(b, err)
 	answer.Body.Close()

@@ -53,7 +53,9 @@ func newView(p program) *cobra.Command {
 				page := view.Live{Source: d.Page(*p.flags), Changes: changes{d, p.std}}
 				page.Opened = func(address string) error {
 					return show(address, func() (string, error) {
-						return door, files.Replace(door, 0o600, func(w io.Writer) error { return view.WriteDoor(w, address) })
+						return door, files.Replace(door, 0o600, func(w io.Writer) error {
+							return view.WriteDoor(w, address)
+						})
 					})
 				}
 				return page.Serve(ctx)

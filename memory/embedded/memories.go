@@ -63,7 +63,8 @@ func (m *Memory) prepare(now time.Time) error {
 
 // Add stores a memory: Content, and of the other fields those that are not zero (Importance also where ImportanceSet).
 // If the project has the same text already, that memory is updated instead. It returns the memory as stored, and
-// whether it is new; what a child says changes nothing that is there. Errors: ErrEmpty, ErrTooLong, one of importance, package sqlite's.
+// whether it is new; what a child says changes nothing that is there. Errors: ErrEmpty, ErrTooLong, one of
+// importance, package sqlite's.
 func (s *Store) Add(ctx context.Context, m Memory) (stored Memory, added bool, err error) {
 	given := m
 	m.ID = ""

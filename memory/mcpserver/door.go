@@ -17,8 +17,8 @@ import (
 //     relay or a delegation's runner.
 //   - A process without such an ancestor (it has forked away, or a server or a container runs it) needs the session's
 //     token, which stands in a file that nothing in bounds can read.
-//   - One that is confined while the harness is not may come from bounds of ours: as a stranger it is refused, and below
-//     the harness, where a fork may have put it, it needs the token, too.
+//   - One that is confined while the harness is not may come from bounds of ours: as a stranger it is refused, and
+//     below the harness, where a fork may have put it, it needs the token, too.
 type door struct {
 	self     int         // our process
 	program  string      // our file
@@ -39,8 +39,8 @@ func newDoor(harness func() int) door {
 // Why a process is refused.
 var (
 	errOtherSession = errors.New("these are the memory tools of another session")
-	errConfined     = errors.New("a program that can gain no privileges (no_new_privs), and that this session's agent " +
-		"did not start, is refused the memory tools")
+	errConfined     = errors.New("a program that can gain no privileges (no_new_privs), and that this session's " +
+		"agent did not start, is refused the memory tools")
 	errNoToken = errors.New("the session's token is missing or wrong")
 )
 

@@ -55,7 +55,8 @@ func (e *endpoint) local(ctx context.Context, who memory.Session, t tool, v valu
 var errShortID = fmt.Errorf("give at least %d characters of the id: what is forgotten is gone for good", minID)
 
 // answerFrom returns the answer of a tool, which is shown as JSON.
-func (e *endpoint) answerFrom(ctx context.Context, store *embedded.Store, who memory.Session, t tool, v values) (any, error) {
+func (e *endpoint) answerFrom(ctx context.Context, store *embedded.Store, who memory.Session, t tool, v values) (
+	any, error) {
 	type object = map[string]any
 	if t.name == "memory_forget" && len(v.text("id")) < minID {
 		return nil, errShortID

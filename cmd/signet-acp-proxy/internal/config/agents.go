@@ -48,8 +48,8 @@ func (c *Config) AgentNames() []string {
 }
 
 // MCPFor returns how a harness, by its own name or the one that it was started by, gets the memory tools:
-// upstream.MCPStdio, upstream.MCPHTTP or "off". Where delegation is on, HTTP must be asked for: its token may stand in an
-// argument of the harness, and then a child reads it.
+// upstream.MCPStdio, upstream.MCPHTTP or "off". Where delegation is on, HTTP must be asked for: its token may stand in
+// an argument of the harness, and then a child reads it.
 func (c *Config) MCPFor(agent, name string) string {
 	profile, known := c.ProfileOf(agent, name)
 	mode := c.Agent(name).MCP
