@@ -60,7 +60,7 @@ func TestWhoMayUseTools(t *testing.T) {
 			b.write(filepath.Join(b.Work, "reach.sh"), "{ "+reaching(address)+"; } >&2; exit 1", 0o600)
 			b.set("SIGNET_ACP_DELEGATION_SETUP=sh reach.sh")
 			return b.try(ask("egret", "Look a third time.")...).Stderr
-		}, others},
+		}, "no memory tools"},
 	}
 	for _, try := range tries {
 		if said := try.said(); !strings.Contains(said, try.want) {

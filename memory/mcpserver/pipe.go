@@ -17,6 +17,9 @@ import (
 // dial connects to an address that Server.Socket gave.
 func dial(address string) (net.Conn, error) {
 	const noTools = "no memory tools"
+	if !filepath.IsAbs(address) {
+		return nil, fmt.Errorf("%s is no address of a relay's memory tools", address)
+	}
 	token, err := os.ReadFile(address)
 	if errors.Is(err, fs.ErrPermission) { // in the bounds of a delegation, whose relay knows us without it
 		token, err = nil, nil

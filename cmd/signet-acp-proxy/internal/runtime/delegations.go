@@ -230,9 +230,9 @@ func (d *Data) insideOf(ctx context.Context) string {
 	if err != nil || len(running) == 0 {
 		return ""
 	}
-	above, _ := lineage.Of(os.Getpid()) // none where the system does not tell
+	above, _ := lineage.Of(os.Getppid()) // none where the system does not tell
 	for _, p := range above {
-		if id := running[p.ID]; id != "" {
+		if id := running[p.ID]; id != "" && p.ID > 1 {
 			return id
 		}
 	}
