@@ -140,7 +140,9 @@ func TestRedteam(t *testing.T) {
 			b, script := escaping(t)
 			call, err := json.Marshal([]string{"sh", "-c", script})
 			must(b, err)
-			b.agents(map[string][]string{"heron": {"ECHOAGENT_ASK=1", "ECHOAGENT_CALL=" + string(call), "HOSTILE=" + hostileBin}})
+			b.agents(map[string][]string{"heron": {"ECHOAGENT_ASK=1", "ECHOAGENT_CALL=" + string(call),
+				"HOSTILE=" + hostileBin,
+				`ECHOAGENT_TOOL={"name":"memory_list"}`}})
 			before := b.listing(b.Work, b.Home)
 			b.run(append(wrap, ask("heron", "--mode", mode, "Get out.")...)...)
 			d := b.delegations()[0]
@@ -162,6 +164,9 @@ func TestRedteam(t *testing.T) {
 			expect("held", escapes)
 			expect("works", needs)
 			expect("open", limits)
+			if !strings.Contains(d.Answer, "The tool said (error: false)") {
+				t.Error("it has no memory tools")
+			}
 			if tt.apart {
 				expect("held", apart)
 				expect("works", needsApart)
