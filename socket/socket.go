@@ -65,12 +65,13 @@ func User(address netip.AddrPort) (user int, found bool, err error) {
 	return 0, false, nil
 }
 
-// parse reads a table as the kernel writes it. What is no row is left out.
+// parse reads a table as the kernel writes it. What is no row is left out, and so is a socket that no process has any
+// more: whoever closed it, the kernel says that it is root's.
 func parse(table []byte) (rows []row) {
-	const local, state, user, listening = 1, 3, 7, "0A"
+	const local, state, user, inode, listening = 1, 3, 7, 9, "0A"
 	for line := range bytes.Lines(table) {
 		fields := strings.Fields(string(line))
-		if len(fields) <= user {
+		if len(fields) <= inode || fields[inode] == "0" {
 			continue
 		}
 		address, ok := parseAddress(fields[local])

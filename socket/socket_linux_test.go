@@ -63,6 +63,10 @@ func TestUser(t *testing.T) {
 	if _, found, err := User(netip.AddrPortFrom(peer.Addr(), 0)); err != nil || found {
 		t.Errorf("port 0: %v, %v", found, err)
 	}
+	c.Close() // what it sent is still to be read
+	if user, found, err := User(peer); err != nil || found {
+		t.Errorf("closed: %d, %v, %v", user, found, err)
+	}
 }
 
 func FuzzParse(f *testing.F) {
