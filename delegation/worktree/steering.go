@@ -27,9 +27,10 @@ var steering = []struct{ why, names string }{
 		crush.md warp.md .rules .cursorrules .windsurfrules .clinerules .roorules .goosehints copilot-instructions.md
 		.github/instructions .github/prompts .github/chatmodes .github/agents`},
 	{"an editor's settings", `.vscode .idea .fleet .devcontainer .devcontainer.json *.code-workspace .exrc .vimrc
-		.nvimrc .nvim.lua .dir-locals.el .sublime-project`},
+		.nvimrc .nvim.lua .dir-locals.el .dir-locals-2.el *.sublime-project`},
 	{"the shell's settings", ".envrc .mise.toml mise.toml .mise .tool-versions .autoenv .bash_profile .bashrc .zshrc"},
-	{"git hooks", `.githooks .husky .pre-commit-config.yaml .lefthook.yml lefthook.yml .lefthook .overcommit.yml
+	{"git hooks", `.githooks .husky .pre-commit-config.yaml *lefthook.yml *lefthook.yaml *lefthook.toml *lefthook.json
+		*lefthook-local.yml *lefthook-local.yaml *lefthook-local.toml *lefthook-local.json .lefthook .overcommit.yml
 		.gitmodules .gitconfig`},
 	{"a package manager's settings", `.npmrc .yarnrc .yarnrc.yml .pnpmfile.cjs .pnpmfile.mjs bunfig.toml pip.conf
 		.cargo`},

@@ -16,6 +16,7 @@ func TestApplyHoldsBack(t *testing.T) {
 		"CLAUDE.md": true, "GEMINI.md": true, ".cursorrules": true, ".github/workflows/ci.yml": true,
 		".github/copilot-instructions.md": true, ".gitlab-ci.yml": true, "Jenkinsfile": true, ".husky/pre-commit": true,
 		"tools/hooks/pre-push": true, "Tools/Hooks/pre-push": true, ".npmrc": true,
+		"x.sublime-project": true, "lefthook-local.yml": true, ".lefthook.toml": true,
 		"claude.md.txt": false, "notes/agents.txt": false, ".github/README.md": false, "tools/other": false,
 		"vscode/x.json": false, "src/mcp.go": false,
 	} {
