@@ -104,7 +104,8 @@ func (r *recording) check(b *box, wal, events int) {
 	if n := len(b.query(`SELECT 1 FROM turns`)); n < r.had {
 		b.t.Errorf("%s: %d turns are left of %d that were there before", where, n, r.had)
 	}
-	ended := bytes.Count(r.events[:events], []byte(`"kind":"turn_ended"`))
+	whole := r.events[:bytes.LastIndexByte(r.events[:events], '\n')+1] // no response leaves before its turn's last line is
+	ended := bytes.Count(whole, []byte(`"kind":"turn_ended"`))
 	for i, said := range r.said {
 		rows := b.query(`SELECT assistant <> '' AND stop = 'end_turn' FROM turns WHERE user = ?`, said)
 		if len(rows) > 1 || i < ended && (len(rows) == 0 || rows[0][0] != "1") {
