@@ -29,7 +29,7 @@ type fault struct {
 	said      string            // what people are told, a regular expression; "" is nothing
 	kept      int               // turns in the database
 	code      int               // with which the proxy ends
-	doctor    string            // the problem that doctor then names, a regular expression; "" is none
+	doctor    string            // the problem with the disk that it then names, a regular expression; "" is none
 	mend      func(*faulty)     // as a person does then
 	owed      bool              // what was said waits for the daemon, also when it is well again
 	off       bool              // and is not for it
@@ -94,6 +94,16 @@ func alter(statements ...string) func(*faulty) {
 	return func(f *faulty) {
 		f.run(proxyBin, "sessions")
 		f.makeDatabase(f.database(), statements...)
+	}
+}
+
+// readOnly has the proxy and doctor see our folder, with a database, as a mount that takes nothing.
+func readOnly(f *faulty) {
+	f.run(proxyBin, "sessions")
+	f.box.wrap = []string{"unshare", "-rm", "sh", "-c",
+		`mount --bind "$0" "$0" && mount -o remount,bind,ro "$0" && exec "$@"`, filepath.Dir(f.database())}
+	if exec.Command("unshare", "-rm", "true").Run() != nil {
+		f.t.Skip("no namespaces here")
 	}
 }
 
@@ -231,6 +241,16 @@ var faults = []fault{
 		must(f.box, os.RemoveAll(filepath.Join(f.Signet, "acp")))
 		f.ask()
 	}, said: `/live was removed: what is said goes on in a new one`, kept: 2},
+	{who: "disk", what: "a write-ahead log that is cut off", talk: func(f *faulty) {
+		f.ask()
+		f.wait("the turn in the log", func() bool { return len(f.query(`SELECT 1 FROM turns WHERE stop <> ''`)) == 1 })
+		log := f.database() + "-wal"
+		info, err := os.Stat(log)
+		must(f.box, err)
+		must(f.box, os.Truncate(log, info.Size()/2))
+		f.ask()
+	}, said: `waits in a file until the database takes it`, kept: 2},
+	{who: "disk", what: "our folder mounted read-only", bare: true, with: readOnly, said: `cannot be written`, kept: -1, doctor: `/acp cannot be written: .*read-only`},
 	{who: "disk", what: "a database that somebody else holds", bare: true, talk: func(f *faulty) {
 		b := f.box
 		db, err := sql.Open("sqlite3", "file:"+f.database())
@@ -246,14 +266,14 @@ var faults = []fault{
 		_, err = db.Exec("ROLLBACK")
 		must(b, err)
 	}, kept: 2},
-	{who: "disk", what: "a file in the place of our folder", bare: true, with: put("acp", "x"), said: `acp`, kept: -1},
-	{who: "disk", what: "a file in the place of the living processes' folder", bare: true, with: put("acp/live", "x"), said: `live`, kept: 0},
+	{who: "disk", what: "a file in the place of our folder", bare: true, with: put("acp", "x"), said: `acp`, kept: -1, doctor: `/acp cannot be written: .*not a directory`},
+	{who: "disk", what: "a file in the place of the living processes' folder", bare: true, with: put("acp/live", "x"), said: `live`, kept: 0, doctor: `/acp/live cannot be written: .*not a directory`},
 	{who: "disk", what: "a file in the place of the log's folder", with: put("acp/log", "x"), said: `log`, kept: 2},
-	{who: "disk", what: "a configuration that cannot be read", with: put("agent.yaml", "acp: [\n"), said: `agent\.yaml`, kept: 2},
-	{who: "disk", what: "a folder in the place of an identity file", with: put("IDENTITY.md", ""), kept: 2},
+	{who: "disk", what: "a configuration that cannot be read", with: put("agent.yaml", "acp: [\n"), said: `agent\.yaml`, kept: 2, doctor: `agent\.yaml: yaml`},
+	{who: "disk", what: "a folder in the place of an identity file", with: put("IDENTITY.md", ""), kept: 2, doctor: `IDENTITY\.md is not a regular file`},
 	{who: "disk", what: "no room for anything", bare: true, with: func(f *faulty) {
 		f.box.wrap = []string{"sh", "-c", `ulimit -f 0; exec "$@"`, "sh"}
-	}, said: `.`, kept: -1},
+	}, said: `.`, kept: -1, doctor: `/acp cannot be written: .*too large`},
 }
 
 // Whatever goes wrong, a prompt goes out in its time, people are told what they lose, once, and what was said is kept
@@ -359,28 +379,30 @@ func (f *faulty) passed(tt fault) {
 	}
 }
 
-// diagnosed is the problem that doctor names with the database. The other commands say the same of it, if they cannot
-// do without.
+// diagnosed is what doctor says of the disk, and its exit code. The other commands say the same of the database, if they
+// cannot do without.
 func (f *faulty) diagnosed(tt fault) string {
 	f.t.Helper()
-	if tt.doctor == "" {
+	if tt.who != "disk" {
 		return ""
 	}
 	var found []struct{ Check, Status, Text string }
-	r := f.try(proxyBin, "doctor", "--json", "--memory", "embedded")
-	if err := json.Unmarshal([]byte(r.Stdout), &found); err != nil || r.Code != 1 {
-		f.t.Errorf("doctor: exit %d, %v\n%s%s", r.Code, err, r.Stdout, r.Stderr)
+	r := f.try(slices.Concat(f.box.wrap, []string{proxyBin, "doctor", "--json", "--memory", "embedded"})...)
+	must(f.box, json.Unmarshal([]byte(r.Stdout), &found))
+	if tt.doctor == "" && r.Code == 0 {
+		return "exit 0"
 	}
 	expected := regexp.MustCompile(tt.doctor)
-	if r := f.try(proxyBin, "sessions"); r.Code != 0 && !expected.MatchString(r.Stderr) {
-		f.t.Errorf("sessions says\n%s", r.Stderr)
-	}
 	for _, one := range found {
-		if one.Check == "database" && one.Status == "problem" && expected.MatchString(one.Text) {
-			return f.short(strings.TrimPrefix(one.Text, "database "+f.database()+": "))
+		if one.Status != "problem" || tt.doctor == "" || r.Code != 1 || !expected.MatchString(one.Text) {
+			continue
 		}
+		if r := f.try(proxyBin, "sessions"); one.Check == "database" && r.Code != 0 && !expected.MatchString(r.Stderr) {
+			f.t.Errorf("sessions says\n%s", r.Stderr)
+		}
+		return "exit 1: " + f.short(strings.TrimPrefix(one.Text, "database "+f.database()+": "))
 	}
-	f.t.Errorf("doctor says\n%s", r.Stdout)
+	f.t.Errorf("doctor: exit %d\n%s%s", r.Code, r.Stdout, r.Stderr)
 	return ""
 }
 

@@ -9,9 +9,10 @@ import (
 
 	"github.com/Signet-AI/signet-acp-proxy/correlation"
 	"github.com/Signet-AI/signet-acp-proxy/correlation/correlationtest"
+	"github.com/Signet-AI/signet-acp-proxy/sqlite"
 )
 
-// A file that is too large for the time is not said to be damaged.
+// A file that is too large for the time is not said to be damaged; one whose index lacks a row is.
 func TestCheckFile(t *testing.T) {
 	db, _, remove := correlationtest.Open()
 	defer remove()
@@ -20,6 +21,16 @@ func TestCheckFile(t *testing.T) {
 	}
 	if err := checkFile(t.Context(), db, 0); !errors.Is(err, errNotChecked) {
 		t.Errorf("without any time: %v, want %v", err, errNotChecked)
+	}
+	if _, err := db.Exec(`
+		CREATE TEMP TABLE hidden AS SELECT * FROM sqlite_schema WHERE name = 'sessions_key';
+		PRAGMA writable_schema = ON; DELETE FROM sqlite_schema WHERE name = 'sessions_key'; PRAGMA writable_schema = RESET;
+		INSERT INTO sessions (harness, acp_id, key, state, started, last_active) VALUES ('h', 'a', 'k', 'new', 1, 1);
+		PRAGMA writable_schema = ON; INSERT INTO sqlite_schema SELECT * FROM hidden; PRAGMA writable_schema = RESET`); err != nil {
+		t.Fatal(err)
+	}
+	if err := checkFile(t.Context(), db, time.Minute); !errors.Is(err, sqlite.ErrCorrupt) {
+		t.Errorf("an index without the row: %v", err)
 	}
 }
 

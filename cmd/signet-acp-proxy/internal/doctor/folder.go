@@ -60,22 +60,24 @@ func (e *examination) permissions() []finding {
 // minSpace is what a session may need, in bytes: SQLite's log and some turns.
 const minSpace = 1 << 20
 
-// space checks that the folder of the database can be written, by writing a file.
+// space checks that the folders of the database and of the files of events can be written, by writing a file.
 func (e *examination) space() []finding {
 	if e.c.DB == "" { // nobody has named a folder
 		return nil
 	}
-	dir := filepath.Dir(e.c.DB)
-	f, err := os.CreateTemp(dir, ".doctor-*")
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil // made by the first session
-	}
-	if err == nil {
-		_, err = f.Write(make([]byte, minSpace))
-		err = errors.Join(err, f.Close(), os.Remove(f.Name()))
-	}
-	if err != nil {
-		return problem("free some space, or move the folder: SIGNET_PATH, --db", "%s cannot be written: %v", dir, err)
+	for _, dir := range []string{filepath.Dir(e.c.DB), e.c.LiveDir()} {
+		f, err := os.CreateTemp(dir, ".doctor-*")
+		if errors.Is(err, fs.ErrNotExist) {
+			continue // made by the first session
+		}
+		if err == nil {
+			_, err = f.Write(make([]byte, minSpace))
+			err = errors.Join(err, f.Close(), os.Remove(f.Name()))
+		}
+		if err != nil {
+			return problem("free some space, or move the folder: SIGNET_PATH, --db",
+				"%s cannot be written: %v", dir, err)
+		}
 	}
 	return nil
 }

@@ -16,6 +16,10 @@ func TestFreeSpace(t *testing.T) {
 	if err := os.WriteFile(file, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
+	if err := errors.Join(os.Mkdir(filepath.Join(dir, "acp"), 0o700),
+		os.WriteFile(filepath.Join(dir, "acp", "live"), nil, 0o600)); err != nil {
+		t.Fatal(err)
+	}
 	for _, c := range []struct {
 		name, db string
 		problem  bool
@@ -24,13 +28,14 @@ func TestFreeSpace(t *testing.T) {
 		{"no folder yet", filepath.Join(dir, "none", "sessions.db"), false},
 		{"nobody named one", "", false},
 		{"a folder that takes nothing", filepath.Join(file, "sessions.db"), true},
+		{"a file in the place of the living processes' folder", filepath.Join(dir, "acp", "sessions.db"), true},
 	} {
 		e := examination{c: &config.Config{DB: c.db}}
 		if found := e.space(); len(found) > 0 != c.problem {
 			t.Errorf("%s: %+v", c.name, found)
 		}
 	}
-	if left, _ := os.ReadDir(dir); len(left) != 1 {
+	if left, _ := os.ReadDir(dir); len(left) != 2 {
 		t.Errorf("left behind: %v", left)
 	}
 }
