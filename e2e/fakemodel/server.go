@@ -12,6 +12,12 @@ import (
 	"sync"
 )
 
+// Claude Code, in its mode auto, has the model grade each call of a tool before it runs. What it cannot read blocks.
+const (
+	grading  = "<severity>N</severity>"
+	harmless = "<severity>0</severity>"
+)
+
 // A Server listens on loopback until Close.
 type Server struct {
 	URL string // without a path
@@ -92,6 +98,10 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 	out := &writer{w: w, stream: stream || body["stream"] == true}
 	if out.stream {
 		w.Header().Set("Content-Type", "text/event-stream")
+	}
+	if strings.Contains(req.System, grading) {
+		a.write(out, Reply{Text: harmless})
+		return
 	}
 	a.write(out, s.script(req))
 }

@@ -30,6 +30,10 @@ func TestServer(t *testing.T) {
 			"", []string{"A"}, []string{"look"}, []string{"tool_use", `{\"at\":\"sea\"}`},
 		},
 		{
+			"anthropic", "/v1/messages", `{"system":"Output <severity>N</severity>","messages":[{"role":"user","content":"A"}]}`,
+			"Output <severity>N</severity>\n", []string{"A"}, nil, []string{`\u003cseverity\u003e0\u003c/severity\u003e`},
+		},
+		{
 			"chat", "/v1/chat/completions",
 			`{"stream":true,"messages":[{"role":"system","content":"S"},{"role":"user","content":[{"type":"text","text":"A"}]}],"tools":[{"type":"function","function":{"name":"look"}}]}`,
 			"S\n", []string{"A"}, []string{"look"}, []string{"tool_calls", "[DONE]"},

@@ -16,7 +16,7 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/e2e/fakemodel"
 )
 
-var asking = []string{"claude", "codex", "opencode", "gemini"}
+var asking = []string{"claude", "codex", "opencode", "gemini", "qwen"}
 
 // pairs are those who ask and are asked; each is both. With SIGNET_TEST_PAIRS=all everybody asks everybody.
 func pairs() (all [][2]string) {
@@ -75,10 +75,10 @@ func delegate(t *testing.T, parent, child, mode string) {
 	reply := box.say("exec", askedFor)
 	box.alone()
 	var rows []struct {
-		Agent, State, Reason, Session, Branch, Folder, Answer string
-		Refused, Paths                                        []string
-		Started                                               time.Time
-		Ended                                                 time.Time
+		ID, Agent, State, Reason, Session, Branch, Folder, Answer string
+		Refused, Paths                                            []string
+		Started                                                   time.Time
+		Ended                                                     time.Time
 	}
 	if err := json.Unmarshal([]byte(box.ran(box.proxy, "delegations", "--json")), &rows); err != nil {
 		t.Fatal(err)
@@ -104,9 +104,24 @@ func delegate(t *testing.T, parent, child, mode string) {
 	if mode == "edit" && box.ran("git", "-C", filepath.Join(d.Folder, "git"), "show", d.Branch+":white.txt") != "white\n" {
 		t.Errorf("the branch does not have it: %+v", d)
 	}
+	if mode == "edit" {
+		box.applied(d.ID)
+	}
 	box.remember(d.Session)
 	box.check("asks another agent", !t.Failed(), "%s", child)
 	other.check("is asked by another agent", !t.Failed(), "%s", parent)
+}
+
+// applied shows what was handed back and takes it into the project.
+func (s stage) applied(id string) {
+	s.t.Helper()
+	if shown := s.ran(s.proxy, "delegations", "show", id); !strings.Contains(shown, "white.txt") {
+		s.t.Errorf("shown is\n%s", shown)
+	}
+	s.ran(s.proxy, "delegations", "apply", id)
+	if text, err := os.ReadFile(filepath.Join(s.Work, "white.txt")); string(text) != "white\n" {
+		s.t.Errorf("the project has %q, %v", text, err)
+	}
 }
 
 // remember looks for two sessions, one that works for the other, and for what each of them has kept.

@@ -14,7 +14,7 @@ import (
 // What is stored by a memory tool in one session is found by one in another, in each harness that offers them: qwen
 // shows a server's tools to a model that searches for them, pi ignores servers.
 func TestMemoryTools(t *testing.T) {
-	for _, h := range harnesses {
+	for _, h := range slices.Concat(harnesses, others) {
 		if h.name == "pi" {
 			continue
 		}

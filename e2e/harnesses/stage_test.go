@@ -153,9 +153,18 @@ type stage struct {
 }
 
 // stage makes a stage with a model that answers by script, and with "ok" where that is nil.
-func (h harness) stage(t *testing.T, script func(fakemodel.Request) fakemodel.Reply) stage {
+func (h harness) stage(t *testing.T, script func(fakemodel.Request) fakemodel.Reply) (s stage) {
 	t.Helper()
-	model := fakemodel.Start(script)
+	answers := script
+	if script != nil {
+		answers = func(r fakemodel.Request) fakemodel.Reply {
+			if r.Result { // the tools are connected
+				s.opensNothing()
+			}
+			return script(r)
+		}
+	}
+	model := fakemodel.Start(answers)
 	t.Cleanup(model.Close)
 	box, err := sandbox.New()
 	if err != nil {
@@ -253,6 +262,12 @@ func (s stage) alone() {
 	s.t.Helper()
 	left, err := s.Settle(30 * time.Second)
 	s.check("leaves nothing behind", err == nil && len(left) == 0, "still running: %v (%v)", left, err)
+}
+
+// opensNothing looks at what anybody can read of the processes that run.
+func (s stage) opensNothing() {
+	exposed, err := s.Exposed()
+	s.check("nothing opens anything", err == nil && len(exposed) == 0, "%q (%v)", exposed, err)
 }
 
 // remembers waits until a search finds what was said: a process that ends leaves what a busy database does not take

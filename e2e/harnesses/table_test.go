@@ -18,7 +18,7 @@ var checks = []string{
 	"version",
 	"first prompt: identity", "… a memory of another session", "… once, also in the next process",
 	"session loaded in a new process", "history and titles without our block", "cancelled turn",
-	"memory tool called and answered", "identity after /compact", "… after it compacted by itself",
+	"memory tool called and answered", "nothing opens anything", "identity after /compact", "… after it compacted by itself",
 	"title of the user's words", "… after a command", "identity in the system prompt",
 	"context after a login", "notices are no words", "list while a session is made", "doctor",
 	"acpx exec, sessions", "acpx sessions watch", "acpx shared session", "acpx flow",
