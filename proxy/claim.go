@@ -38,7 +38,7 @@ func (f *finder) Claim(
 		case <-ctx.Done(): // nobody waits for it any more
 		}
 		if claimed {
-			f.talk.Do(func(c *session.Connection) { c.Ungranted(s) })
+			f.talk.Tell(func(c *session.Connection) { c.Ungranted(s) })
 		}
 	})
 	return answer

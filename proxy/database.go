@@ -129,7 +129,7 @@ func (d *database) open() {
 // folded is called by the file of events when events were folded in (eventlog.Options.Folded).
 func (d *database) folded(ended bool, gone []int) {
 	if len(gone) > 0 {
-		d.talk.Do(func(c *session.Connection) { c.Forget(gone) })
+		d.talk.Tell(func(c *session.Connection) { c.Forget(gone) })
 	}
 	if ended {
 		select {
@@ -233,7 +233,7 @@ func (d *database) awaitFolded(ctx context.Context, events int) error {
 	if err := d.file.Folded(ctx); err != nil {
 		return err
 	}
-	d.talk.Do(func(c *session.Connection) { c.Folded(events) })
+	d.talk.Tell(func(c *session.Connection) { c.Folded(events) })
 	return nil
 }
 

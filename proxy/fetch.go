@@ -26,7 +26,7 @@ func (f *fetcher) Fetch(job session.FetchJob) {
 		var stored json.RawMessage
 		err := guard.ErrPanicked // unless it comes to its end
 		defer func() {
-			f.talk.Do(func(c *session.Connection) { c.FetchEnded(job.Fetch, got, stored, err) })
+			f.talk.Tell(func(c *session.Connection) { c.FetchEnded(job.Fetch, got, stored, err) })
 		}()
 		b := f.database.now()
 		if b == nil {
@@ -98,7 +98,7 @@ func (f *fetcher) Recall(p *session.Held, words string, until time.Time) {
 		ctx, cancel := context.WithDeadline(ctx, until)
 		defer cancel()
 		var found memory.Context
-		defer func() { f.talk.Do(func(c *session.Connection) { c.Recalled(p, found) }) }()
+		defer func() { f.talk.Tell(func(c *session.Connection) { c.Recalled(p, found) }) }()
 		found = f.recall(ctx, p, words)
 	})
 }

@@ -32,7 +32,7 @@ func (f *finder) FindRecord(s *session.Session) {
 // lookUp asks the ledger about a session.
 func (f *finder) lookUp(ctx context.Context, l *session.Lookup) {
 	answer := session.LookedUp{Err: guard.ErrPanicked} // unless it comes to its end
-	defer func() { f.talk.Do(func(c *session.Connection) { c.LookedUp(l, answer) }) }()
+	defer func() { f.talk.Tell(func(c *session.Connection) { c.LookedUp(l, answer) }) }()
 	if f.database.ready(ctx) == nil {
 		answer.None, answer.Err = true, errNoLedger
 		return
@@ -42,7 +42,7 @@ func (f *finder) lookUp(ctx context.Context, l *session.Lookup) {
 		record = f.o.Record("")
 	}
 	first := 0
-	f.talk.Do(func(c *session.Connection) { first = c.Behind(l.First...) })
+	f.talk.Tell(func(c *session.Connection) { first = c.Behind(l.First...) })
 	answer.Err = f.database.with(ctx, first, func(b *Backend) (err error) {
 		found := session.Found{Record: record}
 		if l.Kind == session.OpensNew {
@@ -55,7 +55,7 @@ func (f *finder) lookUp(ctx context.Context, l *session.Lookup) {
 		}
 		guard.Point("look-up")
 		var wanted session.Wanted
-		f.talk.Do(func(c *session.Connection) { wanted = c.Found(l, found) })
+		f.talk.Tell(func(c *session.Connection) { wanted = c.Found(l, found) })
 		answer.Unknown = found.Known == nil && l.Kind != session.OpensNew
 		if wanted.Orphan && b.Parent != nil { // an agent that starts another through acpx runs a proxy inside a proxy
 			key := b.Parent(ctx, wanted.Who.Cwd)
@@ -138,7 +138,7 @@ func (f *finder) byID(ctx context.Context, b *Backend, of *session.Lookup, found
 // findRecord finds the acpx record of a session.
 func (f *finder) findRecord(s *session.Session) {
 	if record := f.o.Record(s.Known().ID); record != "" {
-		f.talk.Do(func(c *session.Connection) { c.RecordFound(s, record) })
+		f.talk.Tell(func(c *session.Connection) { c.RecordFound(s, record) })
 	}
 }
 

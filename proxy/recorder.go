@@ -152,7 +152,7 @@ func (r *recorder) close() {
 // record records what is due.
 func (r *recorder) record() {
 	var due session.Due
-	r.talk.Do(func(c *session.Connection) { due = c.TakeDue() })
+	r.talk.Tell(func(c *session.Connection) { due = c.TakeDue() })
 	r.diskHangs = false
 	private := map[*session.Session][]string{} // where this round has found more
 	for _, d := range due.Turns {
@@ -204,7 +204,7 @@ func (r *recorder) recordRest(due session.Due, private map[*session.Session][]st
 	}
 	var closed bool
 	var releases []func()
-	r.talk.Do(func(c *session.Connection) { closed, releases = c.RecordClosings() })
+	r.talk.Tell(func(c *session.Connection) { closed, releases = c.RecordClosings() })
 	for _, release := range releases {
 		release()
 	}
@@ -219,7 +219,7 @@ func (r *recorder) add(
 	s *session.Session, t *session.Turn, private []string, events ...correlation.Event,
 ) (all []string) {
 	if len(events) > 0 {
-		r.talk.Do(func(c *session.Connection) { all = c.Recorded(s, t, private, events...) })
+		r.talk.Tell(func(c *session.Connection) { all = c.Recorded(s, t, private, events...) })
 	}
 	return all
 }

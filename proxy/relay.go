@@ -106,7 +106,7 @@ func (r *Relay) Run() error {
 	r.tasks.end()
 	lost := 0
 	guard.Run("last words", func() {
-		r.talk.Do(func(c *session.Connection) { lost = c.HarnessEnded() })
+		r.talk.Tell(func(c *session.Connection) { lost = c.HarnessEnded() })
 		r.recorder.close()
 	})
 	guard.Run("end", r.database.close)

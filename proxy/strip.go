@@ -264,7 +264,7 @@ func (p *stripper) stripTitles(line []byte, titles []title) []byte {
 // this connection does not have the session.
 func (p *stripper) firstWords(ctx context.Context, s *session.Session, row int64) string {
 	if s != nil { // its first prompt may have been sent just now
-		p.recorder.flush()
+		p.recorder.recordNow(ctx)
 		if known, err := p.file.Row(ctx, s.Number()); err == nil {
 			row = known
 		}

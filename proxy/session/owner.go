@@ -46,21 +46,31 @@ func (w *Owner) End() {
 	<-w.ended
 }
 
-// Do has the goroutine do something, and waits for that. It reports false if it was not done.
+// Do has the goroutine do something for a frame, and waits for that. It reports false if it was not done.
 func (w *Owner) Do(f func(*Connection)) bool {
 	m := message{f, make(chan struct{})}
 	select {
 	case w.c.inbox <- m:
+		<-m.handled
+		return true
 	default: // it is busy
-		timer := time.NewTimer(askLimit)
-		defer timer.Stop()
-		select {
-		case w.c.inbox <- m:
-		case <-w.ended:
-			return false
-		case <-timer.C:
-			return false
-		}
+	}
+	timer := time.NewTimer(askLimit)
+	defer timer.Stop()
+	return w.send(m, timer.C)
+}
+
+// Tell is Do for what comes from beside the conversation: no frame waits for it, and nothing of it may be lost, so it
+// waits until the goroutine has time. It reports false if that has ended.
+func (w *Owner) Tell(f func(*Connection)) bool { return w.send(message{f, make(chan struct{})}, nil) }
+
+func (w *Owner) send(m message, late <-chan time.Time) bool {
+	select {
+	case w.c.inbox <- m:
+	case <-w.ended:
+		return false
+	case <-late:
+		return false
 	}
 	<-m.handled
 	return true
