@@ -34,8 +34,9 @@ const (
 // Ended reports whether the state is final.
 func (s State) Ended() bool { return s != Queued && s != Running }
 
-// answers reports whether the delegation is the answer to a request that is repeated.
-func (s State) answers() bool { return s == Done || !s.Ended() }
+// answers reports whether the delegation is the answer to a request that is repeated. What failed may have been mended
+// since; what was lost may be done, and nothing is done twice because somebody was killed.
+func (s State) answers() bool { return s == Done || s == Lost || !s.Ended() }
 
 // A Mode says what the other agent may do with files.
 type Mode string
