@@ -208,7 +208,11 @@ func LeftAlone(dir string) (all []error, err error) {
 }
 
 func (s Sweep) remove(ctx context.Context, f file, last bool, did *Swept) error {
-	if err := removeFile(ctx, s.Store, f, last); err != nil {
+	err := removeFile(ctx, s.Store, f, last)
+	if errors.Is(err, sqlite.ErrBusy) { // others read what was there before: the next sweep removes it
+		return nil
+	}
+	if err != nil {
 		return err
 	}
 	if last {
