@@ -45,7 +45,7 @@ func (p *stripper) userMessage(line []byte, id []byte, users bool) []byte {
 			last = block.End
 		}
 	}
-	s, cut, text := p.show(line, id, users, texts)
+	s, cut, text := p.show(line, id, users && !preamble(line), texts)
 	if cut == 0 {
 		return line
 	}
@@ -62,6 +62,18 @@ func (p *stripper) userMessage(line []byte, id []byte, users bool) []byte {
 	}
 	p.logEdit("replay", s, line, edited)
 	return edited
+}
+
+// preamble reports whether a chunk begins with a tag that is not our block's: harnesses put what they tell the model
+// under the user's name, gemini before its load is answered (docs/facts/harnesses.md). That says nothing of which of the
+// user's words they have kept.
+func preamble(line []byte) bool {
+	text, ok := frame.Find(line, "params", "update", "content", "text")
+	if !ok {
+		return false
+	}
+	words, tag := bytes.CutPrefix(bytes.TrimPrefix(text.Of(line), []byte{'"'}), []byte{'<'})
+	return tag && !bytes.HasPrefix(words, []byte(markLetters))
 }
 
 // A place is where a text stands in a message: in a block of its content, behind the end of another, 0 if it is the

@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"fmt"
 	"strings"
 	"time"
 
@@ -74,11 +75,21 @@ func canary(ctx context.Context, of *sql.DB) (step string, err error) {
 			return nil
 		}},
 	} {
-		if err := do.f(); err != nil {
+		if err := attempt(do.f); err != nil {
 			return do.step, err
 		}
 	}
 	return "", nil
+}
+
+// attempt is f, whose panic is an error: a mistake of ours is what doctor is to name.
+func attempt(f func() error) (err error) {
+	defer func() {
+		if mistake := recover(); mistake != nil {
+			err = fmt.Errorf("it panicked: %v", mistake)
+		}
+	}()
+	return f()
 }
 
 func writeCanary(ctx context.Context, journal *correlation.Store) error {
