@@ -167,8 +167,7 @@ func TestRecordIsShown(t *testing.T) {
 		t.Errorf("the daemon got %q", got)
 	}
 	cmd, _, address := b.openPage()
-	reply, err := http.Get(address + "sessions/1")
-	must(b, err)
+	reply := browse(b, address, "sessions/1")
 	page, err := io.ReadAll(reply.Body)
 	must(b, err)
 	reply.Body.Close()

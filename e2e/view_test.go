@@ -30,8 +30,8 @@ func (b *box) openPage(flags ...string) (cmd *exec.Cmd, lines *bufio.Reader, add
 	return cmd, lines, strings.TrimSpace(address)
 }
 
-// browse opens the printed address as a browser does, and returns the page's memories.
-func browse(b *box, address string) *http.Response {
+// browse opens the printed address as a browser does, and returns what the page has at a path.
+func browse(b *box, address, path string) *http.Response {
 	b.t.Helper()
 	jar, err := cookiejar.New(nil)
 	must(b, err)
@@ -39,7 +39,7 @@ func browse(b *box, address string) *http.Response {
 	first, err := browser.Get(address)
 	must(b, err)
 	must(b, first.Body.Close())
-	answer, err := browser.Get(first.Request.URL.String() + "parts/memories")
+	answer, err := browser.Get(first.Request.URL.String() + path)
 	must(b, err)
 	return answer
 }
@@ -65,7 +65,7 @@ func TestViewLive(t *testing.T) {
 		}
 	}
 	must(b, cmd.Process.Signal(syscall.SIGPIPE))
-	answer := browse(b, address)
+	answer := browse(b, address, "parts/memories")
 	page, err := io.ReadAll(answer.Body)
 	must(b, err)
 	answer.Body.Close()

@@ -65,7 +65,7 @@ func (p *stripper) userMessage(line []byte, id []byte, users bool) []byte {
 }
 
 // preamble reports whether a chunk begins with a tag that is not our block's: harnesses put what they tell the model
-// under the user's name, gemini before its load is answered (docs/facts/harnesses.md). That says nothing of which of the
+// under the user's name, gemini before it answers a load (docs/facts/harnesses.md). That says nothing of which of the
 // user's words they have kept.
 func preamble(line []byte) bool {
 	text, ok := frame.Find(line, "params", "update", "content", "text")

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -106,12 +107,13 @@ func serveLane(ctx context.Context, e *endpoint, in, out *os.File) {
 // serveClient serves the client that calls itself name. end ends that: at once, or when all is answered.
 func (e *endpoint) serveClient(ctx context.Context, name string, out *os.File) (to io.Writer, end func(atOnce bool)) {
 	ctx, cancel := context.WithCancel(ctx)
-	_, _ = fmt.Fprintf(out, "%c%s\n", mark, name)
+	_, _ = fmt.Fprintf(out, "\n%c%s\n", mark, name) // an answer may have broken off
+	told := &answers{out: out}
 	from, to := io.Pipe()
 	ended := make(chan struct{})
 	guard.Go("memory tools", func() {
 		defer close(ended)
-		if err := e.serve(ctx, from, keptOpen{out}); err != nil {
+		if err := e.serve(ctx, from, told); err != nil {
 			e.o.Log.Info().Err(err).Msg("a connection to the memory tools ended")
 		}
 		from.Close()
@@ -124,6 +126,7 @@ func (e *endpoint) serveClient(ctx context.Context, name string, out *os.File) (
 		}
 		to.(io.Closer).Close()
 		<-ended
+		told.end()
 		_ = out.SetWriteDeadline(time.Time{})
 		if !atOnce {
 			_, _ = fmt.Fprintf(out, "%c\n", mark)
@@ -131,9 +134,31 @@ func (e *endpoint) serveClient(ctx context.Context, name string, out *os.File) (
 	}
 }
 
-type keptOpen struct{ io.Writer }
+// Answers are those to one client of a lane. Close keeps the pipe open for the next; what is answered after end is
+// nobody's.
+type answers struct {
+	out *os.File
 
-func (keptOpen) Close() error { return nil }
+	mu    sync.Mutex // guards ended, and writing
+	ended bool
+}
+
+func (a *answers) Write(answer []byte) (int, error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.ended {
+		return 0, os.ErrClosed
+	}
+	return a.out.Write(answer)
+}
+
+func (a *answers) Close() error { return nil }
+
+func (a *answers) end() {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.ended = true
+}
 
 // throughPipes is Pipe where the address is a folder of pipes.
 func throughPipes(folder string, in io.Reader, out io.Writer) error {
