@@ -106,7 +106,10 @@ func (b *bridge) prepare(ctx context.Context, who memory.Session, s scope, raw j
 	if t.name == "" {
 		return raw, nil
 	}
-	err := v.conceal(b.o.Private, who.Project)
+	raw, err := b.o.Rights.known(t, raw)
+	if err == nil {
+		err = v.conceal(b.o.Private, who.Project)
+	}
 	if err == nil {
 		raw, err = v.into(raw)
 	}

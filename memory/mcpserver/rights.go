@@ -1,6 +1,8 @@
 package mcpserver
 
 import (
+	"encoding/json"
+	"maps"
 	"slices"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -41,6 +43,21 @@ func (r Rights) mark(t tool, v values) {
 		tags += ","
 	}
 	v["tags"] = tags + childMark
+}
+
+// known keeps the arguments that we know: a daemon has others, and pins a memory by one of them.
+func (r Rights) known(t tool, raw json.RawMessage) (json.RawMessage, error) {
+	if r == AllRights || len(raw) == 0 {
+		return raw, nil
+	}
+	fields := map[string]json.RawMessage{}
+	if err := json.Unmarshal(raw, &fields); err != nil {
+		return nil, err
+	}
+	maps.DeleteFunc(fields, func(name string, _ json.RawMessage) bool {
+		return !slices.ContainsFunc(t.arguments, func(a argument) bool { return a.name == name })
+	})
+	return json.Marshal(fields)
 }
 
 // origin says who said what a call stores.

@@ -75,9 +75,10 @@ func TestRights(t *testing.T) {
 					t.Errorf("%s of a daemon: %s", name, said)
 				}
 			}
-			c.call("memory_store", map[string]any{"content": content})
+			c.call("memory_store", map[string]any{"content": content, "pinned": true})
 			calls := strings.Join(behind.called(), "\n")
 			if strings.Contains(calls, "agent_peers") || strings.Contains(calls, "memory_forget") ||
+				strings.Contains(calls, "pinned") ||
 				strings.Contains(calls, `"tags":"child"`) != (tt.rights == NoteRights) {
 				t.Errorf("the daemon was asked:\n%s", calls)
 			}
