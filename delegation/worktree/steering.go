@@ -57,6 +57,9 @@ func steers(name string) string {
 			}
 		}
 	}
+	if elements[len(elements)-1] == "head" { // without one a folder is no repository, whose configuration runs programs
+		return "a git folder"
+	}
 	return ""
 }
 

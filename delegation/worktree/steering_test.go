@@ -18,7 +18,7 @@ func TestApplyHoldsBack(t *testing.T) {
 		"tools/hooks/pre-push": true, "Tools/Hooks/pre-push": true, ".npmrc": true,
 		"x.sublime-project": true, "lefthook-local.yml": true, ".lefthook.toml": true,
 		"claude.md.txt": false, "notes/agents.txt": false, ".github/README.md": false, "tools/other": false,
-		"vscode/x.json": false, "src/mcp.go": false,
+		"sub/HEAD": true, "head/x.go": false, "vscode/x.json": false, "src/mcp.go": false,
 	} {
 		applyOne(t, name, held, func(own string) { write(t, own, map[string]string{name: "theirs"}) })
 	}
