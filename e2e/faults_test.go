@@ -241,15 +241,6 @@ var faults = []fault{
 		must(f.box, os.RemoveAll(filepath.Join(f.Signet, "acp")))
 		f.ask()
 	}, said: `/live was removed: what is said goes on in a new one`, kept: 2},
-	{who: "disk", what: "a write-ahead log that is cut off", talk: func(f *faulty) {
-		f.ask()
-		f.wait("the turn in the log", func() bool { return len(f.query(`SELECT 1 FROM turns WHERE stop <> ''`)) == 1 })
-		log := f.database() + "-wal"
-		info, err := os.Stat(log)
-		must(f.box, err)
-		must(f.box, os.Truncate(log, info.Size()/2))
-		f.ask()
-	}, said: `waits in a file until the database takes it`, kept: 2},
 	{who: "disk", what: "our folder mounted read-only", bare: true, with: readOnly, said: `cannot be written`, kept: -1, doctor: `/acp cannot be written: .*read-only`},
 	{who: "disk", what: "a database that somebody else holds", bare: true, talk: func(f *faulty) {
 		b := f.box
