@@ -171,8 +171,7 @@ func (f *folder) foldAll(ctx context.Context) error {
 		target := f.w.written()
 		database := f.store.File()
 		if database != nil && !os.SameFile(database, f.database) || f.r != nil && !f.r.file.is(f.r.opened) {
-			f.anew()
-			f.database = database
+			f.anew(database)
 		}
 		if f.r == nil {
 			r, err := fileOf(f.o.Dir, f.o.Process.ID, f.number).reader(f.store, f.o.Log, f.o.Now)
@@ -221,7 +220,7 @@ func (f *folder) foldAll(ctx context.Context) error {
 }
 
 // anew begins with the files and the database that are there now: somebody has removed or replaced the folder.
-func (f *folder) anew() {
+func (f *folder) anew(database fs.FileInfo) {
 	if f.r != nil {
 		_ = f.r.close() // it was only read
 		f.r = nil
@@ -237,15 +236,15 @@ func (f *folder) anew() {
 	defer f.mu.Unlock()
 	clear(f.rows)
 	clear(f.gone)
-	f.reached = place{}
+	f.reached, f.database = place{}, database
 }
 
 // folded returns how far a file of this process is folded into the database that is there now.
 func (f *folder) folded(number int) int64 {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if f.store == nil || f.reached.number != number || f.store.File() == nil {
-		return 0
+	if f.store == nil || f.reached.number != number || !os.SameFile(f.store.File(), f.database) {
+		return 0 // it has gone, and may have been made anew
 	}
 	return f.reached.position
 }

@@ -66,7 +66,7 @@ func TestRefusedLines(t *testing.T) {
 		r.Last.IsZero() {
 		t.Errorf("kept aside: %+v", r)
 	}
-	if n := b.count(`SELECT count(*) FROM refused_events WHERE session > 0 AND line LIKE '%poison%' AND reason LIKE '%: no'`); n != 3 {
+	if n := b.count(`SELECT count(*) FROM refused_events WHERE session > 0 AND line LIKE '%poison%' AND reason LIKE '%: no%'`); n != 3 {
 		t.Errorf("%d lines are kept with their session and the reason", n)
 	}
 	if n := b.count("SELECT count(*) FROM sessions WHERE record = 'r'"); n != 1 {
