@@ -44,7 +44,7 @@ func (s *Store) WasInserted(ctx context.Context, item string, since time.Time) (
 // KeysOnwards returns the keys of the session that has or had a key, and of all that continue it.
 func (s *Store) KeysOnwards(ctx context.Context, key string) ([]string, error) {
 	return collect(ctx, s, "reading keys", sqlite.One[string], `WITH RECURSIVE onwards (id) AS (
-			SELECT session FROM session_keys WHERE key = ?
+			SELECT session FROM session_keys WHERE key = ? AND session IS NOT NULL
 			UNION SELECT s.id FROM onwards o JOIN sessions s ON s.continue_of = o.id
 			UNION SELECT h.taken_by FROM onwards o JOIN handoffs h ON h.session = o.id AND h.taken_by > 0)
 		SELECT key FROM session_keys WHERE session IN onwards`, key)
@@ -53,8 +53,8 @@ func (s *Store) KeysOnwards(ctx context.Context, key string) ([]string, error) {
 // NoteEvent adds an event to the session that has or had a key; without one it does nothing.
 func NoteEvent(ctx context.Context, tx *sql.Tx, key string, e StoredEvent) error {
 	_, err := tx.ExecContext(ctx, `INSERT INTO events (at, kind, process, session, turn, data)
-		SELECT ?, ?, ?, session, (SELECT id FROM turns WHERE id = ?), ? FROM session_keys WHERE key = ?`,
-		sqlite.Stamp(e.At), e.Kind, e.Process, e.Turn, string(e.Data), key)
+		SELECT ?, ?, ?, session, (SELECT id FROM turns WHERE id = ?), ? FROM session_keys
+		WHERE key = ? AND session IS NOT NULL`, sqlite.Stamp(e.At), e.Kind, e.Process, e.Turn, string(e.Data), key)
 	return err
 }
 
@@ -63,7 +63,7 @@ func NoteEvent(ctx context.Context, tx *sql.Tx, key string, e StoredEvent) error
 // of several one in that folder, and of these the one that began its turn, or was active, last.
 func (s *Store) Parent(ctx context.Context, parent, cwd string) (key string, err error) {
 	for _, query := range []string{
-		`SELECT key FROM session_keys WHERE key = ?1 AND ?2 = ?2`,
+		`SELECT key FROM session_keys WHERE key = ?1 AND session IS NOT NULL AND ?2 = ?2`,
 		`SELECT t.key FROM turns t JOIN sessions s ON s.id = t.session WHERE t.process = ?1 AND t.ended = 0
 			ORDER BY s.cwd = ?2 DESC, t.id DESC LIMIT 1`,
 		`SELECT s.key FROM attachments a JOIN sessions s ON s.id = a.session WHERE a.process = ?1

@@ -8,25 +8,27 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/sqlite"
 )
 
+// dropContexts begins a statement that takes contexts out of sessions. It names the condition by whose index those that
+// have one are found.
+const dropContexts = `UPDATE sessions SET context_key = '', context_at = 0, context = NULL WHERE context_at > 0 `
+
 // TakeContext removes and returns the session's stored context, with the key that it was fetched under; of two
 // processes one gets it. A context older than maxAge is only removed: ErrNotFound.
 func (s *Store) TakeContext(
 	ctx context.Context, id int64, maxAge time.Duration,
 ) (payload []byte, key string, err error) {
-	err = s.write(ctx, "taking a stored context", func(tx *sql.Tx) error {
-		var at int64
-		err := tx.QueryRowContext(ctx, `DELETE FROM stored_contexts WHERE session = ? RETURNING payload, key, at`,
-			id).Scan(&payload, &key, &at)
-		if err != nil {
-			return orNotFound(err)
+	const doing = "taking a stored context"
+	var at int64
+	err = s.write(ctx, doing, func(tx *sql.Tx) error {
+		err := tx.QueryRowContext(ctx, `SELECT context, context_key, context_at FROM sessions
+			WHERE id = ? AND context_at > 0`, id).Scan(&payload, &key, &at)
+		if err == nil {
+			_, err = tx.ExecContext(ctx, dropContexts+`AND id = ?`, id)
 		}
-		if at < sqlite.Stamp(s.now().Add(-maxAge)) {
-			payload, key = nil, ""
-		}
-		return nil
+		return orNotFound(err)
 	})
-	if err == nil && payload == nil {
-		err = sqlite.While("taking a stored context", ErrNotFound)
+	if err == nil && at < sqlite.Stamp(s.now().Add(-maxAge)) {
+		err = sqlite.While(doing, ErrNotFound)
 	}
 	if err != nil {
 		return nil, "", err
@@ -38,13 +40,20 @@ func (s *Store) TakeContext(
 func (s *Store) DropContexts(ctx context.Context, maxAge time.Duration) error {
 	const doing = "removing old contexts"
 	before := sqlite.Stamp(s.now().Add(-maxAge))
-	var any bool // a delete that finds nothing still waits for the lock
-	err := s.db.QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM stored_contexts WHERE at < ?)`, before).Scan(&any)
+	var any bool // a change that finds nothing still waits for the lock
+	err := s.db.QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM sessions WHERE context_at > 0 AND context_at < ?)`,
+		before).Scan(&any)
 	if err != nil || !any {
 		return sqlite.While(doing, err)
 	}
 	return s.write(ctx, doing, func(tx *sql.Tx) error {
-		_, err := tx.ExecContext(ctx, `DELETE FROM stored_contexts WHERE at < ?`, before)
+		_, err := tx.ExecContext(ctx, dropContexts+`AND context_at < ?`, before)
 		return err
 	})
+}
+
+// DropContexts removes the stored contexts that contain a text.
+func DropContexts(ctx context.Context, tx *sql.Tx, text string) error {
+	_, err := tx.ExecContext(ctx, dropContexts+`AND instr(CAST(context AS TEXT), ?) > 0`, text)
+	return err
 }

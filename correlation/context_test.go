@@ -29,7 +29,7 @@ func TestTakeContext(t *testing.T) {
 			t.Errorf("too old: %v", err)
 		}
 	}
-	if n := b.count("SELECT count(*) FROM stored_contexts"); n != 0 {
+	if n := b.count("SELECT count(*) FROM sessions WHERE context_at > 0"); n != 0 {
 		t.Error("one that is too old was kept")
 	}
 }
@@ -45,8 +45,8 @@ func TestDropContexts(t *testing.T) {
 	tx := must(b.another().db.BeginTx(t.Context(), nil))(t)
 	check(t, b.DropContexts(t.Context(), 90*time.Second)) // where nothing is old it waits for nobody's lock
 	check(t, tx.Rollback())
-	if n := b.count("SELECT count(*) FROM stored_contexts WHERE payload = CAST('young' AS BLOB)"); n != 1 ||
-		b.count("SELECT count(*) FROM stored_contexts") != 1 {
+	if n := b.count("SELECT count(*) FROM sessions WHERE context = CAST('young' AS BLOB)"); n != 1 ||
+		b.count("SELECT count(*) FROM sessions WHERE context_at > 0") != 1 {
 		t.Error("not the old one went")
 	}
 }

@@ -102,7 +102,7 @@ func (s *Store) removeLeftovers(ctx context.Context) error {
 	old, lost := sqlite.Stamp(s.now().Add(-keepEnded)), sqlite.Stamp(s.now().Add(-giveUp))
 	var any bool // a delete that finds nothing still waits for the lock
 	err := s.db.QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM processes WHERE ended BETWEEN 1 AND ?)
-		OR EXISTS (SELECT 1 FROM started_keys WHERE started <= ?)`, old, lost).Scan(&any)
+		OR EXISTS (SELECT 1 FROM session_keys WHERE session IS NULL AND started <= ?)`, old, lost).Scan(&any)
 	if err != nil {
 		return err
 	}
@@ -110,7 +110,7 @@ func (s *Store) removeLeftovers(ctx context.Context) error {
 		err := s.write(ctx, "removing rows of old processes", func(tx *sql.Tx) error {
 			_, err := tx.ExecContext(ctx, `DELETE FROM processes WHERE ended BETWEEN 1 AND ?`, old)
 			if err == nil {
-				_, err = tx.ExecContext(ctx, `DELETE FROM started_keys WHERE started <= ?`, lost)
+				_, err = tx.ExecContext(ctx, `DELETE FROM session_keys WHERE session IS NULL AND started <= ?`, lost)
 			}
 			return err
 		})

@@ -79,16 +79,14 @@ func (e ContextStored) fold(b *Batch) error {
 	payload := []byte(e.Context)
 	e.Context = json.RawMessage("null") // it may be large, and is in its table
 	return b.inSession(e, e.Session, func(row int64) error {
-		return b.exec(`INSERT INTO stored_contexts (session, key, at, payload) VALUES (?, ?, ?, coalesce(?, x''))
-			ON CONFLICT (session) DO UPDATE
-			SET key = excluded.key, at = excluded.at, payload = excluded.payload`,
-			row, e.Key, sqlite.Stamp(e.Fetched), payload)
+		return b.exec(`UPDATE sessions SET context_key = ?, context_at = ?, context = ? WHERE id = ?`, e.Key,
+			sqlite.Stamp(e.Fetched), payload, row)
 	})
 }
 
 func (e ContextDropped) fold(b *Batch) error {
 	return b.inSession(e, e.Session, func(row int64) error {
-		return b.exec(`DELETE FROM stored_contexts WHERE session = ?`, row)
+		return b.exec(dropContexts+`AND id = ?`, row)
 	})
 }
 
@@ -139,14 +137,14 @@ func (e KeyStarted) fold(b *Batch) error {
 	if err != nil || n > 0 {
 		return err
 	}
-	return b.exec(`INSERT INTO started_keys (key, process, agent_id, started) VALUES (?, ?, ?, ?)
-		ON CONFLICT DO NOTHING`, e.Key, b.process, e.AgentID, b.now())
+	return b.exec(`INSERT INTO session_keys (key, created, started, process, agent_id) VALUES (?1, ?2, ?2, ?3, ?4)`,
+		e.Key, b.now(), b.process, e.AgentID)
 }
 
 func (e DaemonAnswered) fold(b *Batch) error {
-	return b.exec(`INSERT INTO daemon_seen (signet_path, url, version, at) VALUES (?, ?, ?, ?)
-		ON CONFLICT (signet_path) DO UPDATE SET url = excluded.url, version = excluded.version, at = excluded.at`,
-		e.SignetPath, e.URL, e.Version, b.now())
+	return b.exec(`INSERT INTO noted (kind, name, at, value)
+		VALUES ('daemon', ?, ?, json_object('url', ?, 'version', ?))
+		ON CONFLICT DO UPDATE SET at = excluded.at, value = excluded.value`, e.SignetPath, b.now(), e.URL, e.Version)
 }
 
 func (e ProcessEnded) fold(b *Batch) error {

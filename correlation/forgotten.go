@@ -51,8 +51,8 @@ func noteForgotten(ctx context.Context, tx *sql.Tx, turns string) error {
 		return err
 	}
 	for _, both := range gone {
-		if _, err := tx.ExecContext(ctx, `INSERT OR IGNORE INTO turns_forgotten (digest) VALUES (?), (?)`,
-			both[0][:], both[1][:]); err != nil {
+		if _, err := tx.ExecContext(ctx, `INSERT OR IGNORE INTO forgotten (kind, what)
+			VALUES ('turn', ?), ('turn', ?)`, both[0][:], both[1][:]); err != nil {
 			return err
 		}
 	}
@@ -62,7 +62,7 @@ func noteForgotten(ctx context.Context, tx *sql.Tx, turns string) error {
 // IsForgotten reports whether a person had a session forgotten or pruned.
 func (s *Store) IsForgotten(ctx context.Context, acpID string) (gone bool, err error) {
 	return value[bool](ctx, s, "looking for what was forgotten",
-		`SELECT EXISTS (SELECT 1 FROM sessions_forgotten WHERE acp_id = ?)`, storedID(acpID))
+		`SELECT EXISTS (SELECT 1 FROM forgotten WHERE kind = 'session' AND what = ? AND turn IS NULL)`, storedID(acpID))
 }
 
 // forgottenTurns reports for each turn whether it was forgotten, or is a copy of one that was.
@@ -74,7 +74,7 @@ func (s *Store) forgottenTurns(ctx context.Context, acpID string, turns []Turn) 
 		}
 	}
 	gone, err := sqlite.Collect(ctx, s.db, sqlite.One[int], `SELECT j.key FROM json_each(?) j
-		JOIN turns_forgotten f ON f.digest = unhex(j.value)`, sqlite.List(digests))
+		JOIN forgotten f ON f.kind = 'turn' AND f.what = unhex(j.value) AND f.turn IS NULL`, sqlite.List(digests))
 	if err != nil {
 		return nil, sqlite.While("looking for what was forgotten", err)
 	}
@@ -83,4 +83,16 @@ func (s *Store) forgottenTurns(ctx context.Context, acpID string, turns []Turn) 
 		are[n/2] = true
 	}
 	return are, nil
+}
+
+// Unteach notes that a turn does not teach the embedded store any more what has a digest (of the store's own making).
+func Unteach(ctx context.Context, tx *sql.Tx, turn int64, digest string) error {
+	_, err := tx.ExecContext(ctx, `INSERT OR IGNORE INTO forgotten (kind, what, turn) VALUES ('memory', ?, ?)`, digest,
+		turn)
+	return err
+}
+
+// Untaught returns the digests of what a turn does not teach any more.
+func Untaught(ctx context.Context, q sqlite.Querier, turn int64) ([]string, error) {
+	return sqlite.Collect(ctx, q, sqlite.One[string], `SELECT what FROM forgotten WHERE turn = ?`, turn)
 }

@@ -36,11 +36,8 @@ func (s *Store) EndKey(ctx context.Context, key string) (bool, error) {
 	err := s.write(ctx, "noting a session-end", func(tx *sql.Tx) error {
 		n, err := sqlite.Change(ctx, tx, `UPDATE session_keys SET ended = ? WHERE key = ? AND ended = 0`,
 			sqlite.Stamp(s.now()), key)
-		if err == nil && n == 0 {
-			n, err = sqlite.Change(ctx, tx, `DELETE FROM started_keys WHERE key = ?`, key)
-		}
 		if err == nil {
-			_, err = tx.ExecContext(ctx, `DELETE FROM stored_contexts WHERE key = ?`, key)
+			_, err = tx.ExecContext(ctx, dropContexts+`AND context_key = ?`, key)
 		}
 		first = n > 0
 		return err

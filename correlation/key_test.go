@@ -114,7 +114,7 @@ func TestStaleKeysWithoutSession(t *testing.T) {
 	}
 	b.clock.Advance(14 * 24 * time.Hour)
 	must(b.SweepDead(t.Context(), nil))(t)
-	if n := b.count(`SELECT count(*) FROM started_keys`); n != 0 {
+	if n := b.count(`SELECT count(*) FROM session_keys WHERE session IS NULL`); n != 0 {
 		t.Errorf("%d starts are kept for ever", n)
 	}
 }

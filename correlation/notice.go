@@ -15,8 +15,8 @@ func (s *Store) Once(ctx context.Context, name string) (bool, error) {
 	if told, err := s.noted(ctx, name); told || err != nil {
 		return false, err
 	}
-	err := s.mustChange(ctx, "noting what was told", errTold, `INSERT INTO notices (name, at) VALUES (?, ?)
-		ON CONFLICT DO NOTHING`, name, sqlite.Stamp(s.now()))
+	err := s.mustChange(ctx, "noting what was told", errTold, `INSERT INTO noted (kind, name, at)
+		VALUES ('told', ?, ?) ON CONFLICT DO NOTHING`, name, sqlite.Stamp(s.now()))
 	if errors.Is(err, errTold) {
 		return false, nil
 	}
@@ -26,8 +26,8 @@ func (s *Store) Once(ctx context.Context, name string) (bool, error) {
 var errTold = errors.New("told already")
 
 func (s *Store) noted(ctx context.Context, name string) (bool, error) {
-	return value[bool](ctx, s, "looking up what was noted", `SELECT EXISTS (SELECT 1 FROM notices WHERE name = ?)`,
-		name)
+	return value[bool](ctx, s, "looking up what was noted", `SELECT EXISTS (SELECT 1 FROM noted
+		WHERE kind = 'told' AND name = ?)`, name)
 }
 
 // A person can switch a session off at the daemon. Its answer that says so is noted for good, because the daemon itself
@@ -51,15 +51,15 @@ const slowNotice = "slow disk"
 // NoteSlow notes that the disk takes too long to be synced.
 func (s *Store) NoteSlow(ctx context.Context) error {
 	return s.write(ctx, "noting a slow disk", func(tx *sql.Tx) error {
-		_, err := tx.ExecContext(ctx, `INSERT INTO notices (name, at) VALUES (?, ?)
-			ON CONFLICT (name) DO UPDATE SET at = excluded.at`, slowNotice, sqlite.Stamp(s.now()))
+		_, err := tx.ExecContext(ctx, `INSERT INTO noted (kind, name, at) VALUES ('told', ?, ?)
+			ON CONFLICT DO UPDATE SET at = excluded.at`, slowNotice, sqlite.Stamp(s.now()))
 		return err
 	})
 }
 
 // Slow is when the disk last took too long to be synced; zero: never.
 func (s *Store) Slow(ctx context.Context) (time.Time, error) {
-	at, err := value[int64](ctx, s, "looking up a slow disk", `SELECT coalesce(max(at), 0) FROM notices WHERE name = ?`,
-		slowNotice)
+	at, err := value[int64](ctx, s, "looking up a slow disk", `SELECT coalesce(max(at), 0) FROM noted
+		WHERE kind = 'told' AND name = ?`, slowNotice)
 	return sqlite.Unstamp(at), err
 }

@@ -199,7 +199,12 @@ func (b *Batch) takeContext(sameKey bool, id int64, o OpenSession) error {
 	if !sameKey {
 		return nil
 	}
-	return b.exec(`UPDATE OR IGNORE stored_contexts SET session = ? WHERE session = ?`, id, o.ContinueOf)
+	err := b.exec(`UPDATE sessions SET context_key = c.context_key, context_at = c.context_at, context = c.context
+		FROM sessions c WHERE c.id = ?2 AND sessions.id = ?1 AND sessions.context_at = 0`, id, o.ContinueOf)
+	if err == nil {
+		err = b.exec(dropContexts+`AND id = ?`, o.ContinueOf)
+	}
+	return err
 }
 
 // fillSession merges o, which says that a session was made, into its row, which another process has made by loading the
@@ -217,7 +222,8 @@ func (b *Batch) fillSession(id int64, o OpenSession) error {
 	if err == nil {
 		err = b.exec(`INSERT INTO session_keys (key, session, n, created)
 			VALUES (?1, ?2, (SELECT coalesce(min(n), 1) - 1 FROM session_keys WHERE session = ?2), ?3)
-			ON CONFLICT (key) DO NOTHING`, o.Key, id, b.now())
+			ON CONFLICT (key) DO UPDATE SET session = excluded.session, n = excluded.n WHERE session IS NULL`,
+			o.Key, id, b.now())
 	}
 	if err == nil {
 		err = b.refreshSession(id, o)

@@ -112,7 +112,7 @@ func (s *Store) ForgetOrders(ctx context.Context) error {
 		for _, statement := range []string{
 			`UPDATE deliveries SET hook_command = '', hook_limit = 0, url = '', file = '', lease = ''`,
 			`UPDATE processes SET hook_command = '', hook_limit = 0, url = ''`,
-			`DELETE FROM daemon_seen`,
+			`DELETE FROM noted WHERE kind = 'daemon'`,
 		} {
 			if _, err := tx.ExecContext(ctx, statement); err != nil {
 				return err

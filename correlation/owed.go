@@ -24,7 +24,8 @@ func (p *Process) OweMemory(ctx context.Context, key, payload string) (owed bool
 	return p.owe(ctx, "leaving a memory", func(tx *sql.Tx, info process, now int64) (bool, error) {
 		return true, sqlite.MustHit(ctx, tx, ErrNotFound, `INSERT INTO deliveries (session, key, kind, reason, url,
 			state, created, owed, due, payload)
-			SELECT session, key, ?1, '', ?2, ?3, ?4, ?4, ?4, ?5 FROM session_keys WHERE key = ?6`,
+			SELECT session, key, ?1, '', ?2, ?3, ?4, ?4, ?4, ?5 FROM session_keys
+			WHERE key = ?6 AND session IS NOT NULL`,
 			KindMemory, info.url, Owed, now, payload, key)
 	})
 }
@@ -111,8 +112,8 @@ func (s *Store) owesDaemon(ctx context.Context, q sqlite.Querier, p process) (bo
 		since = p.started
 	}
 	var seen bool
-	err := q.QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM daemon_seen WHERE signet_path = ? AND at >= ?)`,
-		p.signetPath, sqlite.Stamp(since)).Scan(&seen)
+	err := q.QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM noted
+		WHERE kind = 'daemon' AND name = ? AND at >= ?)`, p.signetPath, sqlite.Stamp(since)).Scan(&seen)
 	return seen, err
 }
 
@@ -145,17 +146,16 @@ func (p *Process) StaleKeys(ctx context.Context, maxAge time.Duration) ([]StaleK
 		session int64
 		current bool
 		process string // of a key without a session
-		started int64
 	}
 	now := s.now()
 	all, err := sqlite.Collect(ctx, s.db, func(row sqlite.Row) (k unused, err error) {
-		return k, row.Scan(&k.Key, &k.AgentID, &k.Cwd, &k.session, &k.current, &k.process, &k.started)
-	}, `SELECT k.key, s.agent_id, s.cwd, k.session, s.key = k.key, '', k.started FROM session_keys k
-		JOIN sessions s ON s.id = k.session
+		return k, row.Scan(&k.Key, &k.AgentID, &k.Cwd, &k.session, &k.current, &k.process)
+	}, `SELECT k.key, coalesce(s.agent_id, k.agent_id), coalesce(s.cwd, ''), coalesce(s.id, 0), s.key IS k.key,
+			iif(s.id IS NULL, k.process, '')
+		FROM session_keys k LEFT JOIN sessions s ON s.id = k.session
 		WHERE k.started > ?1 AND k.used = 0 AND k.ended = 0 AND k.started < ?2
 			AND NOT EXISTS (SELECT 1 FROM turns t WHERE t.key = k.key)
-		UNION ALL SELECT key, agent_id, '', 0, 0, process, started FROM started_keys
-		WHERE started > ?1 AND started < ?2 ORDER BY 7`, sqlite.Stamp(now.Add(-giveUp)), sqlite.Stamp(now.Add(-maxAge)))
+		ORDER BY k.started`, sqlite.Stamp(now.Add(-giveUp)), sqlite.Stamp(now.Add(-maxAge)))
 	if err != nil || len(all) == 0 {
 		return nil, sqlite.While(doing, err)
 	}

@@ -106,8 +106,9 @@ func deleteSessions(
 	if err := noteForgotten(ctx, tx, sqlite.List(ids)); err != nil {
 		return 0, nil, err
 	}
-	_, err = tx.ExecContext(ctx, `INSERT OR IGNORE INTO sessions_forgotten (acp_id)
-		SELECT acp_id FROM (SELECT id, acp_id FROM sessions UNION ALL SELECT session, acp_id FROM session_aliases)
+	_, err = tx.ExecContext(ctx, `INSERT OR IGNORE INTO forgotten (kind, what)
+		SELECT 'session', acp_id
+		FROM (SELECT id, acp_id FROM sessions UNION ALL SELECT session, acp_id FROM session_aliases)
 		WHERE length(acp_id) >= ? AND id`+which, minLoneID, list)
 	if err != nil {
 		return 0, nil, err

@@ -75,8 +75,8 @@ func TestForget(t *testing.T) {
 	}
 	for query, want := range map[string]int{
 		"SELECT count(*) FROM sessions": 2, "SELECT count(*) FROM turns": 2, "SELECT count(*) FROM injections": 0,
-		"SELECT count(*) FROM deliveries":      0,
-		"SELECT count(*) FROM stored_contexts": 0, "SELECT count(*) FROM session_keys": 2,
+		"SELECT count(*) FROM deliveries":                    0,
+		"SELECT count(*) FROM sessions WHERE context_at > 0": 0, "SELECT count(*) FROM session_keys": 2,
 		"SELECT count(*) FROM attachments": 2,
 	} {
 		if n := b.count(query); n != want {

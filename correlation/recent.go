@@ -55,7 +55,8 @@ func (s *Store) SessionsByKey(ctx context.Context, keys []string) (map[string]in
 }
 
 func (s *Store) keys(ctx context.Context, where, arg string) (map[string]int64, error) {
-	keys, err := sqlite.Pairs[string, int64](ctx, s.db, `SELECT key, session FROM session_keys WHERE `+where, arg)
+	keys, err := sqlite.Pairs[string, int64](ctx, s.db, `SELECT key, session FROM session_keys
+		WHERE session IS NOT NULL AND `+where, arg)
 	return keys, sqlite.While("reading keys", err)
 }
 

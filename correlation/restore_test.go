@@ -21,7 +21,7 @@ func TestForgetOrders(t *testing.T) {
 			started) VALUES ('p', 'relay', 'h', '', 1, '', 'auto', 1, '["evil"]', 1, 'http://evil', 1)`,
 		`INSERT INTO deliveries (session, key, kind, reason, url, state, created, owed, due, file, lease, hook_command,
 			hook_limit) VALUES (1, 'k', 'hook', '', 'http://evil', 'owed', 1, 1, 1, '/etc/passwd', 'p', '["evil"]', 1)`,
-		`INSERT INTO daemon_seen VALUES ('/home', 'http://evil', '1', 1)`,
+		`INSERT INTO noted VALUES ('daemon', '/home', 1, '{"url":"http://evil"}')`,
 	} {
 		if _, err := db.Exec(statement); err != nil {
 			t.Fatal(err)
@@ -31,7 +31,7 @@ func TestForgetOrders(t *testing.T) {
 		t.Fatal(err)
 	}
 	var left, owed int
-	if err := db.QueryRow(`SELECT (SELECT count(*) FROM daemon_seen) +
+	if err := db.QueryRow(`SELECT (SELECT count(*) FROM noted) +
 		(SELECT count(*) FROM processes WHERE hook_command || url <> '' OR hook_limit > 0) +
 		(SELECT count(*) FROM deliveries WHERE hook_command || url || file || lease <> '' OR hook_limit > 0),
 		(SELECT count(*) FROM deliveries WHERE state = 'owed')`).Scan(&left, &owed); err != nil {

@@ -134,12 +134,6 @@ func Reword(ctx context.Context, tx *sql.Tx, t Said) error {
 	return err
 }
 
-// DropContexts removes the stored contexts that contain a text.
-func DropContexts(ctx context.Context, tx *sql.Tx, text string) error {
-	_, err := tx.ExecContext(ctx, `DELETE FROM stored_contexts WHERE instr(CAST(payload AS TEXT), ?) > 0`, text)
-	return err
-}
-
 // ToldTo returns how many sessions had a memory inserted.
 func (s *Store) ToldTo(ctx context.Context, item string) (sessions int, err error) {
 	return value[int](ctx, s, "reading who was told", `SELECT count(DISTINCT i.session) FROM injections i,
@@ -159,6 +153,7 @@ func SessionsOf(ctx context.Context, q sqlite.Querier, keys [2]string) ([]int64,
 	if keys == [2]string{} {
 		return nil, nil
 	}
-	return sqlite.Collect(ctx, q, sqlite.One[int64], `SELECT session FROM session_keys WHERE key IN (?, ?)`,
+	return sqlite.Collect(ctx, q, sqlite.One[int64], `SELECT session FROM session_keys
+		WHERE key IN (?, ?) AND session IS NOT NULL`,
 		keys[0], keys[1])
 }

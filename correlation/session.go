@@ -109,7 +109,7 @@ func (s *Store) resolve(ctx context.Context, name string) (Session, error) {
 	exact := storedID(name)
 	ids, err := sqlite.Collect(ctx, s.db, sqlite.One[int64], `SELECT id FROM sessions
 		WHERE acp_id = ?1 AND replaced = 0 OR key = ?2 OR record <> '' AND record = ?2
-		UNION SELECT session FROM session_keys WHERE key = ?2
+		UNION SELECT session FROM session_keys WHERE key = ?2 AND session IS NOT NULL
 		UNION SELECT session FROM session_aliases WHERE acp_id = ?1`, exact, name)
 	if err != nil {
 		return Session{}, err
@@ -117,7 +117,7 @@ func (s *Store) resolve(ctx context.Context, name string) (Session, error) {
 	if len(ids) == 0 {
 		ids, err = sqlite.Collect(ctx, s.db, sqlite.One[int64], `SELECT id FROM sessions
 			WHERE replaced = 0 AND substr(acp_id, 1, ?2) = ?1 OR ?1 IN (substr(key, 1, ?2), substr(record, 1, ?2))
-			UNION SELECT session FROM session_keys WHERE substr(key, 1, ?2) = ?1
+			UNION SELECT session FROM session_keys WHERE substr(key, 1, ?2) = ?1 AND session IS NOT NULL
 			UNION SELECT session FROM session_aliases WHERE substr(acp_id, 1, ?2) = ?1`,
 			name, utf8.RuneCountInString(name))
 		if err != nil {

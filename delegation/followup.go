@@ -63,7 +63,8 @@ func (l *Ledger) takeOver(ctx context.Context, tx *sql.Tx, d *Delegation) error 
 // whyGone says why a delegation cannot be gone on with whose tree is not there.
 func (l *Ledger) whyGone(ctx context.Context, tx *sql.Tx, d Delegation) error {
 	var reopens sql.NullBool
-	err := tx.QueryRowContext(ctx, `SELECT reopens FROM agents_seen WHERE agent = ?`, d.Agent).Scan(&reopens)
+	err := tx.QueryRowContext(ctx, `SELECT value ->> 'reopens' FROM noted
+		WHERE kind = 'agent' AND name = ?`, d.Agent).Scan(&reopens)
 	switch {
 	case err != nil && !errors.Is(err, sql.ErrNoRows):
 		return err

@@ -42,13 +42,12 @@ type KnownAgent struct {
 
 // noteAgent stores what an agent says of itself.
 func (l *Ledger) noteAgent(ctx context.Context, agent string, a acpclient.Agent, commands []string) error {
-	_, err := l.db.ExecContext(ctx, `INSERT INTO agents_seen (agent, title, version, commands, at, reopens)
-		VALUES (?, ?, ?, ?, ?, ?)
-		ON CONFLICT (agent) DO UPDATE SET title = excluded.title, version = excluded.version, at = excluded.at,
-			reopens = excluded.reopens,
-			commands = iif(excluded.commands = '[]', commands, excluded.commands)`, agent,
-		clean(cmp.Or(a.Info.Title, a.Info.Name)), clean(a.Info.Version), sqlite.List(commands), sqlite.Stamp(l.now()),
-		a.Reopens())
+	_, err := l.db.ExecContext(ctx, `INSERT INTO noted (kind, name, at, value) VALUES ('agent', ?, ?,
+			json_object('title', ?, 'version', ?, 'reopens', json(iif(?, 'true', 'false')), 'commands', json(?)))
+		ON CONFLICT DO UPDATE SET at = excluded.at, value = iif(excluded.value -> 'commands' = '[]',
+			json_set(excluded.value, '$.commands', value -> 'commands'), excluded.value)`,
+		agent, sqlite.Stamp(l.now()), clean(cmp.Or(a.Info.Title, a.Info.Name)), clean(a.Info.Version), a.Reopens(),
+		sqlite.List(commands))
 	return sqlite.While("noting what an agent says of itself", err)
 }
 
@@ -99,7 +98,7 @@ func (l *Ledger) seen(ctx context.Context) (map[string][]string, error) {
 		}
 		seen[agent] = commands
 		return err
-	}, `SELECT agent, commands FROM agents_seen`)
+	}, `SELECT name, value ->> 'commands' FROM noted WHERE kind = 'agent'`)
 	return seen, sqlite.While("reading what agents said of themselves", err)
 }
 

@@ -1,12 +1,128 @@
 -- Fewer tables: what two or three have kept is kept in one. Each section makes the new table, takes the rows over, and
 -- drops the old ones. It is one transaction, so that a program that is killed leaves the old schema or the new.
 
--- What a person has had forgotten, in one table.
+-- What a person has had forgotten, or what was pruned: nothing of it comes back. By kind, what is
+-- session: an ACP id; turn: a digest of a turn, or of its prompt in its session; memory: the digest of a memory or
+-- passage that its turn does not teach again.
+CREATE TABLE forgotten (
+	kind TEXT NOT NULL,
+	what ANY  NOT NULL,
+	turn INTEGER REFERENCES turns (id) ON DELETE CASCADE -- of a memory
+) STRICT;
+INSERT INTO forgotten (kind, what) SELECT 'session', acp_id FROM sessions_forgotten;
+INSERT INTO forgotten (kind, what) SELECT 'turn', digest FROM turns_forgotten;
+INSERT INTO forgotten (kind, what, turn) SELECT 'memory', digest, turn FROM memories_forgotten;
+CREATE UNIQUE INDEX forgotten_what ON forgotten (kind, what) WHERE turn IS NULL;
+CREATE UNIQUE INDEX forgotten_turn ON forgotten (turn, what) WHERE turn IS NOT NULL;
+DROP TABLE sessions_forgotten;
+DROP TABLE turns_forgotten;
+DROP TABLE memories_forgotten;
 
--- Rows whose entry in the index is not what it should be, in one table.
+-- How far the index of passages is. By kind, id or n is
+-- memory, passage: the id of a row whose entry in the index is not what it should be; passages, terms: how many there
+-- are of these; backlog: the newest turn that was learned from and has no passages yet.
+CREATE TABLE passages_index (
+	kind TEXT    NOT NULL,
+	id   INTEGER NOT NULL DEFAULT 0,
+	n    INTEGER NOT NULL DEFAULT 0,
+	PRIMARY KEY (kind, id)
+) STRICT, WITHOUT ROWID;
+INSERT INTO passages_index (kind, id) SELECT 'memory', memory FROM memories_stale;
+INSERT INTO passages_index (kind, id) SELECT 'passage', passage FROM passages_stale;
+INSERT INTO passages_index (kind, n) SELECT 'passages', passages FROM passages_total;
+INSERT INTO passages_index (kind, n) SELECT 'terms', terms FROM passages_total;
+INSERT INTO passages_index (kind, n) SELECT 'backlog', turn FROM passages_backlog;
+DROP TRIGGER memories_added;
+DROP TRIGGER memories_changed;
+DROP TRIGGER memories_moved;
+DROP TRIGGER memories_gone;
+DROP TRIGGER passages_added;
+DROP TRIGGER passages_changed;
+DROP TRIGGER passages_gone;
+DROP TABLE memories_stale;
+DROP TABLE passages_stale;
+DROP TABLE passages_total;
+DROP TABLE passages_backlog;
+CREATE TRIGGER memories_added AFTER INSERT ON memories BEGIN
+	INSERT OR IGNORE INTO passages_index (kind, id) VALUES ('memory', new.id);
+END;
+CREATE TRIGGER memories_changed
+AFTER UPDATE OF content, context, tags, project, personal, key, position, created ON memories BEGIN
+	INSERT OR IGNORE INTO passages_index (kind, id) VALUES ('memory', new.id);
+END;
+CREATE TRIGGER memories_gone AFTER DELETE ON memories BEGIN
+	INSERT OR IGNORE INTO passages_index (kind, id) VALUES ('memory', old.id);
+END;
+CREATE TRIGGER passages_added AFTER INSERT ON passages BEGIN
+	INSERT OR IGNORE INTO passages_index (kind, id) VALUES ('passage', new.id);
+	UPDATE passages_index SET n = n + iif(kind = 'terms', new.length, 1) WHERE kind IN ('passages', 'terms');
+END;
+CREATE TRIGGER passages_changed AFTER UPDATE OF content, project, personal, length, memory ON passages BEGIN
+	INSERT OR IGNORE INTO passages_index (kind, id) VALUES ('passage', new.id);
+	UPDATE passages_index SET n = n + new.length - old.length WHERE kind = 'terms';
+END;
+CREATE TRIGGER passages_gone AFTER DELETE ON passages BEGIN
+	INSERT OR IGNORE INTO passages_index (kind, id) VALUES ('passage', old.id);
+	UPDATE passages_index SET n = n - iif(kind = 'terms', old.length, 1) WHERE kind IN ('passages', 'terms');
+END;
 
--- What is noted once, in one table.
+-- What was noted once, and when it was last. By kind, name and value are
+-- told: something that a person need not be told again, or that is so for good; daemon: a Signet path whose daemon has
+-- answered, without which nothing is owed to one, with its url and version; agent: one that was asked for something,
+-- with what it said of itself.
+CREATE TABLE noted (
+	kind  TEXT    NOT NULL,
+	name  TEXT    NOT NULL,
+	at    INTEGER NOT NULL,
+	value TEXT    NOT NULL DEFAULT '', -- JSON
+	PRIMARY KEY (kind, name)
+) STRICT, WITHOUT ROWID;
+INSERT INTO noted (kind, name, at) SELECT 'told', name, at FROM notices;
+INSERT INTO noted SELECT 'daemon', signet_path, at, json_object('url', url, 'version', version) FROM daemon_seen;
+INSERT INTO noted SELECT 'agent', agent, at, json_object('title', title, 'version', version,
+	'commands', json(commands), 'reopens', json(CASE reopens WHEN 0 THEN 'false' WHEN 1 THEN 'true' ELSE 'null' END))
+	FROM agents_seen;
+DROP TABLE notices;
+DROP TABLE daemon_seen;
+DROP TABLE agents_seen;
 
--- Keys that a session-start was sent with before their session had a row are rows of session_keys.
+-- A key that a session-start was sent with before the harness has named its session is a row of session_keys without
+-- one: if its process dies before that, it is the daemon's live session until it gets a session-end.
+DROP TRIGGER session_keys_started;
+DROP TRIGGER delegations_session_gone;
+ALTER TABLE session_keys RENAME TO session_keys_before;
+CREATE TABLE session_keys (
+	key      TEXT    NOT NULL PRIMARY KEY,
+	session  INTEGER REFERENCES sessions (id) ON DELETE CASCADE, -- NULL: it has no row yet
+	n        INTEGER NOT NULL DEFAULT 0,
+	created  INTEGER NOT NULL,
+	started  INTEGER NOT NULL DEFAULT 0,  -- a session-start was sent with it, whatever came back
+	used     INTEGER NOT NULL DEFAULT 0,  -- its context left for the harness
+	ended    INTEGER NOT NULL DEFAULT 0,  -- a session-end was sent with it
+	process  TEXT    NOT NULL DEFAULT '', -- without a session: that sent the session-start,
+	agent_id TEXT    NOT NULL DEFAULT ''  -- and for which of Signet's agents
+) STRICT, WITHOUT ROWID;
+INSERT INTO session_keys (key, session, n, created, started, used, ended)
+	SELECT key, session, n, created, started, used, ended FROM session_keys_before;
+INSERT INTO session_keys (key, created, started, process, agent_id)
+	SELECT key, started, started, process, agent_id FROM started_keys
+	WHERE true ON CONFLICT (key) DO UPDATE SET started = excluded.started;
+DROP TABLE session_keys_before;
+DROP TABLE started_keys;
+CREATE INDEX session_keys_session ON session_keys (session, n);
+CREATE INDEX session_keys_unused  ON session_keys (started) WHERE started > 0 AND used = 0 AND ended = 0;
+CREATE TRIGGER delegations_session_gone BEFORE DELETE ON sessions BEGIN
+	UPDATE delegations SET task = '', scope = '', kept = '', answer = '', progress = '', reason = '', note = '',
+		paths = '[]', refused = '[]'
+	WHERE acp_id = old.acp_id AND acp_id <> '' OR caller IN (SELECT key FROM session_keys WHERE session = old.id);
+	DELETE FROM messages WHERE session IN (SELECT key FROM session_keys WHERE session = old.id);
+END;
 
--- A context that waits for the next process is the session's.
+-- A context that was fetched and not used yet, for the next process, is the session's.
+ALTER TABLE sessions ADD COLUMN context_key TEXT    NOT NULL DEFAULT ''; -- that it was fetched under
+ALTER TABLE sessions ADD COLUMN context_at  INTEGER NOT NULL DEFAULT 0;  -- when; 0: there is none
+ALTER TABLE sessions ADD COLUMN context     BLOB;
+UPDATE sessions SET context_key = c.key, context_at = c.at, context = c.payload
+	FROM stored_contexts c WHERE c.session = sessions.id;
+CREATE INDEX sessions_context ON sessions (context_at) WHERE context_at > 0;
+DROP TABLE stored_contexts;

@@ -12,7 +12,7 @@ import (
 
 // A database that somebody else has made brings rows, and nothing that runs.
 func TestAdopt(t *testing.T) {
-	const row = `INSERT INTO notices (name, at) VALUES ('kept', 1)`
+	const row = `INSERT INTO noted (kind, name, at) VALUES ('told', 'kept', 1)`
 	for _, tt := range []struct {
 		name    string
 		theirs  []string
@@ -21,17 +21,17 @@ func TestAdopt(t *testing.T) {
 		differs string // what Check names
 	}{
 		{"as it should be", nil, false, false, ""},
-		{"a trigger", []string{`CREATE TRIGGER evil AFTER INSERT ON migrations BEGIN DELETE FROM notices; END`}, false, false, "trigger evil is not ours"},
-		{"a trigger of our name", []string{`DROP TRIGGER session_keys_started`,
-			`CREATE TRIGGER session_keys_started AFTER UPDATE ON notices BEGIN DELETE FROM notices; END`}, false, false, "trigger session_keys_started is not as we make it"},
-		{"a trigger of ours is missing", []string{`DROP TRIGGER session_keys_started`}, false, false, "trigger session_keys_started is missing"},
-		{"a view", []string{`CREATE VIEW evil AS SELECT * FROM notices`}, false, false, ""},
+		{"a trigger", []string{`CREATE TRIGGER evil AFTER INSERT ON migrations BEGIN DELETE FROM noted; END`}, false, false, "trigger evil is not ours"},
+		{"a trigger of our name", []string{`DROP TRIGGER memories_gone`,
+			`CREATE TRIGGER memories_gone AFTER UPDATE ON noted BEGIN DELETE FROM noted; END`}, false, false, "trigger memories_gone is not as we make it"},
+		{"a trigger of ours is missing", []string{`DROP TRIGGER memories_gone`}, false, false, "trigger memories_gone is missing"},
+		{"a view", []string{`CREATE VIEW evil AS SELECT * FROM noted`}, false, false, ""},
 		{"a table", []string{`CREATE TABLE "their ""own""" (x)`, `CREATE INDEX theirs ON "their ""own""" (x)`}, false, false, ""},
-		{"an index on ours", []string{`CREATE INDEX theirs ON notices (lower(name))`}, false, false, "index theirs is not ours"},
+		{"an index on ours", []string{`CREATE INDEX theirs ON noted (lower(name))`}, false, false, "index theirs is not ours"},
 		{"an index of ours is missing", []string{`DROP INDEX sessions_key`}, false, false, "index sessions_key is missing"},
-		{"a column", []string{`ALTER TABLE notices ADD COLUMN evil TEXT AS (name)`}, true, false, "table notices is not as we make it"},
-		{"a view for a table", []string{`ALTER TABLE notices RENAME TO n`,
-			`CREATE VIEW notices AS SELECT name, at FROM n`}, false, true, "view notices is not as we make it"},
+		{"a column", []string{`ALTER TABLE noted ADD COLUMN evil TEXT AS (name)`}, true, false, "table noted is not as we make it"},
+		{"a view for a table", []string{`ALTER TABLE noted RENAME TO n`,
+			`CREATE VIEW noted AS SELECT * FROM n`}, false, true, "view noted is not as we make it"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "x.db")
@@ -64,7 +64,7 @@ func TestAdopt(t *testing.T) {
 			if got := byName(must(objectsOf(t.Context(), db))); !same(got, byName(wanted)) {
 				t.Errorf("the schema is %v", got)
 			}
-			if count(t, db, "SELECT count(*) FROM notices") == 0 != tt.empty {
+			if count(t, db, "SELECT count(*) FROM noted") == 0 != tt.empty {
 				t.Error("the row is not as it was")
 			}
 		})

@@ -9,11 +9,8 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/sqlite"
 )
 
-// counters are tables that have a row from the beginning.
-var counters = map[string]string{"passages_total": "(0, 0)", "passages_backlog": "(0)"}
-
 // Blank returns a database in memory with the schema that another one has, whatever is right or wrong about that, and
-// with no rows but its counters. The other one is only read. The caller closes the new one.
+// with no rows but the index's counts. The other one is only read. The caller closes the new one.
 func Blank(ctx context.Context, of *sql.DB) (*sql.DB, error) {
 	objects, err := objectsOf(ctx, of)
 	if err != nil {
@@ -47,15 +44,11 @@ func fill(ctx context.Context, db, of *sql.DB, objects []object) error {
 			return fmt.Errorf("%s %s: %w", o.kind, o.name, sqlite.Explain(err))
 		}
 	}
-	for table, row := range counters {
-		var counts bool
-		err := of.QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM `+table+`)`).Scan(&counts)
-		if err == nil && counts {
-			_, err = db.ExecContext(ctx, `INSERT INTO `+table+` VALUES `+row)
-		}
-		if err != nil {
-			return sqlite.Explain(err)
+	counts, err := sqlite.Collect(ctx, of, sqlite.One[string], `SELECT kind FROM passages_index WHERE id = 0`)
+	for _, kind := range counts {
+		if err == nil {
+			_, err = db.ExecContext(ctx, `INSERT INTO passages_index (kind) VALUES (?)`, kind)
 		}
 	}
-	return nil
+	return sqlite.Explain(err)
 }

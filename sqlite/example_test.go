@@ -16,16 +16,16 @@ func Example() {
 	db, _, remove := correlationtest.Open()
 	defer remove()
 	err := sqlite.Write(ctx, db, "noting what a person was told", func(tx *sql.Tx) error {
-		_, err := tx.ExecContext(ctx, `INSERT INTO notices (name, at) VALUES ('recording', 1), ('daemon', 2)`)
+		_, err := tx.ExecContext(ctx, `INSERT INTO noted (kind, name, at) VALUES ('told', 'a', 1), ('told', 'b', 2)`)
 		return err
 	})
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	names, err := sqlite.Collect(ctx, db, sqlite.One[string], `SELECT name FROM notices ORDER BY at`)
+	names, err := sqlite.Collect(ctx, db, sqlite.One[string], `SELECT name FROM noted ORDER BY at`)
 	fmt.Println(names, err)
-	// Output: [recording daemon] <nil>
+	// Output: [a b] <nil>
 }
 
 // What is removed while it is recorded can be put back.
@@ -39,12 +39,12 @@ func ExampleRecorded() {
 	}
 	count := func() {
 		var n int
-		err := db.QueryRowContext(ctx, `SELECT count(*) FROM notices`).Scan(&n)
+		err := db.QueryRowContext(ctx, `SELECT count(*) FROM noted`).Scan(&n)
 		fmt.Println(n, err)
 	}
-	fmt.Println(do(`INSERT INTO notices (name, at) VALUES ('recording', 1), ('daemon', 2)`))
+	fmt.Println(do(`INSERT INTO noted (kind, name, at) VALUES ('told', 'a', 1), ('told', 'b', 2)`))
 	undo := filepath.Join(dir, "sessions.db-undo")
-	kept, err := sqlite.Recorded(ctx, db, undo, "two notices", nil, func() error { return do(`DELETE FROM notices`) })
+	kept, err := sqlite.Recorded(ctx, db, undo, "two notices", nil, func() error { return do(`DELETE FROM noted`) })
 	fmt.Println(kept, err)
 	count()
 	fmt.Println(sqlite.Undo(ctx, db, undo))

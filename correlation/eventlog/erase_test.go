@@ -68,7 +68,7 @@ func TestErase(t *testing.T) {
 		}
 	}
 	b.found("kept")
-	for _, table := range []string{"turns", "events", "usage", "injections", "stored_contexts", "deliveries"} {
+	for _, table := range []string{"turns", "events", "usage", "injections", "deliveries"} {
 		if n := b.count("SELECT count(*) FROM " + table +
 			" WHERE session NOT IN (SELECT id FROM sessions WHERE acp_id = 'kept')"); n != 0 {
 			t.Errorf("%d rows are in %s", n, table)

@@ -131,7 +131,7 @@ func TestLeftAlone(t *testing.T) {
 		left, files = left+1, files+1
 	}
 	if did := b.sweep(); did != (Swept{LeftAlone: left}) || len(b.files()) != files ||
-		b.count("SELECT count(*) FROM daemon_seen") != 0 {
+		b.count("SELECT count(*) FROM noted") != 0 {
 		t.Errorf("%+v, files: %q", did, b.files())
 	}
 	alone := fmt.Sprint(must(LeftAlone(b.dir))(t))

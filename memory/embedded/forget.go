@@ -108,9 +108,10 @@ func (s *Store) forgetSame(ctx context.Context, tx *sql.Tx, m Memory) error {
 			}
 			continue
 		}
-		if _, err := tx.ExecContext(ctx, `INSERT OR IGNORE INTO memories_forgotten (turn, digest) SELECT ?1, ?2
-			WHERE ?1 <> 0`, t.turn, t.digest); err != nil {
-			return err
+		if t.turn != 0 {
+			if err := correlation.Unteach(ctx, tx, t.turn, t.digest); err != nil {
+				return err
+			}
 		}
 		if _, err := tx.ExecContext(ctx, `DELETE FROM memories WHERE id = ?`, t.id); err != nil {
 			return err
@@ -285,13 +286,20 @@ func (s *Store) LearnedFrom(ctx context.Context, sessions []int64) (l Learned, e
 // forgetInTurn notes that a turn does not teach a memory or passage any more, and deletes its passages that say it: the
 // memory says something else from now on, or goes.
 func forgetInTurn(ctx context.Context, tx *sql.Tx, uid string) error {
-	if _, err := tx.ExecContext(ctx, `INSERT OR IGNORE INTO memories_forgotten (turn, digest) SELECT turn, digest
-		FROM memories WHERE uid = ? AND turn IS NOT NULL`, uid); err != nil {
-		return err
-	}
 	type place struct {
 		id, turn     int64
 		uid, content string
+	}
+	learned, err := sqlite.Collect(ctx, tx, func(row sqlite.Row) (p place, err error) {
+		return p, row.Scan(&p.turn, &p.content)
+	}, `SELECT turn, digest FROM memories WHERE uid = ? AND turn IS NOT NULL`, uid)
+	for _, m := range learned {
+		if err == nil {
+			err = correlation.Unteach(ctx, tx, m.turn, m.content)
+		}
+	}
+	if err != nil {
+		return err
 	}
 	said, err := sqlite.Collect(ctx, tx, func(row sqlite.Row) (p place, err error) {
 		return p, row.Scan(&p.id, &p.turn, &p.uid, &p.content)
@@ -302,16 +310,14 @@ func forgetInTurn(ctx context.Context, tx *sql.Tx, uid string) error {
 	}
 	for _, p := range said {
 		d := digest(p.content)
-		var gone bool
-		if err := tx.QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM memories_forgotten WHERE turn = ?
-			AND digest = ?)`, p.turn, d).Scan(&gone); err != nil {
+		gone, err := correlation.Untaught(ctx, tx, p.turn)
+		if err != nil {
 			return err
 		}
-		if !gone && p.uid != uid {
+		if p.uid != uid && !slices.Contains(gone, d) {
 			continue
 		}
-		if _, err := tx.ExecContext(ctx, `INSERT OR IGNORE INTO memories_forgotten (turn, digest) VALUES (?, ?)`,
-			p.turn, d); err != nil {
+		if err := correlation.Unteach(ctx, tx, p.turn, d); err != nil {
 			return err
 		}
 		if _, err := tx.ExecContext(ctx, `DELETE FROM passages WHERE id = ?`, p.id); err != nil {

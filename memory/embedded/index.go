@@ -18,9 +18,9 @@ import (
 // ("stale"). A few are indexed in the transaction that changed them; many are indexed beside the conversations, in
 // transactions so short that no prompt waits for them.
 
-// Derived are the tables by which the index is kept up to date. Whoever restores rows leaves them out; the next Learn
+// Derived is the table by which the index is kept up to date. Whoever restores rows leaves it out; the next Learn
 // indexes what was restored.
-var Derived = []string{"memories_stale", "passages_stale", "passages_total"}
+var Derived = []string{"passages_index"}
 
 const (
 	// choresPerRead is how many rows are read, and their terms made, before the database is locked to index them.
@@ -66,10 +66,10 @@ func (s *Store) foldAll(ctx context.Context, until time.Time) error {
 // and the newest of the others are indexed, at most most memories and most passages.
 func refresh(ctx context.Context, tx *sql.Tx, most int) error {
 	for _, statement := range []string{
-		`DELETE FROM passages WHERE memory IN (SELECT memory FROM memories_stale WHERE NOT EXISTS (SELECT 1
-			FROM memories WHERE id = memories_stale.memory))`,
+		`DELETE FROM passages WHERE memory IN (SELECT id FROM passages_index i WHERE kind = 'memory'
+			AND NOT EXISTS (SELECT 1 FROM memories WHERE id = i.id))`,
 		`DELETE FROM passages_fts WHERE rowid IN (` + gonePassages + `)`,
-		`DELETE FROM passages_stale WHERE passage IN (` + gonePassages + `)`,
+		`DELETE FROM passages_index WHERE kind = 'passage' AND id IN (` + gonePassages + `)`,
 	} {
 		if _, err := tx.ExecContext(ctx, statement); err != nil {
 			return err
@@ -84,7 +84,8 @@ func refresh(ctx context.Context, tx *sql.Tx, most int) error {
 	return err
 }
 
-const gonePassages = `SELECT passage FROM passages_stale WHERE NOT EXISTS (SELECT 1 FROM passages WHERE id = passage)`
+const gonePassages = `SELECT id FROM passages_index i WHERE kind = 'passage'
+	AND NOT EXISTS (SELECT 1 FROM passages WHERE id = i.id)`
 
 // choresOf returns the chores for the newest stale rows, at most most of memories and most of passages.
 func choresOf(ctx context.Context, q sqlite.Querier, most int) ([]chore, error) {
@@ -103,9 +104,10 @@ type storedPassage struct {
 	personal, gone            bool
 }
 
-const stalePassages = `SELECT passage, coalesce(m.content, p.content, ''), coalesce(m.context || ' ' || m.tags, ''),
+const stalePassages = `SELECT i.id, coalesce(m.content, p.content, ''), coalesce(m.context || ' ' || m.tags, ''),
 	coalesce(p.project, ''), coalesce(p.personal, 0), p.id IS NULL
-	FROM passages_stale LEFT JOIN passages p ON p.id = passage LEFT JOIN memories m ON m.id = p.memory `
+	FROM passages_index i LEFT JOIN passages p ON p.id = i.id LEFT JOIN memories m ON m.id = p.memory
+	WHERE i.kind = 'passage' `
 
 func scanPassage(row sqlite.Row) (p storedPassage, err error) {
 	return p, row.Scan(&p.id, &p.content, &p.context, &p.project, &p.personal, &p.gone)
@@ -113,12 +115,12 @@ func scanPassage(row sqlite.Row) (p storedPassage, err error) {
 
 func passageChores(ctx context.Context, q sqlite.Querier, most int) ([]chore, error) {
 	stale, err := sqlite.Collect(ctx, q, scanPassage,
-		stalePassages+`ORDER BY passage DESC LIMIT ?`, most)
+		stalePassages+`ORDER BY i.id DESC LIMIT ?`, most)
 	chores := make([]chore, len(stale))
 	for i, p := range stale {
 		terms := language.Terms(p.content)
 		chores[i] = func(ctx context.Context, tx *sql.Tx) error {
-			now, err := sqlite.Collect(ctx, tx, scanPassage, stalePassages+`WHERE passage = ?`, p.id)
+			now, err := sqlite.Collect(ctx, tx, scanPassage, stalePassages+`AND i.id = ?`, p.id)
 			if err != nil || len(now) == 0 || now[0] != p {
 				return err
 			}
@@ -136,13 +138,13 @@ func (p storedPassage) index(ctx context.Context, tx *sql.Tx, terms []string) er
 	if !p.gone {
 		return p.insertEntry(ctx, tx, terms)
 	}
-	_, err := tx.ExecContext(ctx, `DELETE FROM passages_stale WHERE passage = ?`, p.id)
+	_, err := tx.ExecContext(ctx, `DELETE FROM passages_index WHERE kind = 'passage' AND id = ?`, p.id)
 	return err
 }
 
 // insertEntry adds the entry of a passage that has none yet.
 func (p storedPassage) insertEntry(ctx context.Context, tx *sql.Tx, terms []string) error {
-	if _, err := tx.ExecContext(ctx, `DELETE FROM passages_stale WHERE passage = ?`, p.id); err != nil {
+	if _, err := tx.ExecContext(ctx, `DELETE FROM passages_index WHERE kind = 'passage' AND id = ?`, p.id); err != nil {
 		return err
 	}
 	scope := projectTerm(p.project)
@@ -164,10 +166,10 @@ type storedMemory struct {
 	created                       int64
 }
 
-const staleMemories = `SELECT memory, id IS NULL, coalesce(source, ''), coalesce(content, ''), coalesce(key, ''),
+const staleMemories = `SELECT i.id, m.id IS NULL, coalesce(source, ''), coalesce(content, ''), coalesce(key, ''),
 	position, coalesce(origin, ''), coalesce(context || ' ' || tags, ''), coalesce(project, ''), coalesce(personal, 0),
 	coalesce(created, 0)
-	FROM memories_stale LEFT JOIN memories ON id = memory `
+	FROM passages_index i LEFT JOIN memories m ON m.id = i.id WHERE i.kind = 'memory' `
 
 func scanStored(row sqlite.Row) (m storedMemory, err error) {
 	return m, row.Scan(&m.id, &m.gone, &m.source, &m.content, &m.key, &m.position, &m.origin, &m.context, &m.project,
@@ -176,12 +178,12 @@ func scanStored(row sqlite.Row) (m storedMemory, err error) {
 
 func memoryChores(ctx context.Context, q sqlite.Querier, most int) ([]chore, error) {
 	stale, err := sqlite.Collect(ctx, q, scanStored,
-		staleMemories+`ORDER BY memory DESC LIMIT ?`, most)
+		staleMemories+`ORDER BY i.id DESC LIMIT ?`, most)
 	chores := make([]chore, len(stale))
 	for i, m := range stale {
 		terms, traits := language.Terms(m.content), passage.TraitsOf(m.content, false)
 		chores[i] = func(ctx context.Context, tx *sql.Tx) error {
-			now, err := sqlite.Collect(ctx, tx, scanStored, staleMemories+`WHERE memory = ?`, m.id)
+			now, err := sqlite.Collect(ctx, tx, scanStored, staleMemories+`AND i.id = ?`, m.id)
 			if err != nil || len(now) == 0 || now[0] != m {
 				return err
 			}
@@ -194,7 +196,7 @@ func memoryChores(ctx context.Context, q sqlite.Querier, most int) ([]chore, err
 // index makes the passage of a memory, and that passage's entry. A memory that was learned from a turn has one only
 // where it is true of the person in all projects: within its project the turn's own passages say it.
 func (m storedMemory) index(ctx context.Context, tx *sql.Tx, terms []string, traits passage.Traits) error {
-	if _, err := tx.ExecContext(ctx, `DELETE FROM memories_stale WHERE memory = ?`, m.id); err != nil {
+	if _, err := tx.ExecContext(ctx, `DELETE FROM passages_index WHERE kind = 'memory' AND id = ?`, m.id); err != nil {
 		return err
 	}
 	if m.gone || m.source == sourceTurn && !m.personal {
@@ -207,8 +209,8 @@ func (m storedMemory) index(ctx context.Context, tx *sql.Tx, terms []string, tra
 	}
 	// the upsert below fires the trigger that notes the passage as stale, which fails in it where the passage is noted
 	// already
-	if _, err := tx.ExecContext(ctx, `DELETE FROM passages_stale WHERE passage IN (SELECT id FROM passages
-		WHERE memory = ?)`, m.id); err != nil {
+	if _, err := tx.ExecContext(ctx, `DELETE FROM passages_index WHERE kind = 'passage'
+		AND id IN (SELECT id FROM passages WHERE memory = ?)`, m.id); err != nil {
 		return err
 	}
 	p := storedPassage{content: m.content, context: m.context, project: m.project, personal: m.personal}

@@ -154,7 +154,7 @@ func whole(t *testing.T, job, path string) {
 			t.Errorf("%s: the index: %v", job, err)
 		}
 		if job != "import" { // which deletes without the store
-			if n := one(`SELECT count(*) FROM memories_stale`); n != "0" {
+			if n := one(`SELECT count(*) FROM passages_index WHERE kind = 'memory'`); n != "0" {
 				t.Errorf("%s: %s rows are not indexed", job, n)
 			}
 		}

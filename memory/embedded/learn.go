@@ -62,7 +62,7 @@ func (s *Store) Learn(ctx context.Context) error {
 // backlog returns turns that an older version learned from, the newest first.
 func (s *Store) backlog(ctx context.Context) ([]correlation.Said, error) {
 	var last int64
-	if err := s.db.QueryRowContext(ctx, `SELECT turn FROM passages_backlog`).Scan(&last); err != nil {
+	if err := s.db.QueryRowContext(ctx, `SELECT n FROM passages_index WHERE kind = 'backlog'`).Scan(&last); err != nil {
 		return nil, err
 	}
 	return correlation.LearnedUpTo(ctx, s.db, last, batch)
@@ -115,7 +115,7 @@ func (s *Store) learnOne(ctx context.Context, tx *sql.Tx, t correlation.Said, fo
 		}
 	}
 	if t.Learned {
-		_, err = tx.ExecContext(ctx, `UPDATE passages_backlog SET turn = ?1 - 1 WHERE turn >= ?1`, t.Turn)
+		_, err = tx.ExecContext(ctx, `UPDATE passages_index SET n = ?1 - 1 WHERE kind = 'backlog' AND n >= ?1`, t.Turn)
 	}
 	return false, err
 }
@@ -178,20 +178,16 @@ func harnessSpeaks(passage string) bool {
 }
 
 // saveLearned makes the rows of a turn, at most most new passages; more says that there are more. One query tells
-// whether the turn has rows already, or whether something of it was forgotten: for most turns neither is so.
+// whether the turn has rows already: most have none.
 func saveLearned(ctx context.Context, tx *sql.Tx, t correlation.Said, found learned, most int) (more bool, err error) {
-	var forgotten, heard, noted bool
-	if err := tx.QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM memories_forgotten WHERE turn = ?1),
-		EXISTS (SELECT 1 FROM passages WHERE turn = ?1), EXISTS (SELECT 1 FROM memories WHERE turn = ?1)`,
-		t.Turn).Scan(&forgotten, &heard, &noted); err != nil {
+	var heard, noted bool
+	if err := tx.QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM passages WHERE turn = ?1),
+		EXISTS (SELECT 1 FROM memories WHERE turn = ?1)`, t.Turn).Scan(&heard, &noted); err != nil {
 		return false, err
 	}
-	var gone, notes []string
+	var notes []string
 	var have []passageRow
-	if forgotten {
-		gone, err = sqlite.Collect(ctx, tx, sqlite.One[string], `SELECT digest FROM memories_forgotten WHERE turn = ?`,
-			t.Turn)
-	}
+	gone, err := correlation.Untaught(ctx, tx, t.Turn)
 	if err == nil && heard {
 		have, err = sqlite.Collect(ctx, tx, func(from sqlite.Row) (r passageRow, err error) {
 			return r, from.Scan(&r.id, &r.position, &r.traits, &r.origin, &r.content)

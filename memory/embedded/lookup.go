@@ -57,8 +57,8 @@ func (s *Store) candidates(ctx context.Context, q *rank.Query, in search) ([]*ra
 		return nil, err
 	}
 	var passages, terms float64
-	if err := s.db.QueryRowContext(ctx, `SELECT passages, terms FROM passages_total`).
-		Scan(&passages, &terms); err != nil {
+	if err := s.db.QueryRowContext(ctx, `SELECT (SELECT n FROM passages_index WHERE kind = 'passages'), n
+		FROM passages_index WHERE kind = 'terms'`).Scan(&passages, &terms); err != nil {
 		return nil, err
 	}
 	docs := make([]int, len(lists))

@@ -154,7 +154,7 @@ func TestRecallFailsOpen(t *testing.T) {
 func TestIndexIsCaughtUp(t *testing.T) {
 	w := newWorld(t)
 	m := w.add(Memory{Content: "The fire drill is on the second Thursday."})
-	if _, err := w.db.Exec(`DELETE FROM passages_fts; INSERT INTO passages_stale VALUES (?)`, 1); err != nil {
+	if _, err := w.db.Exec(`DELETE FROM passages_fts; INSERT INTO passages_index VALUES ('passage', ?, 0)`, 1); err != nil {
 		t.Fatal(err)
 	}
 	if err := w.Learn(t.Context()); err != nil {

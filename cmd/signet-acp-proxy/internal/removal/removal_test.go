@@ -47,7 +47,7 @@ func fill(t *testing.T, d *runtime.Data) correlation.Session {
 	for _, statement := range []string{
 		fmt.Sprintf(`UPDATE sessions SET continue_of = %d WHERE id = %d`, old.ID, s.ID),
 		fmt.Sprintf(`UPDATE sessions SET fork_of = %d WHERE id = %d`, s.ID, fork.ID),
-		fmt.Sprintf(`INSERT INTO stored_contexts VALUES (%d, 'k', 1, x'00ff27')`, s.ID),
+		fmt.Sprintf(`UPDATE sessions SET context_at = 1, context = x'00ff27' WHERE id = %d`, s.ID),
 		fmt.Sprintf(`INSERT INTO injections (session, key, kind, block_id, source, bytes, fetch_ms, held_ms, at,
 			outcome, items, text) VALUES (%d, 'k', 'context', 'b', 'embedded', 1, 1, 1, 1, 'kept', '[]',
 			'it''s')`, s.ID),
