@@ -1,6 +1,7 @@
 package backfill
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"path/filepath"
@@ -60,4 +61,47 @@ var windsurf = format{
 	read: func(context.Context, Place, string, func(Conversation) error) error {
 		return errors.New("it is encrypted by Windsurf; its Markdown export or SpecStory's files can be taken in")
 	},
+}
+
+// jsonFile makes the read function of a format whose files are one conversation each, in a JSON value of type T.
+func jsonFile[T any](take func(b *builder, v T)) reader {
+	return func(_ context.Context, _ Place, path string, yield func(Conversation) error) error {
+		var v T
+		if err := readJSON(path, &v); err != nil {
+			return err
+		}
+		b := builder{Conversation: Conversation{File: path}, yield: yield}
+		take(&b, v)
+		return b.end()
+	}
+}
+
+// jsonLines makes the read function of a format whose files are one conversation each, in JSON lines of type T.
+func jsonLines[T any](take func(b *builder, line T)) reader {
+	return func(ctx context.Context, _ Place, path string, yield func(Conversation) error) error {
+		b := builder{Conversation: Conversation{File: path}, yield: yield}
+		err := eachLine(ctx, path, func(line []byte) error {
+			var v T
+			if toolOutput(line) {
+				return nil
+			}
+			if !decode(line, &v) {
+				return errNotJSON
+			}
+			take(&b, v)
+			return b.err
+		})
+		if err != nil && !isBadLines(err) {
+			return err
+		}
+		return cmp.Or(b.end(), err)
+	}
+}
+
+// globEscape returns a path as a glob that matches that path alone.
+func globEscape(path string) string {
+	if filepath.Separator == '\\' {
+		return path
+	}
+	return strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`).Replace(path)
 }

@@ -41,19 +41,6 @@ func readJSON(path string, to any) error {
 	return err
 }
 
-// jsonFile makes the read function of a format whose files are one conversation each, in a JSON value of type T.
-func jsonFile[T any](take func(b *builder, v T)) reader {
-	return func(_ context.Context, _ Place, path string, yield func(Conversation) error) error {
-		var v T
-		if err := readJSON(path, &v); err != nil {
-			return err
-		}
-		b := builder{Conversation: Conversation{File: path}, yield: yield}
-		take(&b, v)
-		return b.end()
-	}
-}
-
 // eachTextLine calls f for each line of a file of text, without its end. One that is longer than maxLine is an error.
 func eachTextLine(ctx context.Context, path string, f func(line string) error) error {
 	return readLines(ctx, path, func(line []byte, isLong, isWhole bool) error {
@@ -156,25 +143,3 @@ func toolOutput(line []byte) bool {
 
 // These cannot be found inside a text, where quotation marks are escaped.
 var toolResult, toolUse, textBlock = []byte(`"tool_result"`), []byte(`"tool_use"`), []byte(`"text"`)
-
-// jsonLines makes the read function of a format whose files are one conversation each, in JSON lines of type T.
-func jsonLines[T any](take func(b *builder, line T)) reader {
-	return func(ctx context.Context, _ Place, path string, yield func(Conversation) error) error {
-		b := builder{Conversation: Conversation{File: path}, yield: yield}
-		err := eachLine(ctx, path, func(line []byte) error {
-			var v T
-			if toolOutput(line) {
-				return nil
-			}
-			if !decode(line, &v) {
-				return errNotJSON
-			}
-			take(&b, v)
-			return b.err
-		})
-		if err != nil && !isBadLines(err) {
-			return err
-		}
-		return cmp.Or(b.end(), err)
-	}
-}

@@ -82,14 +82,6 @@ func Notes(p Place, here string) (all []Note, skipped []Skip) {
 	return all, skipped
 }
 
-// globEscape returns a path as a glob that matches that path alone.
-func globEscape(path string) string {
-	if filepath.Separator == '\\' {
-		return path
-	}
-	return strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`).Replace(path)
-}
-
 // notesIn returns the notes of a file; people link these to where they keep such files.
 func notesIn(name string, byAgent bool) ([]Note, error) {
 	info, err := os.Stat(name)

@@ -100,18 +100,3 @@ func commandOf(raw json.RawMessage) string {
 }
 
 var shell = pattern.New(`^(?:.*/)?(?:ba|z|da)?sh$`)
-
-// tool takes that the agent called a tool.
-func (b *builder) tool(call Tool) {
-	n := len(b.Turns)
-	if n == 0 || call.Title == "" {
-		return
-	}
-	last := &b.Turns[n-1]
-	if last.Assistant != "" && !strings.HasSuffix(last.Assistant, chars.ToolMark) {
-		last.Assistant += chars.ToolMark
-	}
-	if len(last.Tools) < maxTools {
-		last.Tools = append(last.Tools, call)
-	}
-}

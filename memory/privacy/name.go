@@ -51,29 +51,6 @@ func harmless(plain string) bool {
 			!strings.HasSuffix(plain, "secretid")
 }
 
-// name looks for a secret-like name and its value where one of the roots stands.
-func (f *findings) name(text string, at int) {
-	if at < f.nameEnd {
-		return
-	}
-	start, end := at, at
-	for start > 0 && at-start <= maxName && inName(text[start-1]) {
-		start--
-	}
-	for end < len(text) && end-start <= maxName && inName(text[end]) {
-		end++
-	}
-	f.nameEnd = end
-	word, before := text[start:end], ""
-	if p := plainName(word); p == "key" || p == "phrase" {
-		before = nameBehind(text, start)
-	}
-	if n, ok := secretName(word, before); ok {
-		n.start, n.end = start, end
-		f.assigned(text, n)
-	}
-}
-
 // nameBehind returns the last name before i: "api" for the "key" of "api key".
 func nameBehind(text string, i int) string {
 	end := i

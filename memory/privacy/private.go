@@ -270,5 +270,3 @@ func unfinishedGlyph(s string) bool {
 const maxEntity = 64
 
 func inEntity(r rune) bool { return r == '#' || r == ';' || r < utf8.RuneSelf && class(byte(r)) != 0 }
-
-func isLetter(c byte) bool { return 'a' <= c|0x20 && c|0x20 <= 'z' }

@@ -56,19 +56,6 @@ func entropy(s string) float64 {
 	return bits
 }
 
-// class returns the class of a byte: 'A' for upper case, 'a' for lower case, '0' for a digit, 0 for anything else.
-func class(c byte) byte {
-	switch {
-	case 'A' <= c && c <= 'Z':
-		return 'A'
-	case 'a' <= c && c <= 'z':
-		return 'a'
-	case '0' <= c && c <= '9':
-		return '0'
-	}
-	return 0
-}
-
 // classChanges counts how often s changes between upper case, lower case and digits.
 func classChanges(s string) int {
 	n, last := 0, byte(0)

@@ -203,5 +203,3 @@ func (s shape) looksSecret(value string) bool {
 
 // anywhere reports whether a kind is known inside of a longer word, too.
 func anywhere(kind string) bool { return kind == "aws" || kind == "jwt" || kind == "twilio" }
-
-func wordByte(c byte) bool { return class(c) != 0 || c == '_' }

@@ -8,17 +8,6 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/memory/pattern"
 )
 
-// wordBytes are the bytes that names and tokens of any kind consist of. A word is an unbroken run of them.
-var wordBytes = func() (set [256]bool) {
-	for c := range set {
-		set[c] = inName(byte(c)) || strings.IndexByte("~+/=%", byte(c)) >= 0
-	}
-	return set
-}()
-
-// inName reports whether c may stand in a name.
-func inName(c byte) bool { return class(c) != 0 || c == '_' || c == '-' || c == '.' }
-
 // words finds keys and random strings among the words of text.
 func (f *findings) words(text string) {
 	for i := 0; i < len(text); i++ {
@@ -75,8 +64,6 @@ const (
 	minRest   = 4  // bytes of its second part
 )
 
-const minWord = 17 // bytes of the shortest key, prefix included
-
 // word looks for a key or a random string in text[start:end], which is one word.
 func (f *findings) word(text string, start, end int) {
 	for end > start && (text[end-1] == '.' || text[end-1] == '/') { // the sentence's full stop
@@ -113,16 +100,6 @@ func isTrello(text string, start, end int) bool {
 }
 
 var discordBot = pattern.New(`^[MNO][A-Za-z0-9_-]{23,27}\.[A-Za-z0-9_-]{6}\.[A-Za-z0-9_-]{27,40}$`)
-
-// unbroken reports whether s is letters and digits alone.
-func unbroken(s string) bool {
-	for i := range len(s) {
-		if class(s[i]) == 0 {
-			return false
-		}
-	}
-	return true
-}
 
 // randomStrings finds what is too random to be anything but a secret, between the signs of a word.
 func (f *findings) randomStrings(text string, start, end int) {
