@@ -120,12 +120,6 @@ type (
 		Delegation string `json:"delegation,omitempty"`
 	}
 
-	// TraceKnown: the client has sent the prompt with this W3C traceparent.
-	TraceKnown struct {
-		Turn   int    `json:"turn"`
-		Parent string `json:"parent"`
-	}
-
 	// UserSaid: the text of the prompt, or more of the user's (steering). Redacted.
 	UserSaid struct {
 		Turn int    `json:"turn"`
@@ -230,7 +224,6 @@ var kinds = map[string]struct {
 	"daemon_warned":   {Warned{}, true},
 	"summarised":      {Summarised{}, true},
 	"turn_began":      {TurnBegan{}, false},
-	"trace_known":     {TraceKnown{}, false},
 	"user_said":       {UserSaid{}, true},
 	"assistant_said":  {AssistantSaid{}, true},
 	"tool_used":       {ToolUsed{}, true},

@@ -87,8 +87,6 @@ func (b *Batch) turnOrNone(n int) (int64, error) {
 // touch notes that something was said in a session at the time of the event.
 func (b *Batch) touch(session int64) { b.active[session] = latest(b.active[session], b.store.now()) }
 
-func (e TraceKnown) fold(b *Batch) error { return b.recordInTurn(e, e.Turn) }
-
 func (e Noted) fold(b *Batch) error { return b.recordInTurn(e, e.Turn) }
 
 // recordInTurn adds an event of a turn to the table of events.

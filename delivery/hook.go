@@ -19,11 +19,11 @@ import (
 // A Hook is the command that a person has configured to be run after a session (on_session_end).
 type Hook struct {
 	Command []string      // with its arguments; empty: none
-	Limit   time.Duration // zero: 1 min
+	Limit   time.Duration // zero: 5 min
 }
 
 const (
-	hookLimit  = time.Minute
+	hookLimit  = 5 * time.Minute
 	hookOutput = 2 << 10         // bytes of its output that are kept
 	hookDrain  = 2 * time.Second // how long its output may stay open after its end, in processes that it started
 )

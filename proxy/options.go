@@ -128,23 +128,21 @@ type Options struct {
 	HoldLimit  time.Duration // a prompt waits no longer than this for its context; 1.5 s
 	ClaimLimit time.Duration // and within that no longer than this for a database that somebody else has locked; 100 ms
 	// a frame from the harness waits no longer than this for the database; 250 ms
-	LookLimit   time.Duration
-	FetchLimit  time.Duration                     // a fetch may run this long; 15 s
-	ContextAge  time.Duration                     // the next process may use a stored context for this long; 15 min
-	PerPrompt   bool                              // search memory for later prompts, too
-	Announce    bool                              // tell the client each session's Signet key
-	Notice      bool                              // tell the client what was inserted, if it takes notices
-	Reinject    session.Reinject                  // what goes in again after a compaction or a clear; identity
-	SlashPrefix []string                          // prefixes of slash commands; "/"
-	Exclude     []string                          // globs of folders whose sessions are left alone
-	Private     *privacy.File                     // what was marked private in other processes; nil: nothing
-	AgentID     string                            // the Signet agent; "" is the daemon's default
-	Project     func(cwd string) string           // the project of a folder; nil: memory.Project
-	ToolHint    func(agent, mode string) bool     // whether blocks mention the memory tool in a mode; nil: no
-	Traits      func(agent string) session.Traits // what is known of a harness; nil: nothing
-	Placement   func(agent string) Placement      // where a harness gets the identity; nil: the first prompt
-	Compat      Compat
-	Record      func(session string) string // acpx's record id, of the connection when session is ""; may be nil
+	LookLimit  time.Duration
+	FetchLimit time.Duration                     // a fetch may run this long; 15 s
+	ContextAge time.Duration                     // the next process may use a stored context for this long; 15 min
+	PerPrompt  bool                              // search memory for later prompts, too
+	Announce   bool                              // tell the client each session's Signet key
+	Notice     bool                              // tell the client what was inserted, if it takes notices
+	Exclude    []string                          // globs of folders whose sessions are left alone
+	Private    *privacy.File                     // what was marked private in other processes; nil: nothing
+	AgentID    string                            // the Signet agent; "" is the daemon's default
+	Project    func(cwd string) string           // the project of a folder; nil: memory.Project
+	ToolHint   func(agent, mode string) bool     // whether blocks mention the memory tool in a mode; nil: no
+	Traits     func(agent string) session.Traits // what is known of a harness; nil: nothing
+	Placement  func(agent string) Placement      // where a harness gets the identity; nil: the first prompt
+	Compat     Compat
+	Record     func(session string) string // acpx's record id, of the connection when session is ""; may be nil
 	// MCPServer returns the element, as JSON, that is added to a session's mcpServers; nil for none. who returns what
 	// is known of the session; it may be called at any time, by any goroutine. release, which may be nil, is called
 	// once the session has gone and nobody will use the server any more. If MCPServer is nil, no session gets one.
@@ -175,10 +173,6 @@ func (o Options) withDefaults() *Options {
 	o.LookLimit = cmp.Or(o.LookLimit, DefaultLook)
 	o.FetchLimit = cmp.Or(o.FetchLimit, defaultFetch)
 	o.ContextAge = cmp.Or(o.ContextAge, defaultContext)
-	o.Reinject = cmp.Or(o.Reinject, session.ReinjectIdentity)
-	if o.SlashPrefix == nil {
-		o.SlashPrefix = []string{"/"}
-	}
 	if o.Now == nil {
 		o.Now = time.Now
 	}

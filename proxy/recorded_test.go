@@ -166,25 +166,6 @@ func TestLongAnswer(t *testing.T) {
 	}
 }
 
-// The span that a client sent a prompt in is recorded; what is none is not.
-func TestTraceparent(t *testing.T) {
-	const parent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-0"
-	for given, want := range map[string]string{parent + "1": parent + "1", parent + "0": parent + "0", "nonsense": "", "": ""} {
-		q := newQuiet(t).opened()
-		q.sends(t, strings.Replace(promptOf(2, "traceparent: hello"), `"params":{`,
-			`"params":{"_meta":{"traceparent":`+string(quote(given))+`},`, 1))
-		got := ""
-		for _, e := range q.events.take() {
-			if e, ok := e.(correlation.TraceKnown); ok {
-				got = e.Parent
-			}
-		}
-		if got != want {
-			t.Errorf("%q, want %q", got, want)
-		}
-	}
-}
-
 // A session is closed when the harness says so, by either method.
 func TestClosed(t *testing.T) {
 	for _, method := range []string{methodClose, methodDelete} {

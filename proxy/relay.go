@@ -56,7 +56,7 @@ func New(o Options) *Relay {
 	finder, fetcher := &finder{r.env, r.database}, &fetcher{r.env, r.database}
 	r.talk = session.Own(session.Options{
 		Harness: options.Name, AgentID: options.AgentID, Project: options.Project, Exclude: options.Exclude,
-		Commands: options.SlashPrefix, Reinject: options.Reinject, Traits: options.Traits, Continues: acpxName,
+		Traits: options.Traits, Continues: acpxName,
 		Hold: options.HoldLimit, Claim: options.ClaimLimit, PerPrompt: options.PerPrompt, Messages: r.database.messages,
 		Delegation: options.Delegation, ToolHint: r.toolHint, Now: options.Now, Context: r.ctx,
 	}, &beside{finder, fetcher, r.recorder})

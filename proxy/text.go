@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"github.com/Signet-AI/signet-acp-proxy/chars"
-	"github.com/Signet-AI/signet-acp-proxy/memory/pattern"
 	"github.com/Signet-AI/signet-acp-proxy/memory/privacy"
 	"github.com/Signet-AI/signet-acp-proxy/proxy/frame"
 	"github.com/Signet-AI/signet-acp-proxy/proxy/session"
@@ -18,27 +17,13 @@ import (
 // decoded only as far as they are kept.
 func readSaid(line []byte, text promptText) session.Said {
 	said := session.Said{
-		Prompt: shortText(text.said()), First: text.first(), Trace: traceOf(line),
+		Prompt: shortText(text.said()), First: text.first(),
 		Off: bytes.Contains(line, []byte("signet.ai")) && switchesOff(line),
 	}
 	if len(line) > maxPrompt {
 		said.Prompt = collect(line)
 	}
 	return said
-}
-
-// A traceparent as W3C defines it: version, trace, span, flags.
-var traceparent = pattern.New(`^[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$`)
-
-// traceOf returns the traceparent in a prompt's _meta, "" for none.
-func traceOf(line []byte) string {
-	if len(line) > maxPrompt || !bytes.Contains(line, []byte("traceparent")) {
-		return ""
-	}
-	if parent, ok := stringAt(line, "params", "_meta", "traceparent"); ok && traceparent().MatchString(parent) {
-		return parent
-	}
-	return ""
 }
 
 // shortText is the text of a prompt that is decoded already.

@@ -13,25 +13,19 @@ import (
 // front of a command (docs/facts/harnesses.md: no placement of an extra block survives every harness's parsing).
 func (c *Connection) slashCommand(s *Session, text string) string {
 	text = strings.TrimLeftFunc(text, func(r rune) bool { return unicode.IsSpace(r) || r == '\ufeff' })
-	for _, prefix := range c.o.Commands {
-		word, ok := strings.CutPrefix(text, prefix)
-		if !ok {
-			continue
-		}
-		if i := strings.IndexFunc(word, unicode.IsSpace); i >= 0 {
-			word = word[:i]
-		}
-		if word != "" && (c.advertised(s, word) || !strings.Contains(word, "/")) {
-			return word
-		}
+	word, ok := strings.CutPrefix(text, "/")
+	if i := strings.IndexFunc(word, unicode.IsSpace); i >= 0 {
+		word = word[:i]
 	}
-	return ""
+	if !ok || !c.advertised(s, word) && strings.Contains(word, "/") {
+		return ""
+	}
+	return word
 }
 
-// advertised reports whether the harness named a command, with or without its prefix.
+// advertised reports whether the harness named a command, with or without its slash.
 func (c *Connection) advertised(s *Session, word string) bool {
-	return s.exists.commands[word] ||
-		slices.ContainsFunc(c.o.Commands, func(prefix string) bool { return s.exists.commands[prefix+word] })
+	return s.exists.commands[word] || s.exists.commands["/"+word]
 }
 
 // commandEnded looks at a turn that has ended: if its prompt was a command that clears or compacts the conversation,

@@ -385,7 +385,6 @@ func TestEffects(t *testing.T) {
 	acpx := is(func(_ *stage, c *Connection) { c.ClientGreeted(Program{Name: "acpx"}, "0", "") })
 	stored := correlation.Session{ID: 7, Key: "K", Harness: "model", State: correlation.IdentityGiven}
 	given := []correlation.Injection{{Session: 7, Kind: kindIdentity, Text: "x"}}
-	all := reinject(reinjectAll)
 	recorded := of(func(c *Connection, s *Session, now *Turn) {
 		c.Recorded(s, now, nil, correlation.UserSaid{Turn: now.Number, Text: "go"})
 	})
@@ -434,8 +433,6 @@ func TestEffects(t *testing.T) {
 
 		// prompts
 		{"a prompt", turn, say, "Record [TurnBegan{session:1,turn:2,key:key-2}], Soon"},
-		{"with a trace", turn, looked(Said{Prompt: words("go"), Trace: "00-1"}), "Record [TurnBegan{session:1,turn:2,key:key-2} TraceKnown{turn:2,parent:00-1}], Soon"},
-		{"with a trace, begun", see(turn, lost(0)), looked(Said{Prompt: words("go"), Trace: "00-1"}), "Record [TraceKnown{turn:2,parent:00-1}], Soon"},
 		{"that switches off", turn, off, "Record [Stepped{session:1,event:{name:switched off}}], Soon"},
 		{"that switches off, then", see(turn, off), dueNow, ""},
 		{"cut", see(turn, looked(Said{Prompt: cut{"go"}})), answered("a", PromptAnswer{Stop: StopEnd}), "Turn 2, Request there, Ended TurnEnded{turn:2,stop:end_turn,lost:7}, Soon"},
@@ -651,8 +648,8 @@ func TestEffects(t *testing.T) {
 		{"found while it is fetched", see(with(late, play("new")), again), found(0, correlation.Armed, ""), "Who key-2 model /tmp/x "},
 		{"found, fetched before", x(see(nothing, load("x"), asked(0, LookedUp{Err: errBusy}), load("x"))), found(1, correlation.Armed, ""), "Rows [7 0], Who K model /w "},
 		{"in a folder that is left alone", with(func(p *stage) { p.o.Exclude = []string{"/tmp/*"} }, play("new")), known, "Who key-2 model /tmp/x , Off"},
-		{"its key, once it was compacted", with(all, play("new", "prompt", "compacts itself")), known, "Who key-5 model /tmp/x "},
-		{"its key, stored and compacted", with(all, play("new", "ends", "load", "prompt", "compacts itself")), known, "Who key-6 model /tmp/x "},
+		{"its key, once it was cleared", play("new", "prompt", "clear"), known, "Who key-5 model /tmp/x "},
+		{"its key, stored and cleared", play("new", "ends", "load", "prompt", "clear"), known, "Who key-6 model /tmp/x "},
 		{"with the stored context of its own key", x(see(nothing, load("x"), loaded, found(0, correlation.Armed, ""))), asked(0, LookedUp{Key: "K", Stored: []byte("{}")}), "Record [Opened{session:1,open:{harness:model,acpId:x,cwd:/w,project:/w,client:tester,agent:model,key:K}} ContextStored{session:1,key:K,fetched:0001-01-01T00:00:00Z,context:{}}], Soon"},
 
 		// whose identity is there

@@ -14,8 +14,6 @@ type Options struct {
 	AgentID   string                    // the Signet agent; "" is the daemon's default
 	Project   func(cwd string) string   // the project of a folder; nil: memory.Project
 	Exclude   []string                  // globs of folders whose sessions are left alone
-	Commands  []string                  // prefixes of slash commands
-	Reinject  Reinject                  // what goes in again after a compaction or a clear
 	Traits    func(agent string) Traits // what is known of a harness by its agentInfo.name; nil: nothing
 	Continues string                    // the client that continues a session by a session/new after a failed load
 	Hold      time.Duration             // a prompt waits no longer than this for its context
@@ -31,15 +29,6 @@ type Options struct {
 	Now        func() time.Time       // nil: time.Now
 	Context    context.Context        // ends with the relay: no prompt is held then
 }
-
-// Reinject says what goes in again after the harness has compacted or cleared the conversation.
-type Reinject string
-
-const (
-	reinjectNever    Reinject = "never"
-	ReinjectIdentity Reinject = "identity" // identity after a compaction, everything after a clear
-	reinjectAll      Reinject = "all"      // everything after either
-)
 
 // Traits are what is known of a harness beyond what it says itself (docs/facts/harnesses.md). The zero value is right
 // for a harness that nobody knows.

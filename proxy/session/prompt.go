@@ -71,7 +71,6 @@ type Said struct {
 	Prompt Prompt
 	First  string // its first text, which may be a command
 	Words  string // all of its texts, if it was held
-	Trace  string // the client's traceparent; "" for none
 	Off    bool   // its _meta switches memory off
 
 	command string
@@ -83,11 +82,6 @@ func (t *Turn) Read() bool { return t.promptRead || t.dropped }
 func (c *Connection) said(t *Turn, said Said) {
 	if said.command != "" {
 		t.command = said.command
-	}
-	if said.Trace != "" {
-		if t.trace = said.Trace; t.Number != 0 {
-			c.recordTrace(t)
-		}
 	}
 	t.promptRead = true
 	if t.dropped {

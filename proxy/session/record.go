@@ -57,14 +57,7 @@ func (c *Connection) recordBegun(t *Turn) {
 		u.Number = c.numbers.turn
 		c.record(s, correlation.TurnBegan{Session: s.Number(), Turn: u.Number, Key: s.exists.Open.Key,
 			Command: u.command, Delegation: c.o.Delegation})
-		c.recordTrace(u)
 		c.markDue(u)
-	}
-}
-
-func (c *Connection) recordTrace(t *Turn) {
-	if t.trace != "" {
-		c.record(t.Session, correlation.TraceKnown{Turn: t.Number, Parent: t.trace})
 	}
 }
 

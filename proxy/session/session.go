@@ -140,7 +140,6 @@ type Turn struct {
 	Answer  *answer.Text // what the agent said and is not recorded: the owner's, and nothing here looks at it
 
 	command string // the slash command that the prompt is; "" for none
-	trace   string // the client's traceparent; "" for none
 
 	step      turnStep
 	taken     time.Time  // when the harness took its prompt up, as far as that can be told; zero: that cannot

@@ -115,7 +115,7 @@ func newStage(t *testing.T) *stage {
 		keys: map[string]bool{}, kept: map[string][]string{}, rows: map[string]*row{}}
 	p.o = Options{
 		Now:     func() time.Time { return time.Now().UTC() },
-		Harness: "model", Commands: []string{"/"}, Reinject: ReinjectIdentity, Continues: "acpx",
+		Harness: "model", Continues: "acpx",
 		Hold: 1500 * time.Millisecond, Claim: 100 * time.Millisecond,
 		Project: func(cwd string) string { return cwd },
 		NewKey:  func() string { p.n++; return fmt.Sprintf("key-%d", p.n) },

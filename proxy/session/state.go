@@ -185,7 +185,7 @@ const bytesPerToken = 4
 // is correlation.Cleared) or compacted it (Compacted).
 func (c *Connection) contextLost(s *Session, lost correlation.StepName) {
 	x, h := &s.context, &s.history
-	if s.off() || s.exists.ledger == none || c.o.Reinject == reinjectNever ||
+	if s.off() || s.exists.ledger == none ||
 		lost == correlation.Compacted && h.since/bytesPerToken < c.traits().KeepsMessages {
 		return
 	}
@@ -195,7 +195,7 @@ func (c *Connection) contextLost(s *Session, lost correlation.StepName) {
 		}
 		return
 	}
-	whole, before := lost == correlation.Cleared || c.o.Reinject == reinjectAll, x.state
+	whole, before := lost == correlation.Cleared, x.state
 	c.step(s, correlation.Step{Name: lost, Placed: h.inSystem(), Whole: whole})
 	partly := before == correlation.IdentityGiven // the memories are still to come, and bring the identity again
 	if partly || x.state != before {

@@ -139,12 +139,9 @@ func TestStates(t *testing.T) {
 		{toDone + ", compact, ends, load, prompt", nil, "files", correlation.Done},
 		{toDone + ", stopped compact", nil, "", correlation.Done},
 		{toDone + ", not advertised", nil, "", correlation.Done},
-		{toDone + ", compact, prompt", reinject(reinjectAll), whole, correlation.Done},
-		{toDone + ", compact", reinject(reinjectNever), "", correlation.Done},
 		{toDone + ", clear", nil, "", correlation.Armed},
 		{toDone + ", clear, prompt", nil, whole, correlation.Done},
 		{toDone + ", compact, prompt, clear, prompt", nil, whole, correlation.Done},
-		{toDone + ", clear", reinject(reinjectNever), "", correlation.Done},
 		{toDone + ", compacts itself", nil, "", correlation.Armed},
 		{toDone + ", compacts itself, prompt", nil, "files", correlation.Done},
 		{toDone + ", compacts like claude, prompt", nil, "files", correlation.Done},
@@ -338,8 +335,6 @@ func cancels(keeps Cancelled) func(*stage) {
 func likeOpencode(p *stage) {
 	p.traits = Traits{CompactCommands: []string{"summarize"}, SaysSummary: true}
 }
-
-func reinject(how Reinject) func(*stage) { return func(p *stage) { p.o.Reinject = how } }
 
 func perPrompt(p *stage) {
 	p.o.PerPrompt = true

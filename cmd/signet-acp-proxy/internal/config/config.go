@@ -34,10 +34,8 @@ type Config struct {
 	PerPrompt       bool          `yaml:"per_prompt" default:"false" help:"search memory for every prompt, not only the first"`
 	Presence        bool          `yaml:"presence" default:"false" help:"tell the daemon about each prompt; no prompt waits for it"`
 	Announce        string        `yaml:"announce" default:"off" enum:"off,on,notice" help:"on: send the client each session's Signet key, as _meta[\"signet.ai\"].sessionKey of the result that opens it; notice: tell it after the first prompt what was added, if it takes notices"`
-	Reinject        string        `yaml:"reinject" default:"identity" enum:"never,identity,all" help:"what to insert again after the agent compacted the conversation"`
 	Continue        bool          `yaml:"continue" default:"on" help:"when a session cannot be loaded and a new one replaces it, tell the new one what was said before"`
 	MCP             string        `yaml:"mcp" default:"auto" enum:"auto,off,stdio,http" help:"how agents get the memory tools; auto picks what suits each"`
-	MCPCommand      commandLine   `yaml:"mcp_command" help:"an MCP server to use in place of ours while the daemon runs, such as signet-mcp"`
 	Hooks           string        `yaml:"hooks" default:"disabled" enum:"disabled,inherit,enabled" help:"the agent's own Signet hooks"`
 	Nested          string        `yaml:"nested" default:"off" enum:"off,inject" help:"what an agent gets if another agent started it: nothing, or memory, as a child of that session"`
 	Delegation      bool          `yaml:"delegation" default:"off" help:"let agents ask one another for work, with the delegate tools and command"`
@@ -58,9 +56,8 @@ type Config struct {
 	AgentID         string        `yaml:"agent_id" help:"the Signet agent"`
 	DefaultAgent    string        `yaml:"default_agent" help:"the agent that --agent auto starts"`
 
-	OnSessionEnd      commandLine   `yaml:"on_session_end" help:"a command to run after a session, with JSON on stdin; a list or a line of words"`
-	OnSessionEndLimit time.Duration `yaml:"on_session_end_limit" default:"1m" help:"how long it may run"`
-	DeliverAtExit     time.Duration `yaml:"deliver_at_exit" default:"0s" help:"deliver before exiting, for at most this long; for containers, where nothing runs on after the agent"`
+	OnSessionEnd  commandLine   `yaml:"on_session_end" help:"a command to run after a session, with JSON on stdin; a list or a line of words"`
+	DeliverAtExit time.Duration `yaml:"deliver_at_exit" default:"0s" help:"deliver before exiting, for at most this long; for containers, where nothing runs on after the agent"`
 
 	// Fetch is how long the daemon's context may take, as Signet's own clients have it.
 	Fetch time.Duration `yaml:"-"`

@@ -291,7 +291,6 @@ func TestShown(t *testing.T) {
 		{"daemon_plain", true, file + ":3", "SIGNET_ACP_DAEMON_PLAIN"},
 		{"deliver_at_exit", "1m30s", file + ":4", "SIGNET_ACP_DELIVER_AT_EXIT"},
 		{"retention", "36h", file + ":5", "SIGNET_ACP_RETENTION"},
-		{"on_session_end_limit", "1m", "default", "SIGNET_ACP_ON_SESSION_END_LIMIT"},
 		{"delegation_disk", "2GB", "default", "SIGNET_ACP_DELEGATION_DISK"},
 		{"delegation_memory", "8GB", "default", "SIGNET_ACP_DELEGATION_MEMORY"},
 		{"delegation_read", "", "default", "SIGNET_ACP_DELEGATION_READ"},

@@ -11,12 +11,15 @@ import (
 // retired are settings that are gone, with what has replaced each. Who still has one is told, and everything else is
 // read as before.
 var retired = map[string]string{
-	"context_age":    "a context that was not used is kept for 15 minutes",
-	"database_wait":  "it is a fifteenth of hold",
-	"fetch":          "SIGNET_SESSION_START_TIMEOUT, in milliseconds, sets it",
-	"sink_unused":    "nothing is judged by whether it was used",
-	"slash_prefixes": "commands begin with a slash",
-	"tool_hint":      "agents.NAME.asks_for_tools decides it",
+	"context_age":          "a context that was not used is kept for 15 minutes",
+	"database_wait":        "it is a fifteenth of hold",
+	"fetch":                "SIGNET_SESSION_START_TIMEOUT, in milliseconds, sets it",
+	"mcp_command":          "agents get our own memory tools",
+	"on_session_end_limit": "the command may run for 5 minutes",
+	"reinject":             "identity goes in again after a compaction, everything after a clear",
+	"sink_unused":          "nothing is judged by whether it was used",
+	"slash_prefixes":       "commands begin with a slash",
+	"tool_hint":            "agents.NAME.asks_for_tools decides it",
 }
 
 // warnRetired keeps a warning about a setting that is gone, and reports whether it is one.

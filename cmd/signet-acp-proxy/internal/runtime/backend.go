@@ -107,7 +107,7 @@ func (b *backend) Configure(o *proxy.Options, name, id string, profile upstream.
 	o.HoldLimit, o.ClaimLimit = b.c.Hold, b.c.DatabaseWait() // a claim is part of the hold
 	o.FetchLimit, o.ContextAge = b.c.Fetch, contextAge
 	o.LookLimit = max(proxy.DefaultLook, b.c.DatabaseWait())
-	o.PerPrompt, o.Reinject, o.Announce = b.c.PerPrompt, session.Reinject(b.c.Reinject), b.c.Announce == "on"
+	o.PerPrompt, o.Announce = b.c.PerPrompt, b.c.Announce == "on"
 	o.Notice = b.c.Announce == "notice"
 	o.Private = privacy.FileAt(privateFile(b.c))
 	o.Exclude, o.AgentID = b.c.Exclude, b.c.AgentID
@@ -266,7 +266,7 @@ func (b *backend) info(name, id string) correlation.ProcessInfo {
 	info := correlation.ProcessInfo{
 		ID: id, Kind: correlation.Relay, Harness: name, Version: Version, SignetPath: b.c.SignetPath,
 		Memory: b.c.Memory, Hook: len(b.c.OnSessionEnd) > 0,
-		HookCommand: b.c.OnSessionEnd, HookLimit: b.c.OnSessionEndLimit,
+		HookCommand: b.c.OnSessionEnd,
 	}
 	if b.c.DaemonConfigured {
 		info.URL = b.c.DaemonURL

@@ -106,7 +106,6 @@ func Bind(c *config.Config, profile upstream.Profile, name string, o *upstream.O
 		return nil, fmt.Errorf("bounding it: %w", err)
 	}
 	o.OwnGuard, o.Apart = true, true
-	c.MCPCommand = nil // there it would lack its files and its token; our own tools need neither
 	c.Pipes = rules.State
 	return release, nil
 }

@@ -4,15 +4,12 @@ import (
 	"context"
 	"encoding/json"
 	"os"
-	"os/exec"
 	"path/filepath"
-	"sync/atomic"
 	"time"
 
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/config"
 	"github.com/Signet-AI/signet-acp-proxy/delegation"
 	"github.com/Signet-AI/signet-acp-proxy/files"
-	"github.com/Signet-AI/signet-acp-proxy/guard"
 	"github.com/Signet-AI/signet-acp-proxy/memory"
 	"github.com/Signet-AI/signet-acp-proxy/memory/embedded"
 	"github.com/Signet-AI/signet-acp-proxy/memory/mcpserver"
@@ -47,29 +44,11 @@ type memoryTools struct {
 	name   string // what the harness was started as
 	log    *logFile
 	server *mcpserver.Server
-
-	command []string    // mcp_command, the server in place of ours while the daemon is there; may be nil
-	healthy atomic.Bool // the daemon was there when we started
-	tasks   guard.Group
 }
 
 // newMemoryTools makes the tools of a relay.
 func newMemoryTools(c *config.Config, name string, log *logFile, o mcpserver.Options) *memoryTools {
-	t := &memoryTools{c: c, name: name, log: log, server: mcpserver.New(o)}
-	if len(c.MCPCommand) > 0 && o.Daemon != nil {
-		if path, err := exec.LookPath(c.MCPCommand[0]); err == nil {
-			t.command = append([]string{absolute(path)}, c.MCPCommand[1:]...)
-		}
-	}
-	if t.command != nil {
-		t.tasks.Go("daemon's health", func() {
-			ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
-			defer cancel()
-			_, err := o.Daemon.Present(ctx)
-			t.healthy.Store(err == nil)
-		})
-	}
-	return t
+	return &memoryTools{c: c, name: name, log: log, server: mcpserver.New(o)}
 }
 
 // noteRefusal leaves for doctor why a program was refused.
@@ -111,21 +90,14 @@ type variable struct {
 func (t *memoryTools) entry(agent string, who func() memory.Session) (text []byte, release func()) {
 	entry := serverEntry{Name: memory.ServerName}
 	var err error
-	var address string // at our server; "" with mcp_command
+	var address string // at our server
 	switch t.c.MCPFor(agent, t.name) {
 	case upstream.MCPStdio:
-		env := []variable{}
-		command := t.command
-		if command != nil && t.healthy.Load() {
-			env = append(env, variable{"SIGNET_DAEMON_URL", t.c.DaemonURL}, variable{"SIGNET_HARNESS", who().Harness},
-				variable{"SIGNET_WORKSPACE", who().Cwd})
-		} else if address, err = t.listen(who); err != nil {
-			break
-		} else if command, err = pipe(address); err != nil {
+		if address, err = t.listen(who); err != nil {
 			break
 		}
-		args := append([]string{}, command[1:]...)
-		entry.Command, entry.Args, entry.Env = command[0], &args, &env
+		entry.Args, entry.Env = &[]string{MCPWord, ConnectFlag, address}, &[]variable{}
+		entry.Command, err = os.Executable()
 	case upstream.MCPHTTP:
 		entry.Type = "http"
 		entry.URL, address, err = t.server.HTTP(who)
@@ -154,19 +126,10 @@ func (t *memoryTools) listen(who func() memory.Session) (string, error) {
 	return t.server.Socket(who)
 }
 
-// pipe returns the command line that connects to an address of this relay's server.
-func pipe(address string) ([]string, error) {
-	self, err := os.Executable()
-	return []string{self, MCPWord, ConnectFlag, address}, err
-}
-
 // The command line by which a harness connects to a relay's memory tools: MCPWord ConnectFlag SOCKET.
 const (
 	MCPWord     = "mcp"
 	ConnectFlag = "--connect"
 )
 
-func (t *memoryTools) close() {
-	t.tasks.Wait()
-	t.server.Close()
-}
+func (t *memoryTools) close() { t.server.Close() }

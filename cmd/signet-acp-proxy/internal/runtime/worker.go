@@ -26,7 +26,7 @@ func WorkerOptions(c *config.Config, store *correlation.Store, token func(url st
 	log zerolog.Logger) delivery.Options {
 	return delivery.Options{
 		Store: store, Dir: filepath.Join(filepath.Dir(c.DB), "transcripts"), StaleAfter: contextAge, Log: log,
-		Hook: delivery.Hook{Command: c.OnSessionEnd, Limit: c.OnSessionEndLimit},
+		Hook: delivery.Hook{Command: c.OnSessionEnd},
 		Daemon: func(url string) (delivery.Daemon, error) {
 			at := *c
 			if url != "" && c.Source("daemon_url") != "--daemon-url" {
