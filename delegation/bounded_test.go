@@ -18,7 +18,7 @@ func TestUnbounded(t *testing.T) {
 	}{{"bounded", true, true}, {"sandboxed", true, true}, {"reader", true, false}, {"free", false, false}} {
 		for mode, want := range map[Mode]bool{Read: tt.read, Edit: tt.edit} {
 			for _, s.Unbounded = range []bool{false, true} {
-				_, err := s.choose(agents, Request{Agent: tt.name, Mode: mode}, "", "")
+				_, err := s.choose(agents, Request{Agent: tt.name, Mode: mode}, "")
 				if want := want || s.Unbounded; (err == nil) != want {
 					t.Errorf("%s to %s, unbounded %v: %v", tt.name, mode, s.Unbounded, err)
 				}
@@ -29,10 +29,10 @@ func TestUnbounded(t *testing.T) {
 		}
 	}
 	s.Unbounded = false
-	if got, err := s.choose(agents[3:], Request{Mode: Read}, "", ""); err == nil {
+	if got, err := s.choose(agents[3:], Request{Mode: Read}, ""); err == nil {
 		t.Errorf("%s was chosen", got)
 	}
-	if got, err := s.choose(agents[2:], Request{Mode: Read}, "", ""); got != "reader" {
+	if got, err := s.choose(agents[2:], Request{Mode: Read}, ""); got != "reader" {
 		t.Errorf("chosen: %q, %v", got, err)
 	}
 }
@@ -59,7 +59,7 @@ func TestReadMode(t *testing.T) {
 		{mode: Edit, readMode: "plan", has: true},
 		{mode: Edit, readMode: "plan"},
 	} {
-		r := run{Runner: Runner{Unbounded: tt.byNobody}, d: Delegation{Mode: tt.mode}}
+		r := run{Runner: Runner{Unbounded: tt.byNobody}, d: Delegation{Request: Request{Mode: tt.mode}}}
 		if tt.bySystem {
 			r.place = &bounds.Place{}
 		}

@@ -146,24 +146,7 @@ func (c *child) addInside(inside Usage) {
 }
 
 // usedLocked is the child's own usage and that of the delegations that it has made.
-func (c *child) usedLocked() Usage {
-	u := c.usage
-	u.Turns += c.inside.Turns
-	if c.inside.Tokens != nil {
-		u.Tokens = sum(u.Tokens, *c.inside.Tokens)
-	}
-	if c.inside.Cost != nil {
-		u.Cost = sum(u.Cost, *c.inside.Cost)
-	}
-	return u
-}
-
-func sum[T int64 | float64](a *T, b T) *T {
-	if a != nil {
-		b += *a
-	}
-	return &b
-}
+func (c *child) usedLocked() Usage { return c.usage.with(c.inside) }
 
 // checkLocked ends the run once a bound of its budget is reached.
 func (c *child) checkLocked() {

@@ -22,10 +22,10 @@ import (
 // caller's own folder.
 func (r *run) converse(cwd, readMode string, inPlace bool) (o Outcome) {
 	command := slices.Concat(r.Command, []string{"--agent", r.d.Agent})
-	process, err := upstream.Start(upstream.Options{Command: command, Env: r.environment(), Stderr: io.Discard,
-		Grace: leaveLimit, KillAfter: killLimit})
+	process, err := upstream.Start(upstream.Options{Command: command, Env: childEnvironment(r.d, r.place),
+		Stderr: io.Discard, Grace: leaveLimit, KillAfter: killLimit})
 	if err != nil {
-		return Outcome{State: Failed, Reason: err.Error()}
+		return failed(err)
 	}
 	asking, quiet := context.WithCancel(r.ctx)
 	defer quiet()
@@ -110,7 +110,7 @@ func (r *run) prompt(conn *acpclient.Conn, cwd, readMode string, inPlace bool) (
 	defer giveUp()
 	guard.Go("delegation", func() {
 		answered <- guard.Try("delegation", func() (err error) {
-			t, err = conn.Prompt(asking, session.ID, prompt(r.d, r.told.Task, r.Ask))
+			t, err = conn.Prompt(asking, session.ID, prompt(r.d, r.task, r.Ask))
 			return err
 		})
 	})
@@ -150,9 +150,25 @@ func (r *run) open(ctx context.Context, conn *acpclient.Conn, agent acpclient.Ag
 	return s, nil
 }
 
+// mustSetMode reports whether a session is to be put into the mode in which its agent only reads. The error says why it
+// may not begin: nothing else keeps it from writing, and the session does not have that mode.
+func (r *run) mustSetMode(readMode string, has, inPlace bool) (bool, error) {
+	switch {
+	case r.d.Mode == Read && has:
+		return true, nil
+	case r.place != nil:
+		return false, nil
+	case inPlace:
+		return false, errors.New("it has no mode in which it only reads, and the folder is too large to be copied")
+	case r.d.Mode == Read && readMode != "" && !r.Unbounded:
+		return false, fmt.Errorf("its session has no mode %s, and nothing else keeps it from writing here", readMode)
+	}
+	return false, nil
+}
+
 // choose sets the model and the mode that were named. A mode could lift what keeps a child from writing.
 func (r *run) choose(ctx context.Context, conn *acpclient.Conn, s acpclient.Session, readMode string) error {
-	mode := r.told.SessionMode
+	mode := r.d.SessionMode
 	if mode != "" && mode != readMode && (r.d.Mode == Read && readMode != "" || r.place == nil && !r.Unbounded) {
 		return fmt.Errorf("session mode %q could let it do more than it may here: leave it out", mode)
 	}
@@ -161,8 +177,8 @@ func (r *run) choose(ctx context.Context, conn *acpclient.Conn, s acpclient.Sess
 			return err
 		}
 	}
-	if r.told.Model != "" {
-		return conn.Choose(ctx, s, acpclient.Model, r.told.Model)
+	if r.d.Model != "" {
+		return conn.Choose(ctx, s, acpclient.Model, r.d.Model)
 	}
 	return nil
 }

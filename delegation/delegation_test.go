@@ -71,15 +71,15 @@ func TestBudget(t *testing.T) {
 // A row says who asked, and what there is of it.
 func TestRow(t *testing.T) {
 	now := time.Now()
-	running := Delegation{State: Running, Caller: Caller{Key: "acp-1"}, Progress: "working", Created: now, Ended: now}
+	running := Delegation{State: Running, Caller: Caller{Key: "acp-1"}, Run: Run{Progress: "working"}, Created: now, Ended: now}
 	if r := running.Row(); r.Parent != "acp-1" || r.Progress != "working" || r.Ended != nil || r.Paths == nil || r.Refused == nil {
 		t.Errorf("%+v", r)
 	}
-	ended := Delegation{State: Done, Caller: Caller{Key: "acp-1"}, Parent: "01D", Progress: "working", Ended: now}
+	ended := Delegation{State: Done, Caller: Caller{Key: "acp-1", Inside: "01D"}, Run: Run{Progress: "working"}, Ended: now}
 	if r := ended.Row(); r.Parent != "01D" || r.Progress != "" || !r.Ended.Equal(now) {
 		t.Errorf("%+v", r)
 	}
-	for want, d := range map[string]Delegation{"": {}, "another agent": {Parent: "01D"},
+	for want, d := range map[string]Delegation{"": {}, "another agent": {Caller: Caller{Inside: "01D"}},
 		"claude": {Caller: Caller{Key: "acp-1", Harness: "claude"}}} {
 		if got := d.By(); got != want {
 			t.Errorf("by %q, want %q", got, want)

@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/Signet-AI/signet-acp-proxy/memory/mcpserver"
+	"github.com/Signet-AI/signet-acp-proxy/delegation/bounds"
 )
 
 // idVariable is the environment variable with the id of the delegation that a process works for. Whatever continues it,
@@ -30,29 +30,18 @@ func AtDepthLimit(environment func(string) string) bool {
 	return Inside(environment) != "" && depth >= maxDepth
 }
 
-// Rights are those of the memory tools of a process with this environment: a child has those of its mode.
-func Rights(environment func(string) string) mcpserver.Rights {
-	switch {
-	case Inside(environment) == "":
-		return mcpserver.AllRights
-	case Mode(environment(modeVariable)) == Edit:
-		return mcpserver.NoteRights
-	}
-	return mcpserver.ReadRights
-}
-
-// environment returns the caller's environment without what would keep the child from its memory; idVariable marks it
-// as a child.
-func (r *run) environment() []string {
+// childEnvironment returns the caller's environment without what would keep the child from its memory; idVariable marks
+// it as a child.
+func childEnvironment(d Delegation, place *bounds.Place) []string {
 	env := slices.DeleteFunc(os.Environ(), func(v string) bool {
 		name, _, _ := strings.Cut(v, "=")
 		// with CLAUDECODE, Claude Code refuses to start, as inside another one's shell
 		return slices.Contains([]string{idVariable, depthVariable, modeVariable, CallerVariable, "SIGNET_ACP_PARENT",
 			"SIGNET_NO_HOOKS", "CLAUDECODE"}, name)
 	})
-	if r.place != nil {
-		env = append(env, r.place.Environment())
+	if place != nil {
+		env = append(env, place.Environment())
 	}
-	return append(env, idVariable+"="+r.d.ID, depthVariable+"="+strconv.Itoa(r.d.Depth),
-		modeVariable+"="+string(r.d.Mode), CallerVariable+"="+r.d.Key)
+	return append(env, idVariable+"="+d.ID, depthVariable+"="+strconv.Itoa(d.Depth), modeVariable+"="+string(d.Mode),
+		CallerVariable+"="+d.Key)
 }

@@ -12,8 +12,7 @@ func TestEnvironment(t *testing.T) {
 		t.Setenv(name, "outer")
 	}
 	t.Setenv("SIGNET_ACP_DELEGATION", "on")
-	r := &run{d: Delegation{ID: "01D", Depth: 2, Caller: Caller{Key: "acp-1"}}}
-	env := r.environment()
+	env := childEnvironment(Delegation{ID: "01D", Depth: 2, Caller: Caller{Key: "acp-1"}}, nil)
 	for _, v := range []string{"SIGNET_ACP_DELEGATION=on", "SIGNET_ACP_DELEGATION_ID=01D",
 		"SIGNET_ACP_DELEGATION_DEPTH=2", "SIGNET_ACP_CALLER=acp-1"} {
 		if !slices.Contains(env, v) {

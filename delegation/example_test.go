@@ -40,8 +40,8 @@ func example(db *sql.DB, live string) *delegation.Service {
 			return []delegation.KnownAgent{{ID: "codex", Bounds: delegation.BySystem}}, nil
 		},
 		Canonical: func(name string) string { return name },
-		Start: func(_ delegation.Delegation, told delegation.Assignment) error {
-			fmt.Println("started:", told.Task)
+		Start: func(_ delegation.Delegation, task string) error {
+			fmt.Println("started:", task)
 			return nil
 		},
 	}

@@ -21,9 +21,6 @@ var (
 	errTaken    = errors.New("it was begun already")
 )
 
-// maxDepth is how deep delegations may be nested.
-const maxDepth = 2
-
 // beginLimit is how long after a row was made its runner may begin; after that the delegation has failed.
 const beginLimit = 20 * time.Second
 
@@ -111,26 +108,34 @@ func byID(ctx context.Context, q sqlite.Querier, id string) (Delegation, error) 
 	return d, err
 }
 
-const columns = `id, caller, process, harness, turn, cwd, project, parent, root, depth, agent, mode, kind, detach,
-	budget, scope, kept, task, state, runner, cancel, acp_id, folder, branch, progress, stop, reason, turns, tokens,
-	cost, currency, paths, refused, verdict, note, created, started, ended, answer, continues, tree, coalesce((SELECT
-	max(n.id) FROM delegations n WHERE n.continues = delegations.id AND n.continues <> ''), '')`
+const columns = `id, caller, turn, parent, root, depth, agent, state, runner, cancel, acp_id, folder, tree, continues,
+	created, started, ended, request, work, result,
+	coalesce((SELECT max(n.id) FROM delegations n WHERE n.continues = delegations.id AND n.continues <> ''), '')`
 
 // scanOne reads columns.
 func scanOne(row sqlite.Row) (d Delegation, err error) {
-	var budget, paths, refused string
 	var created, started, ended int64
-	err = row.Scan(&d.ID, &d.Key, &d.Process, &d.Harness, &d.Turn, &d.Cwd, &d.Project, &d.Parent, &d.Root,
-		&d.Depth, &d.Agent, &d.Mode, &d.Kind, &d.Detach, &budget, &d.Scope, &d.Kept, &d.Task, &d.State, &d.Runner,
-		&d.Cancel, &d.ACPID, &d.Folder, &d.Branch, &d.Progress, &d.Stop, &d.Reason, &d.Usage.Turns, &d.Usage.Tokens,
-		&d.Usage.Cost, &d.Usage.Currency, &paths, &refused, &d.Verdict, &d.Note, &created, &started, &ended, &d.Answer,
-		&d.Continues, &d.Tree, &d.ContinuedBy)
-	if err != nil {
+	var request, work, result []byte
+	if err := row.Scan(&d.ID, &d.Key, &d.Turn, &d.Inside, &d.Root, &d.Depth, &d.Agent, &d.State, &d.Runner, &d.Cancel,
+		&d.ACPID, &d.Folder, &d.Tree, &d.Continues, &created, &started, &ended, &request, &work, &result,
+		&d.ContinuedBy); err != nil {
 		return d, err
 	}
 	d.Created, d.Started, d.Ended = sqlite.Unstamp(created), sqlite.Unstamp(started), sqlite.Unstamp(ended)
-	return d, errors.Join(json.Unmarshal([]byte(budget), &d.Budget), json.Unmarshal([]byte(paths), &d.Paths),
-		json.Unmarshal([]byte(refused), &d.Refused))
+	return d, errors.Join(json.Unmarshal(request, &asked{&d.Caller, &d.Request}), json.Unmarshal(work, &d.Run),
+		json.Unmarshal(result, &d.Result))
+}
+
+// asked is the column request.
+type asked struct {
+	*Caller
+	*Request
+}
+
+// column returns a value as JSON, for a column; what is in one cannot fail.
+func column(value any) string {
+	text, _ := json.Marshal(value)
+	return string(text)
 }
 
 // Runners returns the delegations that are being run, by the process id of their runner.
@@ -152,8 +157,7 @@ func (l *Ledger) Runners(ctx context.Context) (map[int]string, error) {
 func (l *Ledger) Pulse(ctx context.Context) (pulse string, err error) {
 	err = l.db.QueryRowContext(ctx, `SELECT
 		(SELECT count(*) || ' ' || coalesce(max(id), '') || ' ' || coalesce(max(ended), 0) FROM delegations) || ' ' ||
-		(SELECT coalesce(group_concat(state || acp_id || progress || turns ||
-			coalesce(tokens, '') || coalesce(cost, '')), '') FROM delegations WHERE ended = 0)`).Scan(&pulse)
+		(SELECT coalesce(group_concat(state || acp_id || work), '') FROM delegations WHERE ended = 0)`).Scan(&pulse)
 	return pulse, sqlite.While("looking for what is new", err)
 }
 

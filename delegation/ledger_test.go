@@ -36,7 +36,7 @@ func want(n int) Request {
 
 func (l *Ledger) must(t *testing.T, who Caller, r Request) Delegation {
 	t.Helper()
-	d, fresh, err := l.Create(t.Context(), who, r, "review")
+	d, fresh, err := l.Create(t.Context(), who, r)
 	if err != nil || !fresh {
 		t.Fatalf("%v, fresh %v", err, fresh)
 	}
@@ -76,11 +76,11 @@ func TestAskedAgain(t *testing.T) {
 				}
 			}
 		}
-		again, is, err := l.Create(t.Context(), robin, want(1), "review")
+		again, is, err := l.Create(t.Context(), robin, want(1))
 		if err != nil || is != fresh || (again.ID != first.ID) != fresh {
 			t.Errorf("after %s: %t, %s after %s, %v", state, is, again.ID, first.ID, err)
 		}
-		if third, is, err := l.Create(t.Context(), robin, want(1), "review"); err != nil || is || third.ID != again.ID {
+		if third, is, err := l.Create(t.Context(), robin, want(1)); err != nil || is || third.ID != again.ID {
 			t.Errorf("and again: %t, %s, %v", is, third.ID, err)
 		}
 	}
@@ -93,7 +93,7 @@ func TestOnce(t *testing.T) {
 	var all sync.WaitGroup
 	for range 8 {
 		all.Go(func() {
-			d, fresh, err := l.Create(context.Background(), robin, want(1), "review")
+			d, fresh, err := l.Create(context.Background(), robin, want(1))
 			if err != nil {
 				t.Error(err)
 				return
@@ -114,7 +114,7 @@ func TestOnce(t *testing.T) {
 	}
 	other := robin
 	other.Key = "acp-wren"
-	if _, fresh, err := l.Create(t.Context(), other, want(1), "review"); !fresh || err != nil {
+	if _, fresh, err := l.Create(t.Context(), other, want(1)); !fresh || err != nil {
 		t.Errorf("another caller's: %v, %v", fresh, err)
 	}
 }
@@ -124,7 +124,7 @@ func TestMostDelegations(t *testing.T) {
 	l := newLedger(t)
 	made, refused := 0, map[string]int{}
 	for i := range 100 {
-		d, _, err := l.Create(t.Context(), robin, want(i), "review")
+		d, _, err := l.Create(t.Context(), robin, want(i))
 		switch {
 		case err != nil:
 			refused[err.Error()]++
@@ -168,7 +168,7 @@ func TestInside(t *testing.T) {
 		if change != nil {
 			change(&r)
 		}
-		d, _, err := l.Create(t.Context(), who, r, "review")
+		d, _, err := l.Create(t.Context(), who, r)
 		return d, err
 	}
 	d, err := ask(nil)
@@ -338,13 +338,13 @@ func TestLinked(t *testing.T) {
 	l.must(t, Caller{}, want(2)) // a person's
 	_, lock := l.begin(t, d.ID)
 	defer lock.Release()
-	stand := runProgress{ACPID: "worker", Usage: Usage{Turns: 1}}
+	stand := Run{ACPID: "worker", Usage: Usage{Turns: 1}}
 	for range 2 { // the second says nothing new
-		if _, err := l.saveProgress(t.Context(), d.ID, lock.ID(), stand); err != nil {
+		if err := l.saveProgress(t.Context(), d.ID, lock.ID(), stand); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if err := l.End(t.Context(), d.ID, lock.ID(), Outcome{State: Done, Answer: "grey"}); err != nil {
+	if err := l.End(t.Context(), d.ID, lock.ID(), Outcome{State: Done, Result: Result{Answer: "grey"}}); err != nil {
 		t.Fatal(err)
 	}
 	for session, want := range map[int64][2]int{1: {1, 0}, 2: {0, 1}, 3: {0, 0}} {
@@ -365,7 +365,8 @@ func TestLinked(t *testing.T) {
 		t.Errorf("events: %q, %v, want %q", states, err, want)
 	}
 	for _, id := range []int{2, 1} {
-		run(`UPDATE delegations SET task = 'secret', answer = 'secret' WHERE id = ?`, d.ID)
+		run(`UPDATE delegations SET request = json_set(request, '$.task', 'secret'),
+			result = json_set(result, '$.answer', 'secret') WHERE id = ?`, d.ID)
 		run(`DELETE FROM sessions WHERE id = ?`, id)
 		got, err := l.Get(t.Context(), d.ID)
 		if err != nil || got.State != Done || got.Task+got.Scope+got.Kept+got.Answer != "" {

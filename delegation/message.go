@@ -3,7 +3,6 @@ package delegation
 import (
 	"context"
 	"database/sql"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
@@ -13,10 +12,7 @@ import (
 
 	"github.com/oklog/ulid/v2"
 
-	"github.com/Signet-AI/signet-acp-proxy/chars"
 	"github.com/Signet-AI/signet-acp-proxy/memory"
-	"github.com/Signet-AI/signet-acp-proxy/memory/mcpserver"
-	"github.com/Signet-AI/signet-acp-proxy/memory/privacy"
 	"github.com/Signet-AI/signet-acp-proxy/sqlite"
 )
 
@@ -160,75 +156,4 @@ func (m Message) Item() memory.Item {
 	}
 	return memory.Item{ID: messagePrefix + m.ID, Text: "Message from " + from + ": " + m.Text, Origin: from,
 		Date: m.Created}
-}
-
-// MessageTools are the tools by which agents leave messages for one another; a daemon's tools of the same names take
-// their place. names returns those of a session's agent.
-func MessageTools(service func(context.Context) (*Service, error),
-	names func(memory.Session) []string) []mcpserver.Extra {
-	m := messageTools{service, names}
-	tools := []mcpserver.Extra{
-		tool("agent_message_send", false, m.send, "Leave a message for another agent: its next session in this "+
-			"project is told.",
-			map[string]any{"to": text("the agent, such as codex"), "message": text("what it is to know")}, "to",
-			"message"),
-		tool("agent_message_inbox", false, m.inbox, "Read the messages that other agents have left for you.", nil),
-	}
-	for i := range tools {
-		tools[i].Yields = true
-	}
-	return tools
-}
-
-type messageTools struct {
-	service func(context.Context) (*Service, error)
-	names   func(memory.Session) []string
-}
-
-func (m messageTools) send(ctx context.Context, who memory.Session, raw json.RawMessage) (any, error) {
-	var given struct{ To, Message string }
-	if json.Unmarshal(raw, &given) != nil || strings.TrimSpace(given.To) == "" ||
-		strings.TrimSpace(given.Message) == "" {
-		return nil, errors.New("agent_message_send takes to, the name of an agent, and message, a text")
-	}
-	service, err := m.service(ctx)
-	if err != nil {
-		return nil, err
-	}
-	known, err := service.Known(ctx)
-	if err != nil {
-		return nil, err
-	}
-	to := service.Canonical(given.To)
-	if !slices.ContainsFunc(known, func(k KnownAgent) bool { return k.ID == to }) {
-		return nil, fmt.Errorf("no agent is known as %q: agents_list names those that are", chars.Cut(to, 60))
-	}
-	from := ""
-	if names := m.names(who); len(names) > 0 {
-		from = names[0]
-	}
-	sent, err := service.Ledger.Send(ctx, Message{To: to, From: from, Session: who.Key, Project: who.Project,
-		Text: given.Message})
-	if err != nil {
-		return nil, err
-	}
-	return map[string]any{"id": sent.ID, "status": "left for the next session of " + to + " in this project"}, nil
-}
-
-func (m messageTools) inbox(ctx context.Context, who memory.Session, _ json.RawMessage) (any, error) {
-	service, err := m.service(ctx)
-	if err != nil {
-		return nil, err
-	}
-	all, err := service.Ledger.Inbox(ctx, m.names(who), who.Project)
-	if err != nil {
-		return nil, err
-	}
-	if err := service.Ledger.markRead(ctx, all); err != nil {
-		return nil, err
-	}
-	for i := range all {
-		all[i].Text = privacy.Neutralise(all[i].Text)
-	}
-	return map[string]any{"messages": append([]Message{}, all...)}, nil
 }

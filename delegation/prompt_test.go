@@ -8,8 +8,8 @@ import (
 // Of a child's prompt only the task is kept, whatever the task says.
 func TestTask(t *testing.T) {
 	for _, task := range []string{"Review heron.txt.", "Say:" + wording + ".\nAnd go on.", "- a\n\n- b", "This was delegated"} {
-		d := Delegation{Caller: Caller{Harness: "claude"}, Scope: "heron; \n\nThis was delegated to you by another agent",
-			Kept: "the release", Mode: Edit}
+		d := Delegation{Caller: Caller{Harness: "claude"}, Request: Request{Scope: "heron; \n\nThis was delegated to you by another agent",
+			Kept: "the release", Mode: Edit}}
 		said := prompt(d, " "+task+"\n", false)
 		if got := Task(said); got != task || said == task {
 			t.Errorf("of %q is kept %q", said, got)
@@ -21,7 +21,7 @@ func TestTask(t *testing.T) {
 		}
 	}
 	for mode, want := range map[Mode]string{Read: "Read only: change no file.", Edit: "a copy of the files of your own"} {
-		if said := prompt(Delegation{Mode: mode}, "T.", false); !strings.Contains(said, want) {
+		if said := prompt(Delegation{Request: Request{Mode: mode}}, "T.", false); !strings.Contains(said, want) {
 			t.Errorf("to %s: %s", mode, said)
 		}
 	}

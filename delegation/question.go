@@ -17,7 +17,8 @@ import (
 )
 
 // A Question is what a child wants to be allowed, put to the client of the session that asked for the delegation. It
-// stands in the delegation's row: the runner and the relay of that session are two processes.
+// stands in the delegation's row, and so does the answer beside it: the runner and the relay of that session are two
+// processes.
 type Question struct {
 	ID    string   `json:"id"`
 	Title string   `json:"title"`
@@ -51,13 +52,10 @@ func questionOf(d Delegation, call acpclient.ToolCall) Question {
 func (l *Ledger) askCaller(ctx context.Context, d Delegation, q Question) (allowed bool, why string) {
 	ctx, cancel := context.WithTimeout(ctx, answerLimit)
 	defer cancel()
-	text, err := json.Marshal(q)
-	if err == nil && l.turnRuns(ctx, d) {
-		err = l.setQuestion(ctx, d.ID, string(text))
-	} else {
+	if !l.turnRuns(ctx, d) {
 		return false, "nobody is there to ask"
 	}
-	if err != nil {
+	if l.setQuestion(ctx, d.ID, column(q)) != nil {
 		return false, "nobody could be asked"
 	}
 	defer func() { _ = l.setQuestion(context.WithoutCancel(ctx), d.ID, "") }() // the run's end makes it void, too
@@ -70,7 +68,8 @@ func (l *Ledger) askCaller(ctx context.Context, d Delegation, q Question) (allow
 			return false, "nobody answered"
 		}
 		var answer sql.NullBool
-		err := l.db.QueryRowContext(ctx, `SELECT permitted FROM delegations WHERE id = ?`, d.ID).Scan(&answer)
+		err := l.db.QueryRowContext(ctx, `SELECT iif(question = '', NULL, question ->> '$.allowed')
+			FROM delegations WHERE id = ?`, d.ID).Scan(&answer)
 		switch {
 		case err != nil: // again in a moment
 		case answer.Valid && answer.Bool:
@@ -93,7 +92,7 @@ func (l *Ledger) turnRuns(ctx context.Context, d Delegation) bool {
 }
 
 func (l *Ledger) setQuestion(ctx context.Context, id, text string) error {
-	_, err := l.db.ExecContext(ctx, `UPDATE delegations SET question = ?, permitted = NULL WHERE id = ?`, text, id)
+	_, err := l.db.ExecContext(ctx, `UPDATE delegations SET question = ? WHERE id = ?`, text, id)
 	return sqlite.While("asking for a permission", err)
 }
 
@@ -109,7 +108,8 @@ func (l *Ledger) Questions(ctx context.Context, keys []string) ([]Question, erro
 		}
 		return err
 	}, `SELECT id, caller, question FROM delegations WHERE ended = 0 AND state = ? AND question <> ''
-		AND permitted IS NULL AND caller IN (SELECT value FROM json_each(?))`, Running, sqlite.List(keys))
+		AND question ->> '$.allowed' IS NULL AND caller IN (SELECT value FROM json_each(?))`, Running,
+		sqlite.List(keys))
 	if err != nil {
 		return nil, sqlite.While("looking for requests for permission", err)
 	}
@@ -126,8 +126,10 @@ func (l *Ledger) Questions(ctx context.Context, keys []string) ([]Question, erro
 // Answer stores what the client said to a question, if it is still waited for.
 func (l *Ledger) Answer(ctx context.Context, question string, allowed bool) error {
 	err := sqlite.Write(ctx, l.db, "keeping a permission", func(tx *sql.Tx) error {
-		return sqlite.MustHit(ctx, tx, ErrNotFound, `UPDATE delegations SET permitted = ? WHERE question <> ''
-			AND json_extract(question, '$.id') = ? AND permitted IS NULL`, allowed, question)
+		return sqlite.MustHit(ctx, tx, ErrNotFound, `UPDATE delegations
+			SET question = json_set(question, '$.allowed', json(iif(?, 'true', 'false')))
+			WHERE ended = 0 AND question <> '' AND question ->> '$.id' = ? AND question ->> '$.allowed' IS NULL`,
+			allowed, question)
 	})
 	if errors.Is(err, ErrNotFound) {
 		return nil

@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"github.com/Signet-AI/signet-acp-proxy/acpclient"
-	"github.com/Signet-AI/signet-acp-proxy/memory/embedded/language"
 	"github.com/Signet-AI/signet-acp-proxy/sqlite"
 )
 
@@ -100,73 +99,4 @@ func (l *Ledger) seen(ctx context.Context) (map[string][]string, error) {
 		return err
 	}, `SELECT name, value ->> 'commands' FROM noted WHERE kind = 'agent'`)
 	return seen, sqlite.While("reading what agents said of themselves", err)
-}
-
-// kinds are kinds of work with words of a task that tell them, in the order in which they are tried.
-var kinds = []struct{ kind, words string }{
-	{"review", "review audit inspect critique prüfen relecture revisar"},
-	{"test", "test tests testing coverage fuzz benchmark"},
-	{"docs", "document documentation docs readme changelog translate dokumentation traduire"},
-	{"fix", "fix bug crash regression debug repair beheben corriger"},
-	{"refactor", "refactor rename restructure simplify clean cleanup"},
-	{"research", "research investigate find search explain compare summarize look analyse analyze"},
-	{"build", "implement add build create write feature"},
-}
-
-// kindOf returns the kind of work that a request is: a capability of one of the agents that its words name, else one of
-// kinds, else its mode.
-func kindOf(r Request, agents []Agent) string {
-	texts := []string{r.Task + "\n" + r.Scope}
-	var names []string
-	for _, a := range agents {
-		for _, c := range a.Capabilities {
-			names, texts = append(names, c), append(texts, c)
-		}
-	}
-	for _, k := range kinds {
-		names, texts = append(names, k.kind), append(texts, k.words)
-	}
-	content := language.Content(texts...)
-	own := map[string]bool{}
-	for _, w := range content[0] {
-		own[w] = true
-	}
-	known := len(names) - len(kinds)
-	for i, name := range names {
-		hits := 0
-		for _, w := range content[i+1] {
-			if own[w] {
-				hits++
-			}
-		}
-		if i < known && hits > 0 && hits == len(content[i+1]) || i >= known && hits > 0 {
-			return name
-		}
-	}
-	return string(r.Mode)
-}
-
-// best chooses the agent where none was named: one that has the capability, then one that is free; the caller itself
-// only if there is no other.
-func best(agents []Agent, kind, caller string) (Agent, bool) {
-	rank := func(a Agent) (n int) {
-		if slices.Contains(a.Capabilities, kind) {
-			n += 2
-		}
-		if a.Status == busy {
-			n--
-		}
-		if a.ID == caller {
-			n -= 10
-		}
-		return n
-	}
-	var chosen Agent
-	found := false
-	for _, a := range agents {
-		if a.Status != missing && (!found || rank(a) > rank(chosen)) {
-			chosen, found = a, true
-		}
-	}
-	return chosen, found
 }

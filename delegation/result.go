@@ -9,7 +9,8 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/delegation/worktree"
 )
 
-// What a delegation has handed back is kept until it is discarded. The errors are worktree's.
+// What a child has written comes back with the end of its run (run.takeBack), and is kept until it is discarded. The
+// errors are worktree's.
 
 func (s *Service) result(ctx context.Context, d Delegation) (*worktree.Result, error) {
 	switch {

@@ -7,54 +7,64 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/Signet-AI/signet-acp-proxy/chars"
-	"github.com/Signet-AI/signet-acp-proxy/delegation/bounds"
+	"github.com/Signet-AI/signet-acp-proxy/correlation"
 	"github.com/Signet-AI/signet-acp-proxy/delegation/worktree"
-	"github.com/Signet-AI/signet-acp-proxy/guard"
 )
 
-// A run is one run that is under way.
-type run struct {
-	Runner
-	d     Delegation
-	by    string // the id of our process
-	told  Assignment
-	noted runProgress // what saveProgress is given, but for progress and usage
-	child *child
-	place *bounds.Place // of the child, nil where the system cannot bound it
-	keep  bool          // its session can be opened again
-
-	ctx    context.Context // ends when the run is to end
-	cancel context.CancelFunc
-	mu     sync.Mutex // guards what follows
-	end    State      // what stop was given; "": the run goes on
-	why    string
+// Run carries a delegation out, unless another process does or it may not begin any more. Errors are the database's;
+// how the run went is in the row.
+func (r Runner) Run(ctx context.Context, id, task string) error {
+	lock, err := correlation.TakeLock(r.Ledger.live, correlation.NewProcessID())
+	if err != nil {
+		return err
+	}
+	defer lock.Release()
+	d, err := r.Ledger.Begin(ctx, id, lock.ID())
+	if errors.Is(err, errTaken) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	r.Log.Info().Str("delegation", d.ID).Str("agent", d.Agent).Int("depth", d.Depth).Msg("delegation begins")
+	o := r.carryOut(ctx, d, lock.ID(), task)
+	end, cancel := context.WithTimeout(context.WithoutCancel(ctx), endLimit)
+	defer cancel()
+	r.Ended(end, d, o)
+	for err = r.Ledger.End(end, d.ID, lock.ID(), o); err != nil && !errors.Is(err, errTaken) && end.Err() == nil; {
+		select {
+		case <-time.After(noteEvery): // the disk may be full for a while
+		case <-end.Done():
+		}
+		err = r.Ledger.End(end, d.ID, lock.ID(), o)
+	}
+	r.Log.Info().Str("delegation", d.ID).Str("state", string(o.State)).Msg("delegation ended")
+	r.tidy(end)
+	return err
 }
 
-// stop ends the run. Only the first call counts.
-func (r *run) stop(state State, why string) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.end == "" {
-		r.end, r.why = state, why
-		r.cancel()
+// tidy removes the folders of runs that were killed, and trees that are kept no longer.
+func (r Runner) tidy(ctx context.Context) {
+	err := r.Ledger.RemoveTrees(ctx, r.Folders, MaxTrees)
+	left, failed := r.Ledger.leftBehind(ctx)
+	err = errors.Join(err, failed)
+	for _, d := range left {
+		if err == nil {
+			err = r.Ledger.Discard(ctx, r.Folders, d)
+		}
+	}
+	if err != nil {
+		r.Log.Warn().Err(err).Msg("removing folders that were left")
 	}
 }
 
-func (r *run) stopped() (State, string) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.end, r.why
-}
-
 // carryOut runs the delegation within its budget, and returns the outcome.
-func (r Runner) carryOut(ctx context.Context, d Delegation, by string, told Assignment) Outcome {
-	run := &run{Runner: r, d: d, by: by, told: told}
+func (r Runner) carryOut(ctx context.Context, d Delegation, by string, task string) Outcome {
+	run := &run{Runner: r, d: d, by: by, task: task}
 	run.child = &child{budget: d.Budget, stop: run.stop, tools: map[string]bool{}, usage: Usage{Turns: 1},
 		policy: policy{mode: d.Mode, allowedKinds: r.Granted}}
 	run.ctx, run.cancel = context.WithCancel(context.WithoutCancel(ctx))
@@ -99,31 +109,6 @@ func (r *run) watch(ctx context.Context) {
 	}
 }
 
-// note saves the run's progress.
-func (r *run) note(ctx context.Context) {
-	r.mu.Lock()
-	s := r.noted
-	r.mu.Unlock()
-	s.Progress = r.child.progress()
-	r.child.mu.Lock()
-	s.Usage = r.child.usedLocked()
-	r.child.mu.Unlock()
-	if _, err := r.Ledger.saveProgress(ctx, r.d.ID, r.by, s); err != nil && ctx.Err() == nil {
-		r.Log.Warn().Err(err).Str("delegation", r.d.ID).Msg("noting progress")
-	}
-}
-
-// beside does work, and a task in a goroutine of its own that ends with the work.
-func (r *run) beside(name string, task func(context.Context), work func() Outcome) Outcome {
-	var group guard.Group
-	ctx, done := context.WithCancel(r.ctx)
-	group.Go(name, func() { task(ctx) })
-	o := work()
-	done()
-	group.Wait()
-	return o
-}
-
 // work makes the child's folder, has the child work there, and takes back what it wrote.
 func (r *run) work() Outcome {
 	root := cmp.Or(r.d.Tree, filepath.Join(r.Folders, r.d.ID))
@@ -144,7 +129,7 @@ func (r *run) work() Outcome {
 		err = r.enter(folder, root)
 	}
 	if err != nil {
-		o := Outcome{State: Failed, Reason: err.Error()}
+		o := failed(err)
 		if r.d.Continues != "" {
 			o.Folder = root // what was handed back before is there
 		}
@@ -207,21 +192,4 @@ func (r *run) takeBack(f *worktree.Folder, root string, o *Outcome) {
 	if r.keep && err == nil {
 		o.Tree = root
 	}
-}
-
-// stateName is the folder for a child's state below its root.
-const stateName = "own"
-
-// bound makes the folder for the child's state in root, and says what it may reach: in Edit it may change tree, and it
-// reads others.
-func (r *run) bound(root, tree string, others []string) error {
-	if !r.Bounded {
-		return nil
-	}
-	if err := bounds.Adopt(); err != nil {
-		return err
-	}
-	r.place = &bounds.Place{Tree: tree, Edit: r.d.Mode == Edit, Reads: slices.Concat(others, r.Reads),
-		State: filepath.Join(root, stateName), Caller: r.d.Cwd, Memory: r.Memory}
-	return os.MkdirAll(r.place.State, 0o700)
 }

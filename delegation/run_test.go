@@ -68,7 +68,7 @@ func (s *stage) write(name string) {
 func (s *stage) run(ctx context.Context, r Request) Delegation {
 	s.t.Helper()
 	d := s.must(s.t, Caller{Cwd: s.dir, Harness: "claude"}, r)
-	if err := s.Run(ctx, d.ID, Assignment{r.Task, r.Model, r.SessionMode}); err != nil {
+	if err := s.Run(ctx, d.ID, r.Task); err != nil {
 		s.t.Fatal(err)
 	}
 	d, err := s.Get(s.t.Context(), d.ID)
@@ -352,7 +352,7 @@ func TestRunner(t *testing.T) {
 	if d.State != Cancelled || d.Reason != "its runner was told to end" || !d.State.Ended() {
 		t.Errorf("%+v", d)
 	}
-	if err := s.Run(t.Context(), d.ID, Assignment{Task: "Look."}); err != nil || len(s.ended) != 1 {
+	if err := s.Run(t.Context(), d.ID, "Look."); err != nil || len(s.ended) != 1 {
 		t.Errorf("again: %v, %d outcomes", err, len(s.ended))
 	}
 	t.Setenv("ECHOAGENT_HANG", "")
@@ -373,7 +373,7 @@ func TestRunner(t *testing.T) {
 	if _, err := f.Finish(t.Context(), "m"); err != nil { // its lock is free
 		t.Fatal(err)
 	}
-	if _, err := s.saveProgress(t.Context(), lost.ID, lock.ID(), runProgress{Folder: root}); err != nil {
+	if err := s.saveProgress(t.Context(), lost.ID, lock.ID(), Run{Folder: root}); err != nil {
 		t.Fatal(err)
 	}
 	_ = lock.Release()

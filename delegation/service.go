@@ -1,6 +1,7 @@
 package delegation
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -19,8 +20,8 @@ type Service struct {
 	// Unbounded has agents asked also where nothing keeps them to their folder.
 	Unbounded bool
 	Folders   string // in which the children's folders are
-	// Start starts a runner that outlives us, and gives it the task.
-	Start func(d Delegation, told Assignment) error
+	// Start starts a runner that outlives us, and gives it the task word for word: the row has it without secrets.
+	Start func(d Delegation, task string) error
 }
 
 // lookEvery is how often Wait reads the row.
@@ -50,47 +51,40 @@ func (s *Service) Delegate(ctx context.Context, who Caller, r Request) (d Delega
 	if err != nil {
 		return d, false, err
 	}
-	kind := kindOf(r, agents)
-	if r.Agent, err = s.choose(agents, r, kind, s.Canonical(who.Harness)); err != nil {
+	r.Kind = kindOf(r, agents)
+	if r.Agent, err = s.choose(agents, r, s.Canonical(who.Harness)); err != nil {
 		return d, false, err
 	}
 	if who.Turn, err = s.Ledger.sessions.OpenTurn(ctx, who.Key); err != nil {
 		return d, false, err
 	}
-	if d, fresh, err = s.Ledger.Create(ctx, who, r, kind); err != nil || !fresh {
+	if d, fresh, err = s.Ledger.Create(ctx, who, r); err != nil || !fresh {
 		return d, fresh, err
 	}
-	if err := s.Start(d, Assignment{r.Task, r.Model, r.SessionMode}); err != nil {
+	if err := s.Start(d, r.Task); err != nil {
 		err = fmt.Errorf("its runner could not be started: %w", err)
-		return d, true, errors.Join(err, s.Ledger.fail(ctx, d.ID, err.Error()))
+		return d, true, errors.Join(err, s.Ledger.endWithout(ctx, d, Failed, err.Error()))
 	}
 	return d, true, nil
 }
 
-// choose returns the agent that a request names or, where it names none, the best one.
-func (s *Service) choose(agents []Agent, r Request, kind, caller string) (string, error) {
-	if r.Agent == "" {
-		a, ok := best(s.withinBounds(agents, r.Mode), kind, caller)
-		if !ok {
-			return "", errors.New("no agent can be asked here; signet-acp-proxy agents says why")
-		}
-		return a.ID, nil
+// followUp finds the delegation that a request continues, and puts in what is as it was there.
+func (s *Service) followUp(ctx context.Context, who *Caller, r *Request) error {
+	first, err := s.find(ctx, *who, r.Continues)
+	if err != nil {
+		return err
 	}
-	name := s.Canonical(r.Agent)
-	i := slices.IndexFunc(agents, func(a Agent) bool { return a.ID == name })
+	agent := s.Canonical(cmp.Or(r.Agent, first.Agent))
 	switch {
-	case i < 0:
-		var names []string
-		for _, a := range agents {
-			if a.Status != missing {
-				names = append(names, a.ID)
-			}
-		}
-		return "", fmt.Errorf("no agent is known as %q: name one of %s, or none", name, strings.Join(names, ", "))
-	case agents[i].Status == missing:
-		return "", fmt.Errorf("%s cannot be started: %s", name, agents[i].Fix)
+	case agent != first.Agent:
+		return fmt.Errorf("%s was asked, and a follow-up goes to the same agent: leave agent out", first.Agent)
+	case r.Mode != "" && r.Mode != first.Mode:
+		return fmt.Errorf("it was asked to %s, and a follow-up is too: leave mode out, or ask anew", first.Mode)
 	}
-	return name, s.refuseUnbounded(agents[i], r.Mode)
+	r.Continues, r.Agent, r.Mode = first.ID, agent, first.Mode
+	r.Scope, r.Kept = cmp.Or(r.Scope, first.Scope), cmp.Or(r.Kept, first.Kept)
+	who.Cwd, who.Project = first.Cwd, first.Project
+	return nil
 }
 
 // Wait waits until a delegation has ended, at most for limit, and returns it as it stands. progress, if not nil, is
@@ -127,7 +121,7 @@ func (s *Service) Wait(ctx context.Context, id string, limit time.Duration,
 // or as a person any.
 func (s *Service) find(ctx context.Context, who Caller, id string) (Delegation, error) {
 	d, err := s.Ledger.Get(ctx, strings.TrimSpace(id))
-	if err == nil && who.Inside != "" && d.Parent != who.Inside {
+	if err == nil && who.Inside != "" && d.Inside != who.Inside {
 		err = ErrNotFound
 	}
 	if err == nil && who.Inside == "" && !who.Person && d.Key != who.Key {

@@ -68,18 +68,22 @@ func TestEnds(t *testing.T) {
 		want  Delegation
 	}{
 		"cancelled in time": {false, func(l *Ledger, d Delegation) error { return l.cancel(t.Context(), d.ID, "why") },
-			Delegation{State: Cancelled, Reason: "why", Cancel: "why"}},
+			Delegation{State: Cancelled, Result: Result{Reason: "why"}, Cancel: "why"}},
 		"cancelled": {true, func(l *Ledger, d Delegation) error { return l.cancel(t.Context(), d.ID, "why") },
 			Delegation{State: Running, Cancel: "why"}},
 		"cancelled twice": {true, func(l *Ledger, d Delegation) error {
 			return errors.Join(l.cancel(t.Context(), d.ID, "why"), l.cancel(t.Context(), d.ID, "again"))
 		}, Delegation{State: Running, Cancel: "why"}},
-		"not started":  {false, func(l *Ledger, d Delegation) error { return l.fail(t.Context(), d.ID, "why") }, Delegation{State: Failed, Reason: "why"}},
-		"but it began": {true, func(l *Ledger, d Delegation) error { return l.fail(t.Context(), d.ID, "why") }, Delegation{State: Running}},
+		"not started": {false, func(l *Ledger, d Delegation) error { return l.endWithout(t.Context(), d, Failed, "why") }, Delegation{State: Failed, Result: Result{Reason: "why"}}},
+		"but it began": {true, func(l *Ledger, d Delegation) error {
+			d.State, d.Runner = Queued, ""
+			return l.endWithout(t.Context(), d, Failed, "why")
+		}, Delegation{State: Running}},
 		"ended": {true, func(l *Ledger, d Delegation) error {
-			return l.End(t.Context(), d.ID, d.Runner, Outcome{State: Done, Stop: "end_turn", Answer: "password=hunter2hunter2",
-				Paths: []string{"a"}, Refused: []string{"password=hunter2hunter2"}, Branch: "b", Folder: "f", Tree: "t"})
-		}, Delegation{State: Done, Stop: "end_turn", Answer: "password=[redacted:password]", Branch: "b", Folder: "f", Tree: "t"}},
+			return l.End(t.Context(), d.ID, d.Runner, Outcome{Done, Run{Folder: "f", Tree: "t"}, Result{Stop: "end_turn", Branch: "b",
+				Answer: "password=hunter2hunter2", Paths: []string{"a"}, Refused: []string{"password=hunter2hunter2"}}})
+		}, Delegation{State: Done, Run: Run{Folder: "f", Tree: "t"},
+			Result: Result{Stop: "end_turn", Answer: "password=[redacted:password]", Branch: "b"}}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			l := newLedger(t)
@@ -118,7 +122,7 @@ func TestEnds(t *testing.T) {
 	if err := l.judge(t.Context(), "none", 1, ""); !errors.Is(err, ErrNotFound) {
 		t.Errorf("the verdict on none: %v", err)
 	}
-	if _, err := l.saveProgress(t.Context(), "none", "x", runProgress{}); !errors.Is(err, ErrNotFound) {
+	if err := l.saveProgress(t.Context(), "none", "x", Run{}); !errors.Is(err, ErrNotFound) {
 		t.Errorf("the progress of none: %v", err)
 	}
 }
@@ -184,7 +188,7 @@ func TestChoose(t *testing.T) {
 	agents := []Agent{{ID: "codex"}, {ID: "gemini", Status: missing, Fix: "install it"}}
 	for name, want := range map[string]string{"": "codex", "Codex": "codex", "gemini": "gemini cannot be started: install it",
 		"heron": `no agent is known as "heron": name one of codex, or none`} {
-		got, err := s.choose(agents, Request{Agent: name}, "", "")
+		got, err := s.choose(agents, Request{Agent: name}, "")
 		if err != nil {
 			got = err.Error()
 		}
@@ -192,7 +196,7 @@ func TestChoose(t *testing.T) {
 			t.Errorf("%q: %s, want %s", name, got, want)
 		}
 	}
-	if _, err := s.choose(agents[1:], Request{}, "", ""); err == nil || !strings.Contains(err.Error(), "says why") {
+	if _, err := s.choose(agents[1:], Request{}, ""); err == nil || !strings.Contains(err.Error(), "says why") {
 		t.Errorf("of none: %v", err)
 	}
 }
@@ -242,7 +246,7 @@ func TestWait(t *testing.T) {
 	s := &Service{Ledger: l}
 	d, lock := l.begin(t, l.must(t, robin, want(1)).ID)
 	defer lock.Release()
-	if _, err := l.saveProgress(t.Context(), d.ID, lock.ID(), runProgress{Progress: "working"}); err != nil {
+	if err := l.saveProgress(t.Context(), d.ID, lock.ID(), Run{Progress: "working"}); err != nil {
 		t.Fatal(err)
 	}
 	var heard []string

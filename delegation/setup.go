@@ -29,8 +29,8 @@ func (r *run) prepare(ctx context.Context, f *worktree.Folder) error {
 }
 
 func (r *run) setUp(ctx context.Context, command, cwd string) error {
-	o := upstream.Options{Command: []string{"sh", "-c", "exec </dev/null\n" + command}, Env: r.environment(), Dir: cwd,
-		Stderr: io.Discard, Grace: leaveLimit, KillAfter: killLimit}
+	o := upstream.Options{Command: []string{"sh", "-c", "exec </dev/null\n" + command},
+		Env: childEnvironment(r.d, r.place), Dir: cwd, Stderr: io.Discard, Grace: leaveLimit, KillAfter: killLimit}
 	if r.place != nil {
 		shell, err := exec.LookPath("sh")
 		if err != nil {

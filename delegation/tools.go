@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -22,13 +21,6 @@ const (
 	handleAfter = 20 * time.Second
 	maxWait     = 10 * time.Minute
 )
-
-// ChildTools are those of Tools that a child has, too: it neither applies nor judges anything.
-func ChildTools(service func(context.Context) (*Service, error), caller func(memory.Session) Caller) []mcpserver.Extra {
-	return slices.DeleteFunc(Tools(service, caller), func(x mcpserver.Extra) bool {
-		return x.Tool.Name == applyTool || x.Tool.Name == feedbackTool
-	})
-}
 
 const (
 	applyTool    = "delegation_apply"
@@ -180,7 +172,7 @@ func (t toolbox) delegate(ctx context.Context, who memory.Session, raw json.RawM
 		a.Budget.Seconds = smaller(a.Budget.Seconds, max(1, int(a.Timeout)))
 	}
 	d, _, err := service.Delegate(ctx, t.caller(who), Request{Agent: a.Agent, Task: a.Task, Scope: string(a.Scope),
-		Kept: string(a.Kept), Mode: a.Mode, Budget: a.Budget, Key: a.Key, Detach: a.Detach, Model: a.Model,
+		Kept: string(a.Kept), Mode: a.Mode, Budget: a.Budget, IdempotencyKey: a.Key, Detach: a.Detach, Model: a.Model,
 		SessionMode: a.Session, Continues: a.Continues})
 	if err != nil {
 		return nil, err

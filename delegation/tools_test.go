@@ -16,7 +16,7 @@ func newTools(t *testing.T) (toolbox, *Ledger) {
 	l := newLedger(t)
 	service := &Service{Ledger: l, Canonical: strings.ToLower,
 		Known: func(context.Context) ([]KnownAgent, error) { return []KnownAgent{{ID: "codex", Bounds: BySystem}}, nil },
-		Start: func(Delegation, Assignment) error { return nil }}
+		Start: func(Delegation, string) error { return nil }}
 	return toolbox{func(context.Context) (*Service, error) { return service, nil },
 		func(memory.Session) Caller { return robin }, time.Millisecond}, l
 }
@@ -57,7 +57,7 @@ func TestHandle(t *testing.T) {
 	}
 	_, lock := l.begin(t, first.ID)
 	defer lock.Release()
-	if _, err := l.saveProgress(t.Context(), first.ID, lock.ID(), runProgress{Folder: "/folder"}); err != nil {
+	if err := l.saveProgress(t.Context(), first.ID, lock.ID(), Run{Folder: "/folder"}); err != nil {
 		t.Fatal(err)
 	}
 	kept := func(want int) {
@@ -69,7 +69,7 @@ func TestHandle(t *testing.T) {
 	kept(0)     // while it runs
 	go func() { // while somebody waits
 		if err := l.End(context.Background(), first.ID, lock.ID(),
-			Outcome{State: Done, Answer: "grey", Folder: "/folder"}); err != nil {
+			Outcome{Done, Run{Folder: "/folder"}, Result{Answer: "grey"}}); err != nil {
 			t.Error(err)
 		}
 	}()
@@ -87,7 +87,7 @@ func TestHandle(t *testing.T) {
 		t.Errorf("its verdict: %v (%v)", d.Verdict, err)
 	}
 	for mode, want := range map[Mode]string{Read: "", Edit: "/folder"} {
-		if r := (Delegation{Mode: mode, Folder: "/folder"}).Row(); r.Folder != want {
+		if r := (Delegation{Request: Request{Mode: mode}, Run: Run{Folder: "/folder"}}).Row(); r.Folder != want {
 			t.Errorf("to %s: folder %q", mode, r.Folder)
 		}
 	}

@@ -70,7 +70,7 @@ func TestDelegateByTool(t *testing.T) {
 		t.Errorf("events (-want +got):\n%s", diff)
 	}
 	b.run(proxyBin, "forget", asker, "--yes")
-	if got := b.query(`SELECT task || answer FROM delegations UNION ALL SELECT content FROM memories
+	if got := b.query(`SELECT concat(request ->> '$.task', result ->> '$.answer') FROM delegations UNION ALL SELECT content FROM memories
 		WHERE source = 'delegation'`); len(got) != 1 || got[0][0] != "" {
 		t.Errorf("after who asked was forgotten: %q", got)
 	}

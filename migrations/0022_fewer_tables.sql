@@ -111,12 +111,6 @@ DROP TABLE session_keys_before;
 DROP TABLE started_keys;
 CREATE INDEX session_keys_session ON session_keys (session, n);
 CREATE INDEX session_keys_unused  ON session_keys (started) WHERE started > 0 AND used = 0 AND ended = 0;
-CREATE TRIGGER delegations_session_gone BEFORE DELETE ON sessions BEGIN
-	UPDATE delegations SET task = '', scope = '', kept = '', answer = '', progress = '', reason = '', note = '',
-		paths = '[]', refused = '[]'
-	WHERE acp_id = old.acp_id AND acp_id <> '' OR caller IN (SELECT key FROM session_keys WHERE session = old.id);
-	DELETE FROM messages WHERE session IN (SELECT key FROM session_keys WHERE session = old.id);
-END;
 
 -- A context that was fetched and not used yet, for the next process, is the session's.
 ALTER TABLE sessions ADD COLUMN context_key TEXT    NOT NULL DEFAULT ''; -- that it was fetched under
@@ -126,3 +120,64 @@ UPDATE sessions SET context_key = c.key, context_at = c.at, context = c.payload
 	FROM stored_contexts c WHERE c.session = sessions.id;
 CREATE INDEX sessions_context ON sessions (context_at) WHERE context_at > 0;
 DROP TABLE stored_contexts;
+
+-- A delegation's request, what its runner notes and its result are JSON: they are read and written whole.
+DROP TRIGGER delegations_turn_gone;
+ALTER TABLE delegations RENAME TO delegations_before;
+CREATE TABLE delegations (
+	id        TEXT    NOT NULL PRIMARY KEY, -- ULID
+	caller    TEXT    NOT NULL,             -- the Signet key of the session that asked; '': a person
+	turn      INTEGER NOT NULL DEFAULT 0,   -- the caller's turn that asked; a plain number
+	parent    TEXT    NOT NULL DEFAULT '',  -- the delegation inside which it was asked
+	root      TEXT    NOT NULL,             -- the caller at the top of the tree
+	depth     INTEGER NOT NULL,
+	key       TEXT    NOT NULL,             -- what makes two requests one
+	agent     TEXT    NOT NULL,
+	state     TEXT    NOT NULL,
+	runner    TEXT    NOT NULL DEFAULT '',  -- the process that runs it, by its lock
+	pid       INTEGER NOT NULL DEFAULT 0,   -- the runner's
+	cancel    TEXT    NOT NULL DEFAULT '',  -- why it is to end
+	acp_id    TEXT    NOT NULL DEFAULT '',  -- the child's session, as its harness calls it
+	folder    TEXT    NOT NULL DEFAULT '',  -- where the child works or, at the end, what is handed back
+	tree      TEXT    NOT NULL DEFAULT '',  -- that a follow-up would go on in
+	continues TEXT    NOT NULL DEFAULT '',  -- the delegation that this one goes on with
+	created   INTEGER NOT NULL,
+	started   INTEGER NOT NULL DEFAULT 0,
+	ended     INTEGER NOT NULL DEFAULT 0,
+	request   TEXT    NOT NULL,              -- JSON: Caller and Request; the task is without secrets
+	work      TEXT    NOT NULL DEFAULT '{}', -- JSON: Run
+	result    TEXT    NOT NULL DEFAULT '{}', -- JSON: Result
+	question  TEXT    NOT NULL DEFAULT ''    -- JSON: what the child wants to be allowed, with the answer; '': nothing
+) STRICT, WITHOUT ROWID;
+INSERT INTO delegations SELECT id, caller, turn, parent, root, depth, key, agent, state, runner, pid, cancel, acp_id,
+	folder, tree, continues, created, started, ended,
+	json_object('process', process, 'harness', harness, 'cwd', cwd, 'project', project, 'kind', kind, 'task', task,
+		'scope', scope, 'kept', kept, 'mode', mode, 'budget', json(budget), 'detach', json(iif(detach, 'true', 'false'))),
+	json_object('progress', progress, 'usage', json_object('turns', turns, 'tokens', tokens, 'cost', cost,
+		'currency', currency)),
+	json_object('stop', stop, 'reason', reason, 'answer', answer, 'branch', branch, 'paths', json(paths),
+		'refused', json(refused), 'verdict', verdict, 'note', note),
+	iif(question = '' OR permitted IS NULL, question,
+		json_set(question, '$.allowed', json(iif(permitted, 'true', 'false'))))
+	FROM delegations_before;
+DROP TABLE delegations_before;
+CREATE UNIQUE INDEX delegations_once ON delegations (caller, key);
+CREATE INDEX delegations_root      ON delegations (root);
+CREATE INDEX delegations_parent    ON delegations (parent) WHERE parent <> '';
+CREATE INDEX delegations_open      ON delegations (state) WHERE ended = 0;
+CREATE INDEX delegations_acp       ON delegations (acp_id) WHERE acp_id <> '';
+CREATE INDEX delegations_continues ON delegations (continues) WHERE continues <> '';
+-- Its words go with the turn and the sessions in which they were said. The row stays: who was asked, and how it ended.
+CREATE TRIGGER delegations_turn_gone BEFORE DELETE ON turns BEGIN
+	UPDATE delegations SET request = json_remove(request, '$.task', '$.scope', '$.kept'),
+		work = json_remove(work, '$.progress'), question = '',
+		result = json_object('stop', result ->> 'stop', 'branch', result ->> 'branch', 'verdict', result ->> 'verdict')
+	WHERE turn = old.id;
+END;
+CREATE TRIGGER delegations_session_gone BEFORE DELETE ON sessions BEGIN
+	UPDATE delegations SET request = json_remove(request, '$.task', '$.scope', '$.kept'),
+		work = json_remove(work, '$.progress'), question = '',
+		result = json_object('stop', result ->> 'stop', 'branch', result ->> 'branch', 'verdict', result ->> 'verdict')
+	WHERE acp_id = old.acp_id AND acp_id <> '' OR caller IN (SELECT key FROM session_keys WHERE session = old.id);
+	DELETE FROM messages WHERE session IN (SELECT key FROM session_keys WHERE session = old.id);
+END;

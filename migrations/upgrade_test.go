@@ -11,9 +11,11 @@ import (
 	"strings"
 	"testing"
 	"testing/fstest"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/Signet-AI/signet-acp-proxy/delegation"
 	"github.com/Signet-AI/signet-acp-proxy/memory/embedded"
 	"github.com/Signet-AI/signet-acp-proxy/migrations"
 )
@@ -76,7 +78,7 @@ func TestUpgradeFromEachSchema(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, text := range released(t) {
-		for i, last := range names {
+		for _, last := range names {
 			if last[:len(name)] <= name {
 				continue
 			}
@@ -85,15 +87,7 @@ func TestUpgradeFromEachSchema(t *testing.T) {
 				if err := os.WriteFile(path, text, 0o600); err != nil {
 					t.Fatal(err)
 				}
-				older := fstest.MapFS{}
-				for _, name := range names[:i+1] {
-					script, err := fs.ReadFile(migrations.Schema, name)
-					if err != nil {
-						t.Fatal(err)
-					}
-					older[name] = &fstest.MapFile{Data: script}
-				}
-				db, err := migrations.OpenWith(t.Context(), path, older)
+				db, err := migrations.OpenWith(t.Context(), path, before(t, last+"\x00"))
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -105,6 +99,67 @@ func TestUpgradeFromEachSchema(t *testing.T) {
 			})
 		}
 	}
+}
+
+// A delegation of before its columns became JSON is read as it was.
+func TestUpgradeDelegations(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "sessions.db")
+	db, err := migrations.OpenWith(t.Context(), path, before(t, "0022"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = db.ExecContext(t.Context(), `INSERT INTO delegations (id, caller, process, harness, turn, parent, root,
+		depth, key, agent, mode, kind, cwd, project, detach, budget, state, cancel, acp_id, folder, branch, progress,
+		stop, reason, turns, tokens, cost, currency, paths, refused, verdict, note, created, started, ended, scope,
+		kept, task, answer, continues, tree) VALUES ('01K', 'acp-1', 'p', 'claude', 7, '01J', 'acp-0', 2, 'k', 'codex',
+		'edit', 'review', '/src', '/src/a', 1, '{"turns":9}', 'stopped', 'why', 'child', '/folder', 'signet/01K',
+		'looks', 'end_turn', 'its budget', 3, 12, 0.5, 'USD', '["a.go"]', '["b: no"]', -1, 'late', 1, 2, 3, 'a; b',
+		'c', 'Look.', 'Two.', '01H', '/tree')`)
+	if err := errors.Join(err, db.Close()); err != nil {
+		t.Fatal(err)
+	}
+	if db, err = migrations.Open(t.Context(), path); err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	all, err := delegation.NewLedger(db, t.TempDir()).List(t.Context(), "", 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	tokens, cost, verdict := int64(12), 0.5, -1.0
+	want := delegation.Delegation{ID: "01K", Root: "acp-0", Depth: 2, State: delegation.Stopped, Cancel: "why",
+		Caller: delegation.Caller{Key: "acp-1", Process: "p", Harness: "claude", Turn: 7, Cwd: "/src",
+			Project: "/src/a", Inside: "01J"},
+		Request: delegation.Request{Agent: "codex", Kind: "review", Task: "Look.", Scope: "a; b", Kept: "c",
+			Mode: delegation.Edit, Budget: delegation.Budget{Turns: 9}, Detach: true, Continues: "01H"},
+		Run: delegation.Run{ACPID: "child", Folder: "/folder", Tree: "/tree", Progress: "looks",
+			Usage: delegation.Usage{Turns: 3, Tokens: &tokens, Cost: &cost, Currency: "USD"}},
+		Result: delegation.Result{Stop: "end_turn", Reason: "its budget", Answer: "Two.", Branch: "signet/01K",
+			Paths: []string{"a.go"}, Refused: []string{"b: no"}, Verdict: &verdict, Note: "late"},
+		Created: time.UnixMilli(1), Started: time.UnixMilli(2), Ended: time.UnixMilli(3)}
+	if diff := cmp.Diff([]delegation.Delegation{want}, all); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+// before returns the files of the schema that come before a number.
+func before(t *testing.T, number string) fstest.MapFS {
+	t.Helper()
+	names, err := fs.Glob(migrations.Schema, "*.sql")
+	if err != nil {
+		t.Fatal(err)
+	}
+	older := fstest.MapFS{}
+	for _, name := range names {
+		script, err := fs.ReadFile(migrations.Schema, name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if name < number {
+			older[name] = &fstest.MapFile{Data: script}
+		}
+	}
+	return older
 }
 
 // A build without full-text search, of which there are none any more, left the file that makes the index to the next

@@ -21,16 +21,16 @@ func TestAsked(t *testing.T) {
 		t.Fatal(err)
 	}
 	running := func(id, runner string) {
-		exec(t, src.DB, `INSERT INTO delegations (id, caller, process, harness, root, depth, key, agent, mode, kind,
-			cwd, project, detach, budget, state, runner, progress, created, started, scope, kept, task)
-			VALUES (?1, 'acp-00000003', 'p', 'opencode', 'acp-00000003', 1, ?1, 'qwen', 'edit', 'review',
-				'', '', 0, '{}', 'running', ?2, '2 turns, reads chart.go', 1, 1,
-			'the chart', 'the log', 'Draw it.')`, id, runner)
+		exec(t, src.DB, `INSERT INTO delegations (id, caller, root, depth, key, agent, state, runner, created,
+			started, work, request) VALUES (?1, 'acp-00000003', 'acp-00000003', 1, ?1, 'qwen', 'running', ?2, 1, 1,
+			'{"progress":"2 turns, reads chart.go","usage":{}}', '{"harness":"opencode","mode":"edit","kind":"review",
+			"scope":"the chart","kept":"the log","task":"Draw it."}')`, id, runner)
 	}
 	running("01l1", "runner")
 	running("01l2", "nobody")
 	exec(t, src.DB, `UPDATE turns SET delegation = '01l1' WHERE id = (SELECT max(id) FROM turns)`)
-	exec(t, src.DB, `UPDATE delegations SET turns = 3, tokens = 1200, cost = 0.25, currency = 'USD' WHERE id = '01l1'`)
+	exec(t, src.DB, `UPDATE delegations SET work = json_patch(work,
+		'{"usage":{"turns":3,"tokens":1200,"cost":0.25,"currency":"USD"}}') WHERE id = '01l1'`)
 	text := write(t, src).section("sessions")
 	for _, want := range []string{
 		"Asked by Codex: the tests of package chart done, 40m",
@@ -59,9 +59,8 @@ func TestLiveEndsWork(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() { _ = lock.Release() }()
-	exec(t, s.src.DB, `INSERT INTO delegations (id, caller, process, harness, root, depth, key, agent, mode, kind, cwd,
-		project, detach, budget, state, runner, created, started, scope, kept, task) SELECT '01l1', key, 'p', 'opencode',
-		key, 1, 'k', 'qwen', 'edit', 'review', '', '', 0, '{}', 'running', 'runner', 1, 1, 'the chart', 'the log', 'Draw it.'
+	exec(t, s.src.DB, `INSERT INTO delegations (id, caller, root, depth, key, agent, state, runner, created, started,
+		request) SELECT '01l1', key, key, 1, 'k', 'qwen', 'running', 'runner', 1, 1, '{"mode":"edit","scope":"the chart"}'
 		FROM sessions WHERE id = (SELECT max(session) FROM turns)`)
 	var session int64
 	if err := s.src.DB.QueryRow(`SELECT max(session) FROM turns`).Scan(&session); err != nil {

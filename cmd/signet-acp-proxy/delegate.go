@@ -57,7 +57,7 @@ func newDelegate(p program) *cobra.Command {
 	flags.StringVar(&r.SessionMode, "session-mode", "", "Put its session into this `MODE` of its own.")
 	flags.StringVar(&r.Continues, "continues", "", "Continue in the session and files of `ID`.")
 	flags.DurationVar(&timeout, "timeout", delegation.DefaultTime, "End it after this `DURATION`.")
-	flags.StringVar(&r.Key, "key", "", "Ask once for each `KEY`; without it, once for each scope and task.")
+	flags.StringVar(&r.IdempotencyKey, "key", "", "Ask once for each `KEY`; without it, once for each scope and task.")
 	flags.BoolVar(&r.Detach, "detach", false, "Print its id, and do not wait.")
 	flags.StringVar(&id, strings.TrimPrefix(runtime.RunFlag, "--"), "", "")
 	flags.Lookup("run").Hidden = true

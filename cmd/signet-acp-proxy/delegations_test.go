@@ -35,7 +35,7 @@ func TestFollow(t *testing.T) {
 		defer lock.Release()
 		begin := func(task string) delegation.Delegation {
 			made, _, err := ledger.Create(t.Context(), delegation.Caller{Key: "acp-1"},
-				delegation.Request{Agent: "codex", Task: task, Scope: "beak", Kept: "wings"}, "review")
+				delegation.Request{Agent: "codex", Task: task, Scope: "beak", Kept: "wings"})
 			must(err)
 			made, err = ledger.Begin(t.Context(), made.ID, lock.ID())
 			must(err)
@@ -54,8 +54,8 @@ func TestFollow(t *testing.T) {
 		s, err := correlationtest.Session(t.Context(), d.Sessions, correlation.OpenSession{Harness: "codex", ACPID: "child", New: true,
 			ParentKey: "acp-1", Process: lock.ID()})
 		must(err)
-		_, err = d.DB.ExecContext(t.Context(), `UPDATE delegations SET acp_id = 'child', progress = 'looking' WHERE id = ?`,
-			now.ID)
+		_, err = d.DB.ExecContext(t.Context(), `UPDATE delegations SET acp_id = 'child',
+			work = '{"progress":"looking","usage":{}}' WHERE id = ?`, now.ID)
 		must(err)
 		must(correlationtest.Save(t.Context(), d.Sessions, []correlation.Turn{{Session: s.ID, Process: lock.ID(), User: "Now."}}))
 		time.Sleep(time.Minute)

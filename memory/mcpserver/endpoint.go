@@ -22,12 +22,15 @@ import (
 
 // An endpoint is what the clients of one session connect to. Its MCP server is made when the first of them comes.
 type endpoint struct {
-	*Server
-	who    func() memory.Session
-	bridge bridge
+	*lifetime
+	o       Options
+	watch   *watch
+	clients *clients
+	who     func() memory.Session
+	bridge  bridge
 
-	count int      // of clients that are connected now; the lock of Server.clients guards it
-	shown []string // names of the tools that are shown; the lock of Server.clients guards it
+	count int      // of clients that are connected now; the lock of clients guards it
+	shown []string // names of the tools that are shown; the lock of clients guards it
 
 	once   sync.Once
 	server *mcp.Server
@@ -59,10 +62,6 @@ func (t *tokens) revoke(token string) *endpoint {
 	e, _ := t.ends.LoadAndDelete(sha256.Sum256([]byte(token)))
 	end, _ := e.(*endpoint)
 	return end
-}
-
-func (s *Server) endpoint(who func() memory.Session) *endpoint {
-	return &endpoint{Server: s, who: who, bridge: bridge{watch: s.watch}}
 }
 
 // serve serves one client over a stream until the client, ctx or the server ends. It closes both in and out.
@@ -199,7 +198,7 @@ func (e *endpoint) withoutDaemon(ctx context.Context, who memory.Session, name s
 	case e.o.Store == nil:
 		return failure(errors.New("the Signet daemon does not answer; start it and call again")), "nobody", nil
 	}
-	r, err := e.local(ctx, who, t, v)
+	r, err := local(ctx, e.o, who, t, v)
 	if err != nil {
 		return failure(err), "store", nil
 	}

@@ -24,15 +24,15 @@ const (
 )
 
 // local answers a call from the embedded store. Errors are for the agent to read.
-func (e *endpoint) local(ctx context.Context, who memory.Session, t tool, v values) (*mcp.CallToolResult, error) {
+func local(ctx context.Context, o Options, who memory.Session, t tool, v values) (*mcp.CallToolResult, error) {
 	ctx, cancel := context.WithTimeout(ctx, localTime)
 	defer cancel()
-	store, err := e.o.Store(ctx)
+	store, err := o.Store(ctx)
 	if err != nil {
-		e.o.Log.Warn().Err(err).Str("tool", t.name).Msg("no store for a tool")
+		o.Log.Warn().Err(err).Str("tool", t.name).Msg("no store for a tool")
 		return nil, fmt.Errorf("there is no memory at the moment (%w); go on without it", err)
 	}
-	answer, err := e.answerFrom(ctx, store, who, t, v)
+	answer, err := answerFrom(ctx, store, o.Rights, who, t, v)
 	switch {
 	case err == nil:
 		return result(answer)
@@ -55,7 +55,7 @@ func (e *endpoint) local(ctx context.Context, who memory.Session, t tool, v valu
 var errShortID = fmt.Errorf("give at least %d characters of the id: what is forgotten is gone for good", minID)
 
 // answerFrom returns the answer of a tool, which is shown as JSON.
-func (e *endpoint) answerFrom(ctx context.Context, store *embedded.Store, who memory.Session, t tool, v values) (
+func answerFrom(ctx context.Context, store *embedded.Store, rights Rights, who memory.Session, t tool, v values) (
 	any, error) {
 	type object = map[string]any
 	if t.name == "memory_forget" && len(v.text("id")) < minID {
@@ -81,9 +81,13 @@ func (e *endpoint) answerFrom(ctx context.Context, store *embedded.Store, who me
 		m, added, err := store.Add(ctx, embedded.Memory{
 			Content: v.text("content"), Type: v.text("type"), Tags: v.text("tags"),
 			Importance: deref(importance), ImportanceSet: importance != nil,
-			Project: who.Project, Harness: who.Harness, Session: who.Key, Source: t.name, Origin: e.o.Rights.origin(),
+			Project: who.Project, Harness: who.Harness, Session: who.Key, Source: t.name, Origin: rights.origin(),
 		})
-		return object{"id": m.ID, "status": map[bool]string{true: "stored", false: "updated"}[added]}, err
+		status := "updated"
+		if added {
+			status = "stored"
+		}
+		return object{"id": m.ID, "status": status}, err
 	case "memory_get":
 		return getFrom(ctx, store, v.text("id"))
 	case "memory_list":

@@ -415,7 +415,7 @@ func TestLocalErrors(t *testing.T) {
 		{"memory_modify", values{"id": m.ID, "type": "preference"}, `"status":"updated"`},
 		{"memory_forget", values{"id": m.ID[:6]}, `"status":"deleted"`},
 	} {
-		r, err := e.local(t.Context(), robin(), tool{name: c.tool}, c.v)
+		r, err := local(t.Context(), e.o, robin(), tool{name: c.tool}, c.v)
 		var got string
 		if err != nil {
 			got = err.Error()
@@ -428,7 +428,7 @@ func TestLocalErrors(t *testing.T) {
 	}
 	late, cancel := context.WithDeadline(t.Context(), time.Unix(0, 0))
 	defer cancel()
-	if _, err := e.local(late, robin(), tool{name: "memory_list"}, values{}); err == nil ||
+	if _, err := local(late, e.o, robin(), tool{name: "memory_list"}, values{}); err == nil ||
 		!strings.Contains(err.Error(), "busy") {
 		t.Errorf("past its limit: %v", err)
 	}

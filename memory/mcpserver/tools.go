@@ -283,7 +283,10 @@ func (a argument) readRatings(raw json.RawMessage) (map[string]float64, error) {
 
 func (a argument) readNumber(raw json.RawMessage) (float64, error) {
 	var n float64
-	whole := map[bool]string{true: " whole"}[a.kind == integer]
+	whole := ""
+	if a.kind == integer {
+		whole = " whole"
+	}
 	switch {
 	case json.Unmarshal(raw, &n) != nil, a.kind == integer && n != math.Trunc(n):
 		return 0, fmt.Errorf("give a%s number from %v to %v", whole, a.low, a.high)

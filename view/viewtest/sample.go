@@ -158,11 +158,11 @@ func (f *filler) asked(i int, caller, child string, at time.Time) {
 	if i%2 == 1 {
 		state, reason = "stopped", "its budget of 20 turns is used up"
 	}
-	f.exec(`INSERT INTO delegations (id, caller, process, harness, root, depth, key, agent, mode, kind, cwd, project,
-		detach, budget, state, acp_id, reason, created, started, ended, scope, kept, task)
-		VALUES (?, ?, 'p', 'codex', ?, 1, ?, 'claude', 'read', 'review', '', '', 0, '{}', ?, ?, ?, ?, ?, ?,
-			'the tests of package chart', 'the release notes', 'Read the tests of package chart.')`,
-		delegation(i), caller, caller, child, state, child, reason, at.UnixMilli(), at.UnixMilli(), ended)
+	f.exec(`INSERT INTO delegations (id, caller, root, depth, key, agent, state, acp_id, created, started, ended,
+		result, request) VALUES (?, ?, ?, 1, ?, 'claude', ?, ?, ?, ?, ?, json_object('reason', ?),
+			'{"harness":"codex","kind":"review","mode":"read","task":"Read the tests of package chart.",
+				"scope":"the tests of package chart","kept":"the release notes"}')`,
+		delegation(i), caller, caller, child, state, child, at.UnixMilli(), at.UnixMilli(), ended, reason)
 }
 
 // told inserts the block before a session's first prompt.

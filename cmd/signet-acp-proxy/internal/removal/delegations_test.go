@@ -36,9 +36,9 @@ func TestPruneChanges(t *testing.T) {
 			_, _, err = r.Apply(t.Context(), true)
 			check(t, err)
 		}
-		_, err := d.DB.ExecContext(t.Context(), `INSERT INTO delegations (id, caller, process, harness, root, depth, key,
-			agent, mode, kind, cwd, project, detach, budget, state, created, scope, kept, task, ended, folder)
-			VALUES (?1, '', '', '', ?1, 1, ?1, 'a', 'edit', 'k', '', '', 0, '{}', 'done', 1, 's', 'k', 't', ?2, ?3)`,
+		_, err := d.DB.ExecContext(t.Context(), `INSERT INTO delegations (id, caller, root, depth, key, agent, state,
+			created, request, ended, folder)
+			VALUES (?1, '', ?1, 1, ?1, 'a', 'done', 1, '{"mode":"edit","task":"t"}', ?2, ?3)`,
 			id, sqlite.Stamp(ended), root)
 		check(t, err)
 	}

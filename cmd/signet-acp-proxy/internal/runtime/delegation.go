@@ -3,7 +3,6 @@ package runtime
 import (
 	"context"
 	"database/sql"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -91,13 +90,9 @@ func newDelegationService(c *config.Config, db *sql.DB) *delegation.Service {
 		Ledger: delegation.NewLedger(db, c.LiveDir()), Canonical: config.Canonical,
 		Unbounded: c.Unbounded, Folders: DelegationFolders(c),
 		Known: func(ctx context.Context) ([]delegation.KnownAgent, error) { return knownAgents(ctx, c, db) },
-		Start: func(d delegation.Delegation, told delegation.Assignment) error {
-			said, err := json.Marshal(told)
-			if err != nil {
-				return err
-			}
+		Start: func(d delegation.Delegation, task string) error {
 			return delivery.Spawn{Args: append([]string{delegateWord, RunFlag, d.ID}, ownFlags(c)...),
-				Dir: c.Dir()}.Tell(said)
+				Dir: c.Dir()}.Tell([]byte(task))
 		},
 	}
 }
@@ -137,10 +132,10 @@ func knownAgents(ctx context.Context, c *config.Config, db *sql.DB) ([]delegatio
 	return known, nil
 }
 
-// RunDelegation is the process of a runner. It reads its assignment from in.
+// RunDelegation is the process of a runner. It reads the task from in.
 func RunDelegation(ctx context.Context, c *config.Config, id string, in io.Reader, std term.Streams) error {
-	var told delegation.Assignment
-	if err := json.NewDecoder(io.LimitReader(in, 1<<20)).Decode(&told); err != nil {
+	task, err := io.ReadAll(io.LimitReader(in, 1<<20))
+	if err != nil {
 		return fmt.Errorf("reading the task: %w", err)
 	}
 	self, err := os.Executable()
@@ -176,7 +171,7 @@ func RunDelegation(ctx context.Context, c *config.Config, id string, in io.Reade
 			delegationResult{c, db, log, d, o}.store(ctx)
 		},
 	}
-	return runner.Run(ctx, id, told)
+	return runner.Run(ctx, id, string(task))
 }
 
 // A delegationResult is the outcome of a delegation, and where it is stored.
@@ -206,7 +201,7 @@ func (r delegationResult) store(ctx context.Context) {
 	}
 	at, cancel := context.WithTimeout(ctx, daemonTime)
 	defer cancel()
-	if r.d.Detach && r.d.Key != "" && r.d.Parent == "" {
+	if r.d.Detach && r.d.Key != "" && r.d.Inside == "" {
 		if err := r.sendToCaller(ctx, at, daemon); err != nil {
 			log.Warn().Err(err).Str("delegation", r.d.ID).Msg("leaving a result")
 		}

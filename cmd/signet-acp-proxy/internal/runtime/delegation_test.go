@@ -13,11 +13,12 @@ import (
 
 // A result goes to the session that asked and does not wait, and is remembered if it is one.
 func TestResults(t *testing.T) {
-	asked := delegation.Delegation{ID: "01KD0000000000000000000000", Agent: "codex", Mode: "edit", Task: "Read it.",
-		Detach: true, Caller: delegation.Caller{Key: "acp-1", Harness: "claude"}}
+	asked := delegation.Delegation{ID: "01KD0000000000000000000000",
+		Request: delegation.Request{Agent: "codex", Mode: "edit", Task: "Read it.", Detach: true},
+		Caller:  delegation.Caller{Key: "acp-1", Harness: "claude"}}
 	waits, person, nested := asked, asked, asked
-	waits.Detach, person.Key, nested.Parent = false, "", "01KP"
-	done := delegation.Outcome{State: delegation.Done, Answer: "Two fail."}
+	waits.Detach, person.Key, nested.Inside = false, "", "01KP"
+	done := delegation.Outcome{State: delegation.Done, Result: delegation.Result{Answer: "Two fail."}}
 	for _, tt := range []struct {
 		name       string
 		d          delegation.Delegation
@@ -26,13 +27,14 @@ func TestResults(t *testing.T) {
 	}{
 		{"detached", asked, done, "Delegation 01KD0000000000000000000000 is done. \nTwo fail.",
 			"codex was asked (edit, delegation 01KD0000000000000000000000): Read it.\nIt answered: Two fail."},
-		{"with changes", waits, delegation.Outcome{State: delegation.Done, Answer: "Done.", Branch: "signet/1", Paths: []string{"a", "b"}}, "",
+		{"with changes", waits, delegation.Outcome{State: delegation.Done,
+			Result: delegation.Result{Answer: "Done.", Branch: "signet/1", Paths: []string{"a", "b"}}}, "",
 			"codex was asked (edit, delegation 01KD0000000000000000000000): Read it.\nIt answered: Done.\n" +
 				"Its changes are on the branch signet/1: a, b"},
 		{"of a person", person, done, "", "codex was asked"},
 		{"of a delegation", nested, done, "", "codex was asked"},
 		{"without an answer", asked, delegation.Outcome{State: delegation.Done}, "Delegation 01KD", ""},
-		{"that failed", asked, delegation.Outcome{State: "failed", Reason: "it is gone", Answer: "x"},
+		{"that failed", asked, delegation.Outcome{State: "failed", Result: delegation.Result{Reason: "it is gone", Answer: "x"}},
 			"Delegation 01KD0000000000000000000000 is failed. it is gone\nx", ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -40,7 +40,7 @@ func (d *Data) Asked(ctx context.Context, id string) (Asked, error) {
 	d.settleDelegations(ctx)
 	var err error
 	a.Delegation, err = a.Ledger.Get(ctx, strings.TrimSpace(id))
-	if err == nil && a.caller.Inside != "" && a.Parent != a.caller.Inside {
+	if err == nil && a.caller.Inside != "" && a.Inside != a.caller.Inside {
 		err = delegation.ErrNotFound
 	}
 	if errors.Is(err, delegation.ErrNotFound) {

@@ -19,10 +19,10 @@ func (l *Ledger) end(t *testing.T, id, tree string) {
 	t.Helper()
 	_, lock := l.begin(t, id)
 	defer lock.Release()
-	if _, err := l.saveProgress(t.Context(), id, lock.ID(), runProgress{ACPID: "child-1"}); err != nil {
+	if err := l.saveProgress(t.Context(), id, lock.ID(), Run{ACPID: "child-1"}); err != nil {
 		t.Fatal(err)
 	}
-	if err := l.End(t.Context(), id, lock.ID(), Outcome{State: Done, Tree: tree}); err != nil {
+	if err := l.End(t.Context(), id, lock.ID(), Outcome{State: Done, Run: Run{Tree: tree}}); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -114,7 +114,7 @@ func TestShedTrees(t *testing.T) {
 		return missing == nil
 	}
 	forgotten := add(0)
-	if _, err := l.db.ExecContext(t.Context(), `UPDATE delegations SET task = ''`); err != nil {
+	if _, err := l.db.ExecContext(t.Context(), `UPDATE delegations SET request = json_set(request, '$.task', '')`); err != nil {
 		t.Fatal(err)
 	}
 	if err := l.RemoveTrees(t.Context(), folders, 1); err != nil || there(forgotten) {

@@ -11,11 +11,10 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/acpclient"
 	"github.com/Signet-AI/signet-acp-proxy/chars"
 	"github.com/Signet-AI/signet-acp-proxy/delegation/worktree"
-	"github.com/Signet-AI/signet-acp-proxy/memory/pattern"
 )
 
-// A policy answers the child's requests for permission, because no person sits in front of it. The zero value allows
-// reading.
+// A policy answers the child's requests for permission, because no person sits in front of it; what it refuses may be
+// put to the caller's user (askCaller). The zero value allows reading.
 type policy struct {
 	mode         Mode
 	inside       func(path string) bool // whether it lies in the child's folder
@@ -105,23 +104,10 @@ func (p *policy) refusalReason(call acpclient.ToolCall) string {
 		}
 		return string(call.ToolKind) + " is not allowed here (delegation_allow)"
 	}
-	for _, name := range []string{call.Name, call.Meta.Claude.Tool, call.Title} {
-		if ownTool().MatchString(name) || p.mode == Edit && noteTool().MatchString(name) {
-			return ""
-		}
+	if isChildTool(p.mode, call.Name, call.Meta.Claude.Tool, call.Title) {
+		return ""
 	}
 	return "nobody is there to ask"
-}
-
-// ownTool and noteTool match the whole name of a tool of our own server that a child has, as harnesses spell it; the
-// second one is for edit.
-var (
-	ownTool  = pattern.New(spelt(`memory_(search|get|list)|agents_list|delegat(e|ion_[a-z]+)`))
-	noteTool = pattern.New(spelt(`memory_store`))
-)
-
-func spelt(names string) string {
-	return `^((mcp[_.:]+)?signet[_.:/ -]+(` + names + `)|(` + names + `) \(signet MCP Server\))$`
 }
 
 // pathsOf returns the files that a call names, in whatever of its arguments; also what could be a path of git's.

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/Signet-AI/signet-acp-proxy/delegation/worktree"
@@ -21,24 +22,8 @@ const (
 	treeTime = 4 * time.Hour
 )
 
-// followUp finds the delegation that a request continues, and puts in what is as it was there.
-func (s *Service) followUp(ctx context.Context, who *Caller, r *Request) error {
-	first, err := s.find(ctx, *who, r.Continues)
-	if err != nil {
-		return err
-	}
-	agent := s.Canonical(cmp.Or(r.Agent, first.Agent))
-	switch {
-	case agent != first.Agent:
-		return fmt.Errorf("%s was asked, and a follow-up goes to the same agent: leave agent out", first.Agent)
-	case r.Mode != "" && r.Mode != first.Mode:
-		return fmt.Errorf("it was asked to %s, and a follow-up is too: leave mode out, or ask anew", first.Mode)
-	}
-	r.Continues, r.Agent, r.Mode = first.ID, agent, first.Mode
-	r.Scope, r.Kept = cmp.Or(r.Scope, first.Scope), cmp.Or(r.Kept, first.Kept)
-	who.Cwd, who.Project = first.Cwd, first.Project
-	return nil
-}
+// stateName is the folder for a child's state below its root.
+const stateName = "own"
 
 // takeOver returns a follow-up the session, the tree and the changes of the delegation that it continues.
 func (l *Ledger) takeOver(ctx context.Context, tx *sql.Tx, d *Delegation) error {
@@ -55,9 +40,8 @@ func (l *Ledger) takeOver(ctx context.Context, tx *sql.Tx, d *Delegation) error 
 	case first.Tree == "":
 		return l.whyGone(ctx, tx, first)
 	}
-	d.ACPID, d.Folder, d.Branch, d.Tree = first.ACPID, first.Folder, first.Branch, first.Tree
-	_, err = tx.ExecContext(ctx, `UPDATE delegations SET folder = '', branch = '', tree = '' WHERE id = ?`, first.ID)
-	return err
+	d.ACPID, d.Folder, d.Tree = first.ACPID, first.Folder, first.Tree
+	return forgetFolder(ctx, tx, first.ID)
 }
 
 // whyGone says why a delegation cannot be gone on with whose tree is not there.
@@ -78,8 +62,8 @@ func (l *Ledger) whyGone(ctx context.Context, tx *sql.Tx, d Delegation) error {
 // RemoveTrees removes the trees that are kept for follow-ups, but for the newest ones, and those of which the
 // conversation was forgotten. Changes that were handed back stay.
 func (l *Ledger) RemoveTrees(ctx context.Context, folders string, newest int) error {
-	kept, err := l.stored(ctx, `WHERE ended > 0 AND tree <> '' AND NOT (mode = 'edit' AND state = 'lost')
-		ORDER BY id DESC`)
+	kept, err := l.stored(ctx, `WHERE ended > 0 AND tree <> '' AND NOT (state = 'lost'
+		AND request ->> '$.mode' = 'edit') ORDER BY id DESC`)
 	for i, d := range kept {
 		if i >= newest || d.Task == "" || l.now().Sub(d.Ended) > treeTime {
 			err = errors.Join(err, l.removeTree(ctx, folders, d))
@@ -106,5 +90,37 @@ func (l *Ledger) removeTree(ctx context.Context, folders string, d Delegation) e
 	case left:
 		return os.RemoveAll(filepath.Join(d.Tree, stateName))
 	}
-	return l.forgetFolder(ctx, d.ID)
+	return forgetFolder(ctx, l.db, d.ID)
+}
+
+// leftBehind returns the delegations that have ended and whose folder was to be thrown away: their runner was killed,
+// or could not.
+func (l *Ledger) leftBehind(ctx context.Context) ([]Delegation, error) {
+	if err := l.Settle(ctx); err != nil {
+		return nil, err
+	}
+	all, err := l.Kept(ctx)
+	return slices.DeleteFunc(all, func(d Delegation) bool { return d.Mode != Read }), err
+}
+
+// Kept returns the delegations that have ended and of which a folder is there, the newest first.
+func (l *Ledger) Kept(ctx context.Context) ([]Delegation, error) {
+	return l.stored(ctx, `WHERE ended > 0 AND folder <> '' ORDER BY id DESC`)
+}
+
+// Discard removes a delegation's folder, with what it has handed back.
+func (l *Ledger) Discard(ctx context.Context, folders string, d Delegation) error {
+	if err := worktree.Discard(ctx, folders, cmp.Or(d.Folder, d.Tree)); err != nil {
+		return err
+	}
+	return forgetFolder(ctx, l.db, d.ID)
+}
+
+// forgetFolder notes that a delegation has no folder any more.
+func forgetFolder(ctx context.Context, db interface {
+	ExecContext(context.Context, string, ...any) (sql.Result, error)
+}, id string) error {
+	_, err := db.ExecContext(ctx, `UPDATE delegations SET folder = '', tree = '',
+		result = json_remove(result, '$.branch') WHERE id = ?`, id)
+	return sqlite.While("noting that a folder is gone", err)
 }

@@ -1,0 +1,62 @@
+package delegation
+
+import (
+	"cmp"
+	"time"
+
+	"github.com/Signet-AI/signet-acp-proxy/delegation/scope"
+)
+
+// A Row is a delegation as agents and scripts read it.
+type Row struct {
+	ID       string     `json:"id"`
+	Agent    string     `json:"agent"`
+	State    State      `json:"state"`
+	Mode     Mode       `json:"mode"`
+	Kind     string     `json:"kind"` // of work: a capability, or one of kinds
+	Task     string     `json:"task"`
+	Scope    []string   `json:"scope"`   // items of delegated_scope
+	Kept     []string   `json:"kept"`    // items of kept_work
+	Session  string     `json:"session"` // the child's ACP session
+	Parent   string     `json:"parent"`  // the delegation that it was asked in, else the Signet key of the caller
+	Depth    int        `json:"depth"`   // 1: nobody delegated to the caller
+	Started  time.Time  `json:"started"`
+	Ended    *time.Time `json:"ended"`
+	Usage    Usage      `json:"usage"`
+	Progress string     `json:"progress,omitempty"` // what the child is doing, until it has ended
+	Stop     string     `json:"stop,omitempty"`     // the stop reason of the child's turn
+	Reason   string     `json:"reason,omitempty"`   // why it ended so, for people
+	Branch   string     `json:"branch,omitempty"`   // with the changes, in the repository git below folder
+	Folder   string     `json:"folder,omitempty"`   // with the changes, until they are discarded
+	Paths    []string   `json:"paths"`              // files that the child wrote
+	Refused  []string   `json:"refused"`            // requests for permission that were refused
+	Verdict  *float64   `json:"verdict,omitempty"`  // the caller's, from -1 to 1
+	Note     string     `json:"note,omitempty"`     // beside the verdict
+	Answer   string     `json:"answer,omitempty"`   // the child's last message
+
+	Continues   string `json:"continues,omitempty"`   // the delegation that it goes on with
+	ContinuedBy string `json:"continuedBy,omitempty"` // the one that goes on with it, and has its changes
+	Tree        string `json:"tree,omitempty"`        // where a follow-up would go on
+}
+
+// Row is the delegation as agents and scripts read it.
+func (d Delegation) Row() Row {
+	r := Row{ID: d.ID, Agent: d.Agent, State: d.State, Mode: d.Mode, Kind: d.Kind, Task: d.Task,
+		Scope: list(scope.Items(d.Scope)), Kept: list(scope.Items(d.Kept)), Session: d.ACPID,
+		Parent: cmp.Or(d.Inside, d.Key), Depth: d.Depth, Started: d.Created.UTC(), Usage: d.Usage, Stop: d.Stop,
+		Reason: d.Reason, Branch: d.Branch, Paths: list(d.Paths), Refused: list(d.Refused), Verdict: d.Verdict,
+		Note: d.Note, Answer: d.Answer, Continues: d.Continues, ContinuedBy: d.ContinuedBy, Tree: d.Tree}
+	if d.State.Ended() {
+		ended := d.Ended.UTC()
+		r.Ended = &ended
+	} else {
+		r.Progress = d.Progress
+	}
+	if d.Mode == Edit {
+		r.Folder = d.Folder
+	}
+	return r
+}
+
+// list returns a list that is not nil, which JSON would show as null.
+func list(all []string) []string { return append([]string{}, all...) }

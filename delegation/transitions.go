@@ -1,0 +1,149 @@
+package delegation
+
+import (
+	"cmp"
+	"context"
+	"database/sql"
+	"encoding/json"
+	"os"
+
+	"github.com/Signet-AI/signet-acp-proxy/correlation"
+	"github.com/Signet-AI/signet-acp-proxy/sqlite"
+)
+
+// Begin makes runner the one that runs a delegation. errTaken: another process does, or it may not begin any more.
+func (l *Ledger) Begin(ctx context.Context, id, runner string) (Delegation, error) {
+	var d Delegation
+	err := sqlite.Write(ctx, l.db, "beginning a delegation", func(tx *sql.Tx) error {
+		err := sqlite.MustHit(ctx, tx, errTaken, `UPDATE delegations SET state = ?, runner = ?, pid = ?, started = ?
+			WHERE id = ? AND state = ? AND created > ?`, Running, runner, os.Getpid(), sqlite.Stamp(l.now()), id,
+			Queued, sqlite.Stamp(l.now().Add(-beginLimit)))
+		if err != nil {
+			return err
+		}
+		if err := l.noteEvent(ctx, tx, id); err != nil {
+			return err
+		}
+		d, err = byID(ctx, tx, id)
+		return err
+	})
+	return d, err
+}
+
+// noteEvent adds the state of a delegation to the events of the session that asked for it (docs/events.md).
+func (l *Ledger) noteEvent(ctx context.Context, tx *sql.Tx, id string) error {
+	d, err := byID(ctx, tx, id)
+	if err != nil {
+		return err
+	}
+	data, err := json.Marshal(map[string]any{"delegation": d.ID, "agent": d.Agent, "mode": d.Mode, "state": d.State,
+		"acpId": d.ACPID, "turns": d.Usage.Turns, "tokens": d.Usage.Tokens, "cost": d.Usage.Cost,
+		"currency": d.Usage.Currency})
+	if err != nil {
+		return err
+	}
+	return correlation.NoteEvent(ctx, tx, d.Key, correlation.StoredEvent{At: l.now(), Kind: "delegation_changed",
+		Process: cmp.Or(d.Runner, d.Process), Turn: d.Turn, Data: data})
+}
+
+// saveProgress saves how far a run is. errTaken: it is not this runner's any more.
+func (l *Ledger) saveProgress(ctx context.Context, id, runner string, r Run) error {
+	r.Progress = clean(r.Progress)
+	return sqlite.Write(ctx, l.db, "noting how a delegation stands", func(tx *sql.Tx) error {
+		before, err := byID(ctx, tx, id)
+		if err != nil {
+			return err
+		}
+		err = sqlite.MustHit(ctx, tx, errTaken, `UPDATE delegations SET acp_id = ?, folder = ?, work = ? WHERE id = ?
+			AND runner = ? AND state = ?`, r.ACPID, r.Folder, column(r), id, runner, Running)
+		if err != nil || before.ACPID == r.ACPID && before.Usage.Turns == r.Usage.Turns {
+			return err
+		}
+		return l.noteEvent(ctx, tx, id)
+	})
+}
+
+// checkStop returns why a delegation is to end, "" for no reason, and what the delegations inside it have used.
+func (l *Ledger) checkStop(ctx context.Context, d Delegation) (cancel string, inside Usage, err error) {
+	var asked string
+	err = l.db.QueryRowContext(ctx, `SELECT d.cancel, coalesce(sum(i.work ->> '$.usage.turns'), 0),
+		sum(i.work ->> '$.usage.tokens'), sum(i.work ->> '$.usage.cost')
+		FROM delegations d LEFT JOIN delegations i ON i.parent = d.id WHERE d.id = ?`, d.ID).
+		Scan(&asked, &inside.Turns, &inside.Tokens, &inside.Cost)
+	if err != nil || asked != "" || d.Detach {
+		return asked, inside, sqlite.While("watching a delegation", err)
+	}
+	if d.Turn > 0 {
+		switch stop, open, err := l.sessions.TurnStands(ctx, d.Turn); {
+		case err != nil:
+			return "", inside, err
+		case stop == "cancelled":
+			return "its caller's turn was cancelled", inside, nil
+		case !open:
+			return "its caller's session was closed", inside, nil
+		}
+	}
+	if alive, err := correlation.Alive(l.live, d.Process); d.Process != "" && err == nil && !alive {
+		return "its caller has ended", inside, nil
+	}
+	return "", inside, nil
+}
+
+// End stores how a run ended. errTaken: it is not this runner's any more.
+func (l *Ledger) End(ctx context.Context, id, runner string, o Outcome) error {
+	o.Reason, o.Answer = clean(o.Reason), clean(o.Answer)
+	o.Paths, o.Refused = cleaned(o.Paths), cleaned(o.Refused)
+	o.Progress = ""
+	return l.change(ctx, "ending a delegation", id, errTaken, `UPDATE delegations SET state = ?, folder = ?, tree = ?,
+		work = ?, result = ?, ended = ? WHERE id = ? AND runner = ? AND state = ?`, o.State, o.Folder, o.Tree,
+		column(o.Run), column(o.Result), sqlite.Stamp(l.now()), id, runner, Running)
+}
+
+// cancel asks the runner to end a delegation; one that has not begun ends at once.
+func (l *Ledger) cancel(ctx context.Context, id, why string) error {
+	return l.change(ctx, "cancelling a delegation", id, nil, `UPDATE delegations SET cancel = ?2,
+		result = iif(state = 'queued', json_set(result, '$.reason', ?2), result),
+		ended = iif(state = 'queued', ?3, ended), state = iif(state = 'queued', 'cancelled', state)
+		WHERE id = ?1 AND ended = 0 AND cancel = ''`, id, why, sqlite.Stamp(l.now()))
+}
+
+// endWithout ends a delegation that no runner ends: it is as before, of the state and the runner that d has.
+func (l *Ledger) endWithout(ctx context.Context, d Delegation, state State, why string) error {
+	return l.change(ctx, "ending a delegation", d.ID, nil, `UPDATE delegations SET state = ?, ended = ?,
+		result = json_set(result, '$.reason', ?) WHERE id = ? AND state = ? AND runner = ?`, state,
+		sqlite.Stamp(l.now()), why, d.ID, d.State, d.Runner)
+}
+
+// change runs an UPDATE of a row, and notes the event. Where no row is changed it returns none.
+func (l *Ledger) change(ctx context.Context, doing, id string, none error, query string, args ...any) error {
+	return sqlite.Write(ctx, l.db, doing, func(tx *sql.Tx) error {
+		if n, err := sqlite.Change(ctx, tx, query, args...); err != nil || n == 0 {
+			return cmp.Or(err, none)
+		}
+		return l.noteEvent(ctx, tx, id)
+	})
+}
+
+// judge stores what a caller thinks of a result, -1 to 1.
+func (l *Ledger) judge(ctx context.Context, id string, verdict float64, note string) error {
+	return sqlite.Write(ctx, l.db, "keeping a verdict", func(tx *sql.Tx) error {
+		return sqlite.MustHit(ctx, tx, ErrNotFound, `UPDATE delegations SET
+			result = json_set(result, '$.verdict', ?, '$.note', ?) WHERE id = ?`, verdict, clean(note), id)
+	})
+}
+
+// Settle stores the state Lost or Failed for delegations whose runner is dead or never began.
+func (l *Ledger) Settle(ctx context.Context) error {
+	open, err := l.stored(ctx, `WHERE ended = 0`)
+	if err != nil {
+		return err
+	}
+	for _, d := range open {
+		if state, why := l.actualState(d); state != d.State {
+			if err := l.endWithout(ctx, d, state, why); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
