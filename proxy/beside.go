@@ -14,7 +14,10 @@ type beside struct {
 	recorder *recorder
 }
 
-func (b *beside) Record(events ...correlation.Event) { b.recorder.file.Append(events...) }
+func (b *beside) Record(events ...correlation.Event) {
+	b.recorder.file.Append(events...)
+	b.recorder.o.Heard(events...)
+}
 
 func (b *beside) Hurry(when session.Urgency) { b.recorder.hurry(when) }
 

@@ -120,6 +120,7 @@ type Options struct {
 	// (eventlog.Options.Folded). If Events is nil, or fails, the relay is a byte pump. The relay closes what it
 	// returns.
 	Events func(folded func(ended bool, gone []int)) (Events, error)
+	Heard  func(...correlation.Event) // is called with the events, and must not wait; nil: nobody listens
 	// Open opens the backend, and attaches the file of events to it. It is called again after sqlite.ErrBusy. It runs
 	// beside the conversation, which waits for it no longer than for a prompt's context. If nil, the relay is a byte
 	// pump.
@@ -175,6 +176,9 @@ func (o Options) withDefaults() *Options {
 	o.ContextAge = cmp.Or(o.ContextAge, defaultContext)
 	if o.Now == nil {
 		o.Now = time.Now
+	}
+	if o.Heard == nil {
+		o.Heard = func(...correlation.Event) {}
 	}
 	if o.Task == nil {
 		o.Task = func(prompt string) string { return prompt }

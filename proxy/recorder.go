@@ -140,6 +140,7 @@ func (r *recorder) end(ended session.Ended) {
 	defer cancel()
 	r.talk.Await(ctx, func(*session.Connection) bool { return ended.Turn.Read() })
 	r.recordNow(ctx)
+	r.o.Heard(ended.Event) // first: a slow disk does not keep the response, nor the next prompt
 	_ = r.file.AppendWait(ctx, ended.Event)
 }
 

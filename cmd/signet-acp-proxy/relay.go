@@ -131,11 +131,8 @@ func relayTo(
 		upstream.Widen(out)
 	}
 	if !pumpOnly {
-		b := runtime.NewBackend(c, std, process.Pid())
-		plain := o
-		if !guard.Run("setting memory up", func() { b.Configure(&o, name, id, profile) }) {
-			o = plain
-		}
+		b := runtime.NewBackend(c, std, id, runtime.Started{Name: name, Profile: profile, ID: process.Pid()})
+		guard.Run("setting memory up", func() { o = b.Options(o) })
 		defer guard.Run("closing", b.Close)
 	}
 	relay := proxy.New(o)

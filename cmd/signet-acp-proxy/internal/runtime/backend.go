@@ -32,13 +32,22 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/upstream"
 )
 
+// A Started is the harness that a relay has started.
+type Started struct {
+	Name    string // what it was started as
+	Profile upstream.Profile
+	ID      int // of its process
+}
+
 // A backend is what the relay remembers with: database, daemon, log. It is opened beside the conversation, so that the
 // harness's start does not wait for it.
 type backend struct {
 	c       *config.Config
 	std     term.Streams
 	log     *logFile
-	harness int // the process id of the harness
+	id      string // of this process
+	harness Started
+	known   sync.Map // profiles, by the names that the harness gives itself
 
 	events   *eventlog.Log
 	follower *follower
@@ -50,9 +59,8 @@ type backend struct {
 	sweep    func(context.Context) // takes in what agents have written; nil: nobody has asked for it
 	failed   error
 
-	daemon   *signet.Client // nil where no daemon is used
-	noDaemon error          // why there is none, though one is to be used
-	tools    *memoryTools   // nil if they could not be set up
+	daemon *signet.Client // nil where none is used
+	tools  *memoryTools   // nil if they could not be set up
 
 	mu         sync.Mutex // guards what follows
 	db         *sql.DB
@@ -60,112 +68,121 @@ type backend struct {
 	dispatcher *delivery.Dispatcher
 }
 
-// NewBackend makes the backend of a relay to a harness, by its process id. It opens nothing yet.
-func NewBackend(c *config.Config, std term.Streams, harness int) *backend {
-	return &backend{
-		c: c, std: std, log: NewLog(c, std), harness: harness, opened: make(chan struct{}),
-	}
+// NewBackend makes the backend of a relay, by the id of its process. It opens nothing yet.
+func NewBackend(c *config.Config, std term.Streams, id string, harness Started) *backend {
+	return &backend{c: c, std: std, log: NewLog(c, std), id: id, harness: harness, opened: make(chan struct{})}
 }
 
-// Configure makes a relay use the backend. name is what the harness was started as, id the process's.
-func (b *backend) Configure(o *proxy.Options, name, id string, profile upstream.Profile) {
-	o.Compat = acpxCompat(profile)
-	o.Events = func(folded func(bool, []int)) (proxy.Events, error) {
-		var err error
-		b.events, err = eventlog.Open(eventlog.Options{
-			Dir: b.c.LiveDir(), Process: b.info(name, id), Folded: folded, Log: b.log.Logger(),
-			Tell: func(line string) { b.std.Say("%s", line) },
-		})
-		if err != nil {
-			return nil, err
-		}
-		b.follower = newFollower(b.events, b.c.Presence, filepath.Join(b.c.SignetPath, "skills"), b.log.Logger())
-		return b.follower, nil
+// Options returns the options of a relay that uses the backend, in place of those of a byte pump.
+func (b *backend) Options(pump proxy.Options) proxy.Options {
+	o := proxy.Options{
+		Client: pump.Client, Harness: pump.Harness, Name: pump.Name, Log: b.log.Logger(),
+		Events: b.begin, Open: b.tryOpen, Heard: b.heard,
+		HoldLimit: b.c.Hold, ClaimLimit: b.c.DatabaseWait(), // a claim is part of the hold
+		LookLimit: max(proxy.DefaultLook, b.c.DatabaseWait()), FetchLimit: b.c.Fetch, ContextAge: contextAge,
+		PerPrompt: b.c.PerPrompt, Announce: b.c.Announce == "on", Notice: b.c.Announce == "notice",
+		Exclude: b.c.Exclude, Private: privacy.FileAt(privateFile(b.c)), AgentID: b.c.AgentID,
+		Project: delegatedProject(b.c), Ask: b.c.Delegation && b.c.DelegationAsk,
+		Delegation: delegation.Inside(os.Getenv),
+		Compat:     acpxCompat(b.harness.Profile), Traits: b.traits, Placement: b.placement, ToolHint: b.hintsTools,
 	}
-	o.Open = func(ctx context.Context) (*proxy.Backend, error) {
-		var opened *proxy.Backend
-		err := guard.Try("opening", func() (err error) {
-			guard.Point("opening")
-			opened, err = b.open(ctx, name)
-			return err
-		})
-		if !errors.Is(err, sqlite.ErrBusy) { // after ErrBusy the relay tries again
-			b.failed = err
-			close(b.opened)
-		}
-		return opened, err
-	}
-	if b.c.Memory != "embedded" {
-		b.daemon, b.noDaemon = NewDaemon(b.c, config.Token(), b.log.Logger())
-	}
-	if b.noDaemon != nil {
-		b.std.Say("no memory tools: %v", b.noDaemon)
-	} else {
-		b.tools = newMemoryTools(b.c, name, b.log, b.toolOptions(name, id))
-		o.MCPServer = b.tools.entry
-	}
-	o.HoldLimit, o.ClaimLimit = b.c.Hold, b.c.DatabaseWait() // a claim is part of the hold
-	o.FetchLimit, o.ContextAge = b.c.Fetch, contextAge
-	o.LookLimit = max(proxy.DefaultLook, b.c.DatabaseWait())
-	o.PerPrompt, o.Announce = b.c.PerPrompt, b.c.Announce == "on"
-	o.Notice = b.c.Announce == "notice"
-	o.Private = privacy.FileAt(privateFile(b.c))
-	o.Exclude, o.AgentID = b.c.Exclude, b.c.AgentID
-	o.Project, o.Ask = delegatedProject(b.c), b.c.Delegation && b.c.DelegationAsk
-	if o.Delegation = delegation.Inside(os.Getenv); o.Delegation != "" {
+	if o.Delegation != "" {
 		o.Task = delegation.Task
-	}
-	profileOf := b.profiles(name)
-	o.ToolHint = func(agent, mode string) bool {
-		profile := profileOf(agent)
-		return !profile.Asks(mode) && b.c.MCPFor(agent, name) != "off"
-	}
-	o.Traits = func(agent string) session.Traits { // asked for each chunk without an id
-		profile := profileOf(agent)
-		return session.Traits{
-			KeepsFailed: profile.KeepsFailedPrompt, Cancelled: session.Cancelled(profile.Cancelled),
-			KeptAfter: profile.KeptAfter, SaysActive: profile.SaysActive,
-			KeepsMessages: profile.KeepsMessages, MessageIDs: profile.MessageIDs,
-			CompactCommands: profile.CompactCommands, SaysSummary: profile.SaysSummary,
-			TitleLength: profile.TitleLength,
-		}
-	}
-	o.Placement = func(agent string) proxy.Placement {
-		return placement(b.c.Placement, profileOf(agent))
 	}
 	if home, err := memory.Home(); err == nil {
 		o.Record = proxy.Acpx{Home: home, Parent: os.Getppid(), Above: above}.Record
 	}
-	o.Log = b.log.Logger()
+	if err := b.findDaemon(); err != nil {
+		b.std.Say("no memory tools: %v", err)
+		o.Open = func(context.Context) (*proxy.Backend, error) { return nil, err }
+		return o
+	}
+	b.tools = newMemoryTools(b.c, b.harness.Name, b.log, b.toolOptions())
+	o.MCPServer = b.tools.entry
+	return o
 }
 
-// profiles returns what is known of the harness, by the name that it gives itself; found once.
-func (b *backend) profiles(name string) func(agent string) upstream.Profile {
-	var found sync.Map
-	return func(agent string) upstream.Profile {
-		known, there := found.Load(agent)
-		if !there {
-			profile, _ := b.c.ProfileOf(agent, name)
-			known, _ = found.LoadOrStore(agent, profile)
-		}
-		return known.(upstream.Profile)
+// findDaemon makes the client of the daemon, if one is to be used.
+func (b *backend) findDaemon() (err error) {
+	if b.c.Memory != "embedded" {
+		b.daemon, err = NewDaemon(b.c, config.Token(), b.log.Logger())
+	}
+	return err
+}
+
+// begin begins the file of events, and what follows these.
+func (b *backend) begin(folded func(bool, []int)) (_ proxy.Events, err error) {
+	b.events, err = eventlog.Open(eventlog.Options{
+		Dir: b.c.LiveDir(), Process: b.info(), Folded: folded, Log: b.log.Logger(), Tell: b.tell,
+	})
+	if err != nil {
+		return nil, err
+	}
+	b.follower = newFollower(b.events, b.c.Presence, filepath.Join(b.c.SignetPath, "skills"), b.log.Logger())
+	return b.events, nil
+}
+
+func (b *backend) heard(events ...correlation.Event) { b.follower.note(events...) }
+
+func (b *backend) tell(line string) { b.std.Say("%s", line) }
+
+// tryOpen opens the database. After sqlite.ErrBusy the relay tries again.
+func (b *backend) tryOpen(ctx context.Context) (opened *proxy.Backend, err error) {
+	err = guard.Try("opening", func() (err error) {
+		guard.Point("opening")
+		opened, err = b.open(ctx)
+		return err
+	})
+	if !errors.Is(err, sqlite.ErrBusy) {
+		b.failed = err
+		close(b.opened)
+	}
+	return opened, err
+}
+
+// profile returns what is known of the harness, by the name that it gives itself; found once, because it is asked for
+// each chunk without an id.
+func (b *backend) profile(agent string) upstream.Profile {
+	known, there := b.known.Load(agent)
+	if !there {
+		profile, _ := b.c.ProfileOf(agent, b.harness.Name)
+		known, _ = b.known.LoadOrStore(agent, profile)
+	}
+	return known.(upstream.Profile)
+}
+
+// hintsTools reports whether blocks mention the memory tool in a mode of the harness.
+func (b *backend) hintsTools(agent, mode string) bool {
+	return !b.profile(agent).Asks(mode) && b.c.MCPFor(agent, b.harness.Name) != "off"
+}
+
+func (b *backend) placement(agent string) proxy.Placement {
+	return placement(b.c.Placement, b.profile(agent))
+}
+
+func (b *backend) traits(agent string) session.Traits {
+	p := b.profile(agent)
+	return session.Traits{
+		KeepsFailed: p.KeepsFailedPrompt, Cancelled: session.Cancelled(p.Cancelled), KeptAfter: p.KeptAfter,
+		SaysActive: p.SaysActive, KeepsMessages: p.KeepsMessages, MessageIDs: p.MessageIDs,
+		CompactCommands: p.CompactCommands, SaysSummary: p.SaysSummary, TitleLength: p.TitleLength,
 	}
 }
 
 // toolOptions returns the options of the relay's memory tools.
-func (b *backend) toolOptions(name, id string) mcpserver.Options {
+func (b *backend) toolOptions() mcpserver.Options {
 	o := ToolOptions(b.c, b.log, b.daemon, b.store)
 	if b.daemon != nil {
 		o.Owe, o.OnDaemon = b.owe, b.daemonAnswers
 	}
-	o.Extras = extraTools(b.c, b.log, name, id, b.current)
-	o.Harness = func() int { return b.harness }
+	o.Extras = extraTools(b.c, b.log, b.harness.Name, b.id, b.current)
+	o.Harness = func() int { return b.harness.ID }
 	o.Refused = func(why string) { noteRefusal(b.c, b.log, why) }
 	return o
 }
 
 // open opens the database and makes the relay's memory from it.
-func (b *backend) open(ctx context.Context, name string) (*proxy.Backend, error) {
+func (b *backend) open(ctx context.Context) (*proxy.Backend, error) {
 	log := b.log.Logger()
 	db, err := migrations.Open(ctx, b.c.DB)
 	if err != nil {
@@ -194,12 +211,9 @@ func (b *backend) open(ctx context.Context, name string) (*proxy.Backend, error)
 	b.mu.Unlock()
 	b.memories, b.process = NewStore(b.c, db, b.log), process
 	b.learner = NewStore(b.c, behind, b.log)
-	source, err := b.source(store, withoutOwnNotes{b.memories}, log)
-	if err != nil {
-		return nil, err
-	}
+	source := b.source(store, withoutOwnNotes{b.memories}, log)
 	b.sent = &messageSource{Source: source, daemon: b.daemon, ledger: delegation.NewLedger(db, b.c.LiveDir()),
-		store: store, name: name, child: child, log: b.log}
+		store: store, name: b.harness.Name, child: child, log: b.log}
 	if b.c.Delegation && !child {
 		b.sent.refresh(ctx)
 		b.follower.onTurn(b.sent.refresh)
@@ -247,7 +261,7 @@ func (b *backend) open(ctx context.Context, name string) (*proxy.Backend, error)
 	}
 	if !child { // a handoff is for a session of the user's
 		opened.Continued = func(ctx context.Context, row int64, agent string) (string, error) {
-			return continuedBy(ctx, b.c, store, row, namesOf(agent, name))
+			return continuedBy(ctx, b.c, store, row, namesOf(agent, b.harness.Name))
 		}
 	}
 	return opened, nil
@@ -262,9 +276,9 @@ func (b *backend) removeTrees(ctx context.Context) {
 }
 
 // info is what others can know of this process once it is dead.
-func (b *backend) info(name, id string) correlation.ProcessInfo {
+func (b *backend) info() correlation.ProcessInfo {
 	info := correlation.ProcessInfo{
-		ID: id, Kind: correlation.Relay, Harness: name, Version: Version, SignetPath: b.c.SignetPath,
+		ID: b.id, Kind: correlation.Relay, Harness: b.harness.Name, Version: Version, SignetPath: b.c.SignetPath,
 		Memory: b.c.Memory, Hook: len(b.c.OnSessionEnd) > 0,
 		HookCommand: b.c.OnSessionEnd,
 	}
@@ -300,7 +314,7 @@ func (b *backend) takeIn(ctx context.Context, store *correlation.Store) {
 // others folds in the files of all other processes.
 func (b *backend) others(store *correlation.Store) eventlog.Sweep {
 	return eventlog.Sweep{Store: store, Log: b.log.Logger(), Living: true, Except: b.events.Process(),
-		Tell: func(line string) { b.std.Say("%s", line) }}
+		Tell: b.tell}
 }
 
 func (b *backend) tookIn(ctx context.Context, err error) {
@@ -370,17 +384,17 @@ func (b *backend) daemonAnswers() {
 }
 
 // source is the configured source of context; local is the embedded store.
-func (b *backend) source(store *correlation.Store, local memory.Source, log zerolog.Logger) (memory.Source, error) {
+func (b *backend) source(store *correlation.Store, local memory.Source, log zerolog.Logger) memory.Source {
 	if b.daemon == nil {
-		return local, b.noDaemon
+		return local
 	}
 	daemon := &recordingDaemon{Client: b.daemon, follower: b.follower, bypass: store.Bypass, signetPath: b.c.SignetPath,
 		log: log}
 	if b.c.Memory == "daemon" {
 		daemon.tell, daemon.holdLimit = b.std.Say, b.c.Hold-b.c.DatabaseWait()
-		return daemon, nil
+		return daemon
 	}
-	return memory.Auto{Daemon: daemon, Embedded: local}, nil
+	return memory.Auto{Daemon: daemon, Embedded: local}
 }
 
 // localSource is a source together with the local identity files.

@@ -51,7 +51,7 @@ func TestFoldAllBesideAnother(t *testing.T) {
 		}
 		return log
 	}
-	b := NewBackend(c, term.Streams{}, 0)
+	b := NewBackend(c, term.Streams{}, "", Started{})
 	defer b.log.Close()
 	b.events = begin()
 	defer b.events.Close(t.Context())

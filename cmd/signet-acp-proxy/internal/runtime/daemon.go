@@ -101,6 +101,6 @@ func (d *recordingDaemon) answered(ctx context.Context, key, version string, err
 	if time.Since(d.seen) < seenEvery {
 		return
 	}
-	d.follower.Log.Append(correlation.DaemonAnswered{SignetPath: d.signetPath, URL: d.URL(), Version: version})
+	d.follower.events.Append(correlation.DaemonAnswered{SignetPath: d.signetPath, URL: d.URL(), Version: version})
 	d.seen = time.Now()
 }

@@ -19,12 +19,11 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/memory/signet"
 )
 
-// A follower reads the events that a process records, and tells the daemon what it needs to know of them, in a
+// A follower hears of the events that a process records, and tells the daemon what it needs to know of them, in a
 // goroutine of its own: that a resumed session goes on, what a long session has said so far and, with presence, each
 // prompt. No conversation waits for it: what does not fit its queue is dropped.
 type follower struct {
-	*eventlog.Log // where events go on to
-
+	events   *eventlog.Log
 	presence bool
 	skills   string // the folder of Signet's skills
 	log      zerolog.Logger
@@ -70,7 +69,7 @@ const (
 
 func newFollower(log *eventlog.Log, presence bool, skills string, l zerolog.Logger) *follower {
 	f := &follower{
-		Log: log, presence: presence, skills: skills, log: l, work: make(chan func(context.Context), followQueue),
+		events: log, presence: presence, skills: skills, log: l, work: make(chan func(context.Context), followQueue),
 		warnings: map[string][]string{}, sessions: map[int]*followedSession{}, turns: map[int]*followedTurn{},
 	}
 	f.ctx, f.cancel = context.WithCancel(context.Background())
@@ -112,25 +111,10 @@ func (f *follower) close() {
 	f.tasks.Wait()
 }
 
-// Append implements proxy.Events.
-func (f *follower) Append(events ...correlation.Event) {
-	f.Log.Append(events...)
-	for _, e := range events {
-		f.note(e)
-	}
-}
-
-// AppendWait implements proxy.Events. The event is noted first: where the disk is slow, the response that it stands for
-// goes on, and the next prompt comes.
-func (f *follower) AppendWait(ctx context.Context, e correlation.Event) error {
-	f.note(e)
-	return f.Log.AppendWait(ctx, e)
-}
-
 // starting records a session-start before it is sent: a key that is never used must be ended some day, also if we are
 // killed before the harness has named its session.
 func (f *follower) starting(ctx context.Context, s memory.Session) {
-	if err := f.Log.AppendWait(ctx, correlation.KeyStarted{Key: s.Key, AgentID: s.AgentID}); err != nil {
+	if err := f.events.AppendWait(ctx, correlation.KeyStarted{Key: s.Key, AgentID: s.AgentID}); err != nil {
 		f.log.Warn().Err(err).Str("key", s.Key).Msg("noting a session-start")
 	}
 }
@@ -148,10 +132,16 @@ func (f *follower) warned(key string, lines []string) {
 	}
 }
 
-// note notes an event. The relay waits for it, so it makes no call.
-func (f *follower) note(e correlation.Event) {
+// note notes events. The relay waits for it, so it makes no call.
+func (f *follower) note(events ...correlation.Event) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	for _, e := range events {
+		f.noteLocked(e)
+	}
+}
+
+func (f *follower) noteLocked(e correlation.Event) {
 	switch e := e.(type) {
 	case correlation.Opened:
 		s := f.sessionLocked(e.Session)
@@ -217,7 +207,7 @@ func (f *follower) keyLocked(s *followedSession, key string) {
 	}
 	s.who.Key = key
 	for _, line := range f.warnings[key] {
-		f.Log.Append(correlation.Warned{Session: s.number, Text: line})
+		f.events.Append(correlation.Warned{Session: s.number, Text: line})
 	}
 	delete(f.warnings, key)
 }

@@ -36,13 +36,13 @@ func TestFollowerBeforeItIsAttached(t *testing.T) {
 	f := newFollower(log, true, "", zerolog.Nop())
 	defer f.close()
 	const n = 1
-	f.Append(correlation.Opened{Session: n, Open: correlation.OpenSession{Harness: "echo", ACPID: "one", Key: "new"}},
+	f.note(correlation.Opened{Session: n, Open: correlation.OpenSession{Harness: "echo", ACPID: "one", Key: "new"}},
 		correlation.Rekeyed{Session: n, Key: "k"})
 	var want []string
 	for i := range 7 { // turns that follow without a pause
 		turn := i + 1
 		want = append(want, fmt.Sprintf("k: question %d", i))
-		f.Append(correlation.TurnBegan{Session: n, Turn: turn, Key: "k"},
+		f.note(correlation.TurnBegan{Session: n, Turn: turn, Key: "k"},
 			correlation.UserSaid{Turn: turn, Text: fmt.Sprintf("question %d", i)},
 			correlation.AssistantSaid{Turn: turn, Text: "answer"}, correlation.TurnEnded{Turn: turn})
 	}
@@ -106,19 +106,22 @@ func TestFollower(t *testing.T) {
 		return err
 	})
 
+	record := func(events ...correlation.Event) { // as the relay does
+		log.Append(events...)
+		f.note(events...)
+	}
 	key := correlation.NewKey()
 	f.starting(t.Context(), memory.Session{Key: key}) // before the session is known
 	f.warned(key, []string{"the index is being rebuilt"})
 	const n = 1
-	f.Append(correlation.Opened{Session: n, Open: correlation.OpenSession{Harness: "echo", ACPID: "one", Cwd: "/work",
+	record(correlation.Opened{Session: n, Open: correlation.OpenSession{Harness: "echo", ACPID: "one", Cwd: "/work",
 		Project: "/work", Key: key, New: true}})
 	say := func(i int) {
 		turn := i + 1
-		f.Append(correlation.TurnBegan{Session: n, Turn: turn, Key: key},
+		record(correlation.TurnBegan{Session: n, Turn: turn, Key: key},
 			correlation.UserSaid{Turn: turn, Text: fmt.Sprintf("question %d", i)},
 			correlation.AssistantSaid{Turn: turn, Text: "answer"})
-		// which may take longer than anybody waits
-		_ = f.AppendWait(t.Context(), correlation.TurnEnded{Turn: turn, Stop: "end_turn"})
+		record(correlation.TurnEnded{Turn: turn, Stop: "end_turn"})
 	}
 	for i := range deliverTurns {
 		say(i)
@@ -161,24 +164,24 @@ func TestFollower(t *testing.T) {
 		warnings, err := store.Warnings(t.Context(), all[0].ID)
 		return err == nil && slices.Equal(warnings, []string{"the index is being rebuilt", "the disk is nearly full"})
 	})
-	f.Append(correlation.Compacting{Session: n})
+	record(correlation.Compacting{Session: n})
 	waitFor("the daemon is not told of a compaction",
 		func() bool { return slices.Equal(d.Compacting(), []string{key}) })
 	id := d.Send("beta", "Can you look at the heron?")
-	f.Append(correlation.Injected{Session: n,
+	record(correlation.Injected{Session: n,
 		Injection: correlation.Injection{Items: []string{"mem-1", "message:" + id}}})
 	waitFor("the daemon is not told that a message was given",
 		func() bool { return slices.Equal(d.Acknowledged(id), []string{key}) })
 
 	for i, command := range []string{"/empty", "/compact", "/../skills/review", "/review"} {
-		f.Append(correlation.TurnBegan{Session: n, Turn: 100 + i, Key: key, Command: command})
+		record(correlation.TurnBegan{Session: n, Turn: 100 + i, Key: key, Command: command})
 	}
 	waitFor("the daemon is not told of a skill", func() bool {
 		told := d.Requests("/api/hooks/skill-invocation")
 		return len(told) == 1 && told[0].JSON()["skillName"] == "review" && told[0].JSON()["sessionKey"] == key
 	})
 
-	f.Append(correlation.TurnBegan{Session: n, Turn: 200, Key: key},
+	record(correlation.TurnBegan{Session: n, Turn: 200, Key: key},
 		correlation.Closed{Session: n, Reason: "session/close"})
 	f.mu.Lock()
 	defer f.mu.Unlock()
