@@ -1,0 +1,97 @@
+package migrations
+
+import (
+	"context"
+	"database/sql/driver"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/Signet-AI/signet-acp-proxy/sqlite"
+)
+
+// The lock of a transaction is tried again after firstRest, and then after ever longer rests up to lastRest. SQLite by
+// itself would check every 100 ms in the end, so that another process that writes one transaction after the other would
+// always win; and its wait neither ends with a context nor knows a test's clock.
+const (
+	firstRest = time.Millisecond
+	lastRest  = 25 * time.Millisecond
+)
+
+// A tx is the transaction that its connection is in.
+type tx struct {
+	driver.Tx
+	conn    *conn
+	short   bool // one of sqlite.Write
+	endTurn func()
+}
+
+// BeginTx waits for the short transactions of our own processes (sqlite.Write) as long as ctx allows: each gets its
+// turn. A lock that is held although it is our turn is somebody else's, who may keep it.
+func (c *conn) BeginTx(ctx context.Context, opts driver.TxOptions) (driver.Tx, error) {
+	if err := c.setWait(ctx, 0); err != nil {
+		return nil, err
+	}
+	var end time.Time
+	for rest := firstRest; ; rest = min(2*rest, lastRest) {
+		t := &tx{conn: c, short: sqlite.Short(ctx)}
+		err := t.takeTurn(ctx)
+		if err != nil {
+			return nil, err
+		}
+		if t.Tx, err = c.sqliteConn.BeginTx(ctx, opts); err == nil {
+			c.tx = t
+			return t, nil
+		}
+		t.endTurn()
+		if end.IsZero() {
+			end = time.Now().Add(busyTimeout(ctx))
+		}
+		left := time.Until(end)
+		if left <= 0 || !errors.Is(sqlite.Explain(err), sqlite.ErrBusy) {
+			return nil, err
+		}
+		select {
+		case <-time.After(min(rest, left)):
+		case <-ctx.Done():
+			return nil, errors.Join(err, ctx.Err())
+		}
+	}
+}
+
+// takeTurn waits until it is a short transaction's turn. A long one needs none, and where there are no such locks
+// everybody has it.
+func (t *tx) takeTurn(ctx context.Context) error {
+	t.endTurn = func() {}
+	if !t.short {
+		return nil
+	}
+	limited, cancel := context.WithTimeout(ctx, defaultBusyTimeout)
+	defer cancel()
+	end, err := sqlite.TakeTurn(limited, t.conn.turns)
+	switch {
+	case err == nil:
+		t.endTurn = end
+	case limited.Err() != nil:
+		return fmt.Errorf("%w (%w)", sqlite.ErrBusy, err)
+	}
+	return nil
+}
+
+// Commit and Rollback end the turn; both drivers roll back what they could not commit.
+func (t *tx) Commit() error {
+	defer t.ended()
+	return t.Tx.Commit()
+}
+
+func (t *tx) Rollback() error {
+	defer t.ended()
+	return t.Tx.Rollback()
+}
+
+func (t *tx) ended() {
+	if t.conn.tx == t {
+		t.conn.tx = nil
+		t.endTurn()
+	}
+}
