@@ -1,5 +1,6 @@
 -- Fewer tables: what two or three have kept is kept in one. Each section makes the new table, takes the rows over, and
--- drops the old ones. It is one transaction, so that a program that is killed leaves the old schema or the new.
+-- drops the old ones. It is one transaction, so that a program that is killed leaves the old schema or the new. Triggers
+-- may be missing: those of a backup are dropped before anything of it is run (Adopt).
 
 -- What a person has had forgotten, or what was pruned: nothing of it comes back. By kind, what is
 -- session: an ACP id; turn: a digest of a turn, or of its prompt in its session; memory: the digest of a memory or
@@ -32,13 +33,13 @@ INSERT INTO passages_index (kind, id) SELECT 'passage', passage FROM passages_st
 INSERT INTO passages_index (kind, n) SELECT 'passages', passages FROM passages_total;
 INSERT INTO passages_index (kind, n) SELECT 'terms', terms FROM passages_total;
 INSERT INTO passages_index (kind, n) SELECT 'backlog', turn FROM passages_backlog;
-DROP TRIGGER memories_added;
-DROP TRIGGER memories_changed;
-DROP TRIGGER memories_moved;
-DROP TRIGGER memories_gone;
-DROP TRIGGER passages_added;
-DROP TRIGGER passages_changed;
-DROP TRIGGER passages_gone;
+DROP TRIGGER IF EXISTS memories_added;
+DROP TRIGGER IF EXISTS memories_changed;
+DROP TRIGGER IF EXISTS memories_moved;
+DROP TRIGGER IF EXISTS memories_gone;
+DROP TRIGGER IF EXISTS passages_added;
+DROP TRIGGER IF EXISTS passages_changed;
+DROP TRIGGER IF EXISTS passages_gone;
 DROP TABLE memories_stale;
 DROP TABLE passages_stale;
 DROP TABLE passages_total;
@@ -88,8 +89,8 @@ DROP TABLE agents_seen;
 
 -- A key that a session-start was sent with before the harness has named its session is a row of session_keys without
 -- one: if its process dies before that, it is the daemon's live session until it gets a session-end.
-DROP TRIGGER session_keys_started;
-DROP TRIGGER delegations_session_gone;
+DROP TRIGGER IF EXISTS session_keys_started;
+DROP TRIGGER IF EXISTS delegations_session_gone;
 ALTER TABLE session_keys RENAME TO session_keys_before;
 CREATE TABLE session_keys (
 	key      TEXT    NOT NULL PRIMARY KEY,

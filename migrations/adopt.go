@@ -16,20 +16,22 @@ var ErrForeign = errors.New("no database of ours")
 // and without triggers, views, indexes or tables that our schema does not have. The error is ErrForeign if a table of
 // ours has another definition.
 func Adopt(ctx context.Context, path string) error {
-	if err := disarm(ctx, path); err != nil {
+	db := connect(&connector{path: path, driver: newDriver()})
+	err := disarm(ctx, db)
+	if err == nil {
+		err = update(ctx, db, "", files)
+	}
+	if err == nil {
+		err = conform(ctx, db)
+	}
+	if err = errors.Join(err, db.Close()); err != nil {
 		return fmt.Errorf("database %s: %w", path, sqlite.Explain(err))
 	}
-	db, err := Open(ctx, path)
-	if err != nil {
-		return err
-	}
-	return errors.Join(conform(ctx, db), db.Close())
+	return nil
 }
 
 // disarm drops what SQLite would run by itself, before anything is written: triggers, and views.
-func disarm(ctx context.Context, path string) error {
-	db := connect(&connector{path: path, driver: newDriver()})
-	defer db.Close()
+func disarm(ctx context.Context, db *sql.DB) error {
 	objects, err := objectsOf(ctx, db)
 	if err != nil {
 		return err

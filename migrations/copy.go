@@ -45,12 +45,17 @@ func Copy(ctx context.Context, db *sql.DB, path string) error {
 	return nil
 }
 
-// keepCopy copies a database that is to get the files named missing, if fewerTables is one of them, and the database is
-// not new or too large. Of several processes that open it one does so, and the others wait. One that dies leaves no
-// copy, but a part that the next one removes.
+// keepCopy copies a database that is to get the files named missing, if fewerTables is one of them, and the database
+// has rows and is not too large. Of several processes that open it one does so, and the others wait. One that dies
+// leaves no copy, but a part that the next one removes.
 func keepCopy(ctx context.Context, db *sql.DB, path string, missing []string) error {
-	if !slices.Contains(missing, fewerTables) || missing[0] == first {
+	if !slices.Contains(missing, fewerTables) || missing[0] == "0001_sessions.sql" {
 		return nil
+	}
+	var rows bool // in a table whose ids are never used again: sessions, turns, memories, …
+	err := db.QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM sqlite_sequence)`).Scan(&rows)
+	if err != nil || !rows {
+		return err
 	}
 	if info, err := os.Stat(path); err != nil || info.Size() > MaxCopied {
 		return err
@@ -83,22 +88,5 @@ func keepCopy(ctx context.Context, db *sql.DB, path string, missing []string) er
 // CopyFiles are the copy and the files that belong to making it.
 func CopyFiles(path string) []string {
 	kept := CopyOf(path)
-	return []string{kept, kept + turnSuffix, kept + "-part", kept + "-part-journal"}
-}
-
-// DropCopy removes the copy once its time is over.
-func DropCopy(path string) error {
-	info, err := os.Lstat(CopyOf(path))
-	if err != nil || time.Since(info.ModTime()) < CopyTime {
-		if errors.Is(err, fs.ErrNotExist) {
-			err = nil
-		}
-		return err
-	}
-	for _, name := range CopyFiles(path) {
-		if e := os.Remove(name); e != nil && !errors.Is(e, fs.ErrNotExist) {
-			err = errors.Join(err, e)
-		}
-	}
-	return err
+	return []string{kept, kept + turnSuffix, kept + "-part"}
 }

@@ -87,7 +87,7 @@ func open(ctx context.Context, path string, schema fs.FS) (*sql.DB, error) {
 		return nil, err
 	}
 	db := connect(&connector{path: path, driver: newDriver(), schema: schema})
-	if err := apply(ctx, db, schema); err != nil {
+	if err := update(ctx, db, path, schema); err != nil {
 		if broken := Check(ctx, db); errors.Is(broken, sqlite.ErrSchema) {
 			err = fmt.Errorf("%w: %w", broken, err)
 		}
@@ -96,13 +96,13 @@ func open(ctx context.Context, path string, schema fs.FS) (*sql.DB, error) {
 	return db, nil
 }
 
-// apply runs the files of schema that the database does not have yet.
-func apply(ctx context.Context, db *sql.DB, schema fs.FS) error {
-	names, err := fs.Glob(schema, "*.sql") // in lexical order
-	if err != nil {
-		return err
+// update runs the files of schema that the database does not have yet. A copy is kept at path's CopyOf, unless path is
+// empty.
+func update(ctx context.Context, db *sql.DB, path string, schema fs.FS) error {
+	names, err := missing(ctx, db, schema)
+	if err == nil && path != "" {
+		err = keepCopy(ctx, db, path, names)
 	}
-	names, err = missing(ctx, db, names)
 	if err != nil {
 		return err
 	}
@@ -124,15 +124,13 @@ func applyAll(ctx context.Context, db *sql.DB, schema fs.FS, names []string) err
 
 // Missing returns the names of the schema's files that Open would apply to a database. It changes nothing. The error is
 // ErrNewer if the database has files that this version does not know.
-func Missing(ctx context.Context, db *sql.DB) ([]string, error) {
-	names, err := fs.Glob(files, "*.sql")
+func Missing(ctx context.Context, db *sql.DB) ([]string, error) { return missing(ctx, db, files) }
+
+func missing(ctx context.Context, db *sql.DB, schema fs.FS) ([]string, error) {
+	names, err := fs.Glob(schema, "*.sql") // in lexical order
 	if err != nil {
 		return nil, err
 	}
-	return missing(ctx, db, names)
-}
-
-func missing(ctx context.Context, db *sql.DB, names []string) ([]string, error) {
 	applied, err := appliedTo(ctx, db)
 	if err != nil {
 		return nil, err

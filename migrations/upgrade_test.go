@@ -91,11 +91,25 @@ func TestUpgradeFromEachSchema(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				said := stored(t, db)
+				fillEach(t, db)
+				said, before := stored(t, db), contents(t, db)
+				backup := filepath.Join(t.TempDir(), "backup.db")
+				if err := errors.Join(migrations.Copy(t.Context(), db, backup), db.Close()); err != nil {
+					t.Fatal(err)
+				}
+				db, err = migrations.Open(t.Context(), path)
+				if err != nil {
+					t.Fatal(err)
+				}
+				carried(t, before, contents(t, db), db)
 				if err := db.Close(); err != nil {
 					t.Fatal(err)
 				}
 				upgraded(t, path, said)
+				if err := migrations.Adopt(t.Context(), backup); err != nil {
+					t.Fatal(err)
+				}
+				upgraded(t, backup, said)
 			})
 		}
 	}
@@ -175,7 +189,7 @@ func TestUpgradeWithoutIndex(t *testing.T) {
 	}
 	_, err = db.Exec(`DROP TABLE memories_terms; DROP TABLE memories_fts;
 		DELETE FROM migrations WHERE name = '0003_memories_fts5.sql';
-		INSERT OR IGNORE INTO memories_stale SELECT id FROM memories`)
+		INSERT OR IGNORE INTO memories_stale SELECT id FROM memories`) // of that version
 	said := stored(t, db)
 	if err := errors.Join(err, db.Close()); err != nil {
 		t.Fatal(err)

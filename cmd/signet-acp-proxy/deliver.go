@@ -66,7 +66,7 @@ func (d deliverCommand) run(p program) error {
 		return err
 	}
 	defer db.Close()
-	runtime.DropUndo(c, log)
+	runtime.DropOld(c, log)
 	store := runtime.NewSessions(c, db, log)
 	o := runtime.WorkerOptions(c, store, token, log.Logger())
 	if d.fromRelay {

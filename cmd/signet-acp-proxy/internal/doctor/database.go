@@ -64,7 +64,8 @@ func (e *examination) database(ctx context.Context) []finding {
 	}
 	if len(missing) > 0 {
 		return note("signet-acp-proxy sessions does it now",
-			"%s: %s, of an earlier version; the next session brings it up to date", c.DB, state)
+			"%s: %s, of an earlier version; the next session brings it up to date, and keeps a copy for a week "+
+				"unless it is larger than 2 GiB", c.DB, state)
 	}
 	store := correlation.New(db, correlation.Options{LiveDir: c.LiveDir()})
 	sessions, live, err := store.Count(ctx)
@@ -76,6 +77,11 @@ func (e *examination) database(ctx context.Context) []finding {
 		size = info.Size()
 	}
 	found := fine("%s: %s, %d KiB, %s, %d live", c.DB, state, size/1024, term.Count(sessions, "session"), live)
+	if kept, err := os.Stat(migrations.CopyOf(c.DB)); err == nil {
+		found = append(found, fine("as it was before the upgrade of %s it is %s, until %s; signet-acp-proxy restore "+
+			"puts that back", term.Local(kept.ModTime()), migrations.CopyOf(c.DB),
+			term.Local(kept.ModTime().Add(migrations.CopyTime)))...)
+	}
 	owed, err := store.Outstanding(ctx)
 	if err != nil {
 		return broken(err)

@@ -15,6 +15,7 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/term"
 	"github.com/Signet-AI/signet-acp-proxy/delegation/worktree"
 	"github.com/Signet-AI/signet-acp-proxy/memory"
+	"github.com/Signet-AI/signet-acp-proxy/migrations"
 )
 
 // Uninstall removes our entries from clients' files and, unless Yes, after a question, what was recorded. No process of
@@ -39,6 +40,7 @@ func (s Steps) Uninstall() error {
 	}
 	files := []string{recorded, s.Config.DB, s.Config.DB + "-wal", s.Config.DB + "-shm", s.Config.DB + "-writer",
 		runtime.UndoFile(s.Config)}
+	files = append(files, migrations.CopyFiles(s.Config.DB)...)
 	for _, name := range runtime.TurnFiles {
 		files = append(files, filepath.Join(s.Config.Dir(), name))
 	}

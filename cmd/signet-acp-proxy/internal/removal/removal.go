@@ -216,7 +216,7 @@ func (r Removal) sessions(ctx context.Context, what string, work func() error,
 	trees := delegation.NewLedger(r.Data.DB, r.Data.Config.LiveDir()).RemoveTrees(ctx,
 		runtime.DelegationFolders(r.Data.Config), delegation.MaxTrees)
 	return errors.Join(err, trees, r.Data.Sessions.Checkpoint(ctx), eraser.Erase(ctx, gone.Sessions),
-		files.Remove("a transcript", gone.Files...), runtime.RemovePage(r.Data.Config))
+		files.Remove("a transcript", gone.Files...), runtime.RemoveShown(r.Data.Config))
 }
 
 // keep runs work, which removes something, and keeps for an hour what is needed to undo it, in a file that nobody else

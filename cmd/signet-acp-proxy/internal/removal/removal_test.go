@@ -21,6 +21,7 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/correlation"
 	"github.com/Signet-AI/signet-acp-proxy/correlation/correlationtest"
 	"github.com/Signet-AI/signet-acp-proxy/memory/embedded"
+	"github.com/Signet-AI/signet-acp-proxy/migrations"
 	"github.com/Signet-AI/signet-acp-proxy/sqlite"
 )
 
@@ -184,6 +185,7 @@ func TestForGood(t *testing.T) {
 	_, err = r.Memory(ctx, all[0].ID)
 	check(t, err)
 	r.ForGood = true
+	check(t, os.WriteFile(migrations.CopyOf(d.Config.DB), []byte(secret), 0o600)) // from before an upgrade
 	check(t, r.Session(ctx, s.ACPID))
 	check(t, r.Session(ctx, "sess-that-was-forked"))
 	left, err := d.Memories.List(ctx, embedded.Filter{Limit: 100})
@@ -226,17 +228,26 @@ func TestUndoInTheWay(t *testing.T) {
 	}
 }
 
-// After an hour it is gone, as soon as anything of ours looks.
-func TestUndoExpires(t *testing.T) {
-	for age, stays := range map[time.Duration]bool{time.Minute: true, runtime.UndoTime: false, -2 * time.Hour: false} {
-		d := opened(t)
-		s := fill(t, d)
-		check(t, Removal{Data: d, Std: silent()}.Session(t.Context(), s.ACPID))
-		at := time.Now().Add(-age)
-		check(t, os.Chtimes(runtime.UndoFile(d.Config), at, at))
-		runtime.DropUndo(d.Config, d.Log)
-		if _, err := os.Stat(runtime.UndoFile(d.Config)); (err == nil) != stays {
-			t.Errorf("after %v: %v", age, err)
+// After an hour it is gone, as soon as anything of ours looks; so is the copy from before an upgrade after a week.
+func TestOldFilesGo(t *testing.T) {
+	d := opened(t)
+	s := fill(t, d)
+	check(t, Removal{Data: d, Std: silent()}.Session(t.Context(), s.ACPID))
+	undo, upgrade := runtime.UndoFile(d.Config), migrations.CopyOf(d.Config.DB)
+	for _, tt := range []struct {
+		name  string
+		age   time.Duration
+		stays bool
+	}{
+		{undo, time.Minute, true}, {undo, runtime.UndoTime, false}, {undo, -2 * time.Hour, false},
+		{upgrade, 6 * 24 * time.Hour, true}, {upgrade, migrations.CopyTime, false},
+	} {
+		check(t, os.WriteFile(tt.name, nil, 0o600))
+		at := time.Now().Add(-tt.age)
+		check(t, os.Chtimes(tt.name, at, at))
+		runtime.DropOld(d.Config, d.Log)
+		if _, err := os.Stat(tt.name); (err == nil) != tt.stays {
+			t.Errorf("%s after %v: %v", filepath.Base(tt.name), tt.age, err)
 		}
 	}
 }

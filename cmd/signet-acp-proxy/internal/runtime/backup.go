@@ -2,7 +2,6 @@ package runtime
 
 import (
 	"context"
-	"database/sql"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -29,23 +28,7 @@ func (d *Data) Backup(ctx context.Context, name string) error {
 	if _, err := os.Lstat(path); err == nil {
 		return fmt.Errorf("%s already exists: name a new file", path)
 	}
-	return copyTo(ctx, d.DB, path, "writing the backup")
-}
-
-// copyTo writes a copy of a database into a new file. SQLite accepts an existing file if it is empty; made here, nobody
-// else can read it at any moment.
-func copyTo(ctx context.Context, db *sql.DB, path, doing string) error {
-	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
-	if err == nil {
-		err = f.Close()
-	}
-	if err != nil {
-		return fmt.Errorf("%s: %w", doing, err)
-	}
-	if _, err := db.ExecContext(ctx, "VACUUM INTO ?", path); err != nil {
-		return errors.Join(sqlite.While(doing, err), os.Remove(path))
-	}
-	return nil
+	return sqlite.While("writing the backup", migrations.Copy(ctx, d.DB, path))
 }
 
 // Restore puts a backup in the place of the database, which is kept as FILE.before-restore; kept is its path. Errors:
@@ -77,8 +60,8 @@ func Restore(ctx context.Context, c *config.Config, name string) (kept string, e
 	}
 	copied := c.DB + ".restoring"
 	_ = os.Remove(copied)
-	if err := copyTo(ctx, backup, copied, "copying the backup"); err != nil {
-		return "", err
+	if err := migrations.Copy(ctx, backup, copied); err != nil {
+		return "", sqlite.While("copying the backup", err)
 	}
 	if err := adopt(ctx, copied); err != nil {
 		return "", errors.Join(fmt.Errorf("%s: %w", name, err), os.Remove(copied))

@@ -56,7 +56,7 @@ func OpenData(ctx context.Context, c *config.Config, std term.Streams) (*Data, e
 		return nil, err
 	}
 	log := NewLog(c, std)
-	DropUndo(c, log)
+	DropOld(c, log)
 	d := &Data{
 		Config: c, Log: log, DB: db,
 		Sessions: NewSessions(c, db, log),
@@ -76,7 +76,7 @@ func NewSessions(c *config.Config, db *sql.DB, log *logFile) *correlation.Store 
 func NewStore(c *config.Config, db *sql.DB, log *logFile) *embedded.Store {
 	files := eventlog.Sweep{Store: NewSessions(c, db, log), Log: log.Logger()}
 	erase := func(ctx context.Context) error {
-		return errors.Join(files.EraseFolded(ctx), files.Store.EmptyRefused(ctx), RemovePage(c))
+		return errors.Join(files.EraseFolded(ctx), files.Store.EmptyRefused(ctx), RemoveShown(c))
 	}
 	return embedded.New(db, embedded.Options{SignetPath: c.SignetPath, Files: c.IdentityFiles,
 		OtherProjects: otherProjects(c), NotPersonal: !c.Personal, RecallLimit: c.DatabaseWait(),

@@ -1,6 +1,7 @@
 package runtime
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -10,6 +11,7 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/delivery"
 	"github.com/Signet-AI/signet-acp-proxy/files"
 	"github.com/Signet-AI/signet-acp-proxy/memory"
+	"github.com/Signet-AI/signet-acp-proxy/migrations"
 )
 
 // DelegationFolders is the folder in which the folders of delegations are made.
@@ -52,9 +54,16 @@ func PageFile(c *config.Config) string { return filepath.Join(c.SignetPath, "acp
 // DoorFile is the page that leads a browser to view --live.
 func DoorFile(c *config.Config) string { return filepath.Join(c.SignetPath, "acp", "view-live.html") }
 
-// RemovePage removes that page, which may show what was forgotten since. A page that a person had written elsewhere
-// stays.
-func RemovePage(c *config.Config) error { return files.Remove("the page that view wrote", PageFile(c)) }
+// RemoveShown removes what may show outside of the database what is forgotten in it: that page, and the copy from
+// before an upgrade. A page or a backup that a person had written elsewhere stays.
+func RemoveShown(c *config.Config) error {
+	return errors.Join(files.Remove("the page that view wrote", PageFile(c)), RemoveUpgradeCopy(c))
+}
+
+// RemoveUpgradeCopy removes the copy of the database from before an upgrade.
+func RemoveUpgradeCopy(c *config.Config) error {
+	return files.Remove("the copy from before the upgrade", migrations.CopyFiles(c.DB)...)
+}
 
 // UndoTime is how long the last removal can be undone.
 const UndoTime = time.Hour
