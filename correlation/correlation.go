@@ -39,7 +39,6 @@ var (
 	ErrAmbiguous    = errors.New("names more than one session")
 	ErrStateChanged = errors.New("the state has changed")
 	ErrNothingDue   = errors.New("nothing is due")
-	ErrLeaseLost    = errors.New("the lease was lost")
 	ErrTaken        = errors.New("another process has this id")
 )
 

@@ -32,7 +32,7 @@ func TestFolds(t *testing.T) {
 		"an identity":                   {[]Event{Injected{Session: 1, Injection: Injection{Kind: "system", Text: "CANARY"}}}, "SELECT kind || session || text FROM injections", "system1CANARY"},
 		"a context":                     {[]Event{ContextStored{1, "k", time.UnixMilli(7), []byte(`"CANARY"`)}}, "SELECT context_key || context_at || CAST(context AS TEXT) FROM sessions", `k7"CANARY"`},
 		"a context that is used":        {[]Event{ContextStored{1, "k", time.Now(), []byte("1")}, ContextDropped{1}}, "SELECT count(*) FROM sessions WHERE context IS NOT NULL", "0"},
-		"a summary is owed":             {[]Event{Summarised{1, "CANARY"}}, "SELECT kind || session || payload FROM deliveries WHERE kind = 'compaction'", "compaction1CANARY"},
+		"a summary is owed":             {[]Event{Summarised{1, "CANARY"}}, "SELECT kind || session || payload FROM debts WHERE kind = 'compaction'", "compaction1CANARY"},
 		"a state that was left":         {[]Event{Stepped{Session: 1, From: []State{Doubt}, Step: Step{Name: NothingToTell}}, RecordKnown{1, "r"}}, "SELECT state || record FROM sessions", "armedr"},
 		"a step":                        {[]Event{Stepped{Session: 1, Step: Step{Name: NothingToTell}}}, "SELECT state FROM sessions", "done"},
 		"a turn of a delegation":        {[]Event{TurnBegan{Session: 1, Turn: 1, Key: "k", Delegation: "d"}}, "SELECT key || delegation || process FROM turns", "kdp"},

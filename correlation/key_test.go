@@ -69,11 +69,11 @@ func TestStaleKeys(t *testing.T) {
 			b.open(OpenSession{ACPID: "never started"})
 			b.startKey(p.ID(), v.Key)
 			tt.after(b, v, p)
-			if got := must(p.StaleKeys(t.Context(), maxAge))(t); len(got) != 0 {
+			if got := must(b.StaleKeys(t.Context(), ProcessInfo{Memory: "daemon"}, maxAge))(t); len(got) != 0 {
 				t.Errorf("stale at once: %+v", got)
 			}
 			b.clock.Advance(maxAge + time.Second)
-			got := must(p.StaleKeys(t.Context(), maxAge))(t)
+			got := must(b.StaleKeys(t.Context(), ProcessInfo{Memory: "daemon"}, maxAge))(t)
 			if (len(got) == 1) != tt.want {
 				t.Fatalf("stale keys: %+v, want one: %t", got, tt.want)
 			}
@@ -81,7 +81,7 @@ func TestStaleKeys(t *testing.T) {
 				t.Errorf("the key is %+v", got[0])
 			}
 			b.clock.Advance(14 * 24 * time.Hour)
-			if got := must(p.StaleKeys(t.Context(), maxAge))(t); len(got) != 0 {
+			if got := must(b.StaleKeys(t.Context(), ProcessInfo{Memory: "daemon"}, maxAge))(t); len(got) != 0 {
 				t.Errorf("not given up: %+v", got)
 			}
 		})
@@ -102,14 +102,14 @@ func TestStaleKeysWithoutSession(t *testing.T) {
 		t.Errorf("the session's keys: %+v", keys)
 	}
 	b.clock.Advance(maxAge + time.Second)
-	got := must(p.StaleKeys(t.Context(), maxAge))(t)
+	got := must(b.StaleKeys(t.Context(), ProcessInfo{Memory: "daemon"}, maxAge))(t)
 	if diff := cmp.Diff([]StaleKey{{Key: "lost"}}, got); diff != "" {
 		t.Error(diff)
 	}
 	if !must(b.EndKey(t.Context(), "lost"))(t) || must(b.EndKey(t.Context(), "lost"))(t) {
 		t.Error("not the first caller alone is told to send a session-end")
 	}
-	if got := must(p.StaleKeys(t.Context(), maxAge))(t); len(got) != 0 {
+	if got := must(b.StaleKeys(t.Context(), ProcessInfo{Memory: "daemon"}, maxAge))(t); len(got) != 0 {
 		t.Errorf("ended, and still stale: %+v", got)
 	}
 	b.clock.Advance(14 * 24 * time.Hour)
@@ -129,13 +129,14 @@ func TestStaleKeysByMode(t *testing.T) {
 		{"daemon", false, 1}, {"auto", true, 1}, {"auto", false, 0}, {"embedded", true, 0}, {"off", true, 0},
 	} {
 		b := newBench(t)
-		p := b.register(ProcessInfo{Memory: tt.memory, SignetPath: "/signet"})
+		info := ProcessInfo{Memory: tt.memory, SignetPath: "/signet"}
+		p := b.register(info)
 		b.startKey(p.ID(), b.open(OpenSession{ACPID: "s"}).Key)
 		if tt.seen {
 			check(t, b.daemonAnswered("/signet", "", ""))
 		}
 		b.clock.Advance(time.Hour)
-		if got := must(p.StaleKeys(t.Context(), time.Minute))(t); len(got) != tt.want {
+		if got := must(b.StaleKeys(t.Context(), info, time.Minute))(t); len(got) != tt.want {
 			t.Errorf("%+v: %+v", tt, got)
 		}
 	}

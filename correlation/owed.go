@@ -22,7 +22,7 @@ const daemonExpected = 14 * 24 * time.Hour
 // has.
 func (p *Process) OweMemory(ctx context.Context, key, payload string) (owed bool, err error) {
 	return p.owe(ctx, "leaving a memory", func(tx *sql.Tx, info process, now int64) (bool, error) {
-		return true, sqlite.MustHit(ctx, tx, ErrNotFound, `INSERT INTO deliveries (session, key, kind, reason, url,
+		return true, sqlite.MustHit(ctx, tx, ErrNotFound, `INSERT INTO debts (session, key, kind, reason, url,
 			state, created, owed, due, payload)
 			SELECT session, key, ?1, '', ?2, ?3, ?4, ?4, ?4, ?5 FROM session_keys
 			WHERE key = ?6 AND session IS NOT NULL`,
@@ -37,13 +37,13 @@ const SoFar = "so far"
 // goes on. owed is false if there is nothing new.
 func (p *Process) OweSoFar(ctx context.Context, key string) (owed bool, err error) {
 	return p.owe(ctx, "leaving what was said so far", func(tx *sql.Tx, info process, now int64) (bool, error) {
-		n, err := sqlite.Change(ctx, tx, `INSERT INTO deliveries (session, key, kind, reason, url, agent_id, state,
+		n, err := sqlite.Change(ctx, tx, `INSERT INTO debts (session, key, kind, reason, url, agent_id, state,
 			created, owed, due)
 			SELECT max(session), key, ?2, ?6, ?3, (SELECT agent_id FROM sessions WHERE id = turns.session),
 				?4, ?5, ?5, ?5
 			FROM turns WHERE key = ?1 AND ended > 0 AND daemon_delivery = 0 GROUP BY key
 			ON CONFLICT (key, kind) WHERE done = 0 AND payload = '' DO UPDATE
-			SET owed = excluded.owed, due = excluded.due, again = lease <> '' OR unanswered > 0 OR parts > 0`,
+			SET owed = excluded.owed, due = excluded.due, again = 1`,
 			key, KindDaemon, info.url, Owed, now, SoFar)
 		return n > 0, err
 	})
@@ -74,7 +74,7 @@ func (s *Store) oweFor(ctx context.Context, tx *sql.Tx, p process, session int64
 		return err
 	}
 	owe := func(kind, column string) error {
-		_, err := tx.ExecContext(ctx, `INSERT INTO deliveries (session, key, kind, reason, url, agent_id, hook_command,
+		_, err := tx.ExecContext(ctx, `INSERT INTO debts (session, key, kind, reason, url, agent_id, hook_command,
 			hook_limit, state, created, owed, due)
 			SELECT max(session), key, ?3, ?4, ?7, (SELECT agent_id FROM sessions WHERE id = turns.session),
 				iif(?3 = ?8, ?9, ''), iif(?3 = ?8, ?10, 0), ?5, ?6, ?6, ?6
@@ -83,7 +83,7 @@ func (s *Store) oweFor(ctx context.Context, tx *sql.Tx, p process, session int64
 			SET session = excluded.session,
 				reason = iif(unanswered > 0 OR parts > 0, reason, excluded.reason), url = excluded.url,
 				agent_id = excluded.agent_id, hook_command = excluded.hook_command, hook_limit = excluded.hook_limit,
-				owed = excluded.owed, due = excluded.due, again = lease <> '' OR unanswered > 0 OR parts > 0`,
+				owed = excluded.owed, due = excluded.due, again = 1`,
 			p.id, session, kind, reason, Owed, now, p.url, KindHook, p.hookCommand, p.hookLimit)
 		return err
 	}
@@ -133,12 +133,12 @@ type StaleKey struct {
 // StaleKeys returns keys with which a session-start was sent longer than maxAge ago, which were never used nor ended,
 // and under which nothing was said: the daemon counts them among its live sessions until it gets a session-end. The
 // current key of a session that a living process holds is not among them, nor a living process's key without a session.
-// There are none if this process owes the daemon nothing. A key that could not be ended in 14 days is given up, like a
-// delivery.
-func (p *Process) StaleKeys(ctx context.Context, maxAge time.Duration) ([]StaleKey, error) {
+// There are none where a process like this one owes the daemon nothing. A key that could not be ended in 14 days is
+// given up, like a debt.
+func (s *Store) StaleKeys(ctx context.Context, like ProcessInfo, maxAge time.Duration) ([]StaleKey, error) {
 	const doing = "looking for unused keys"
-	s := p.store
-	if _, owes, err := s.debtor(ctx, s.db, p.id); err != nil || !owes {
+	of := process{memory: like.Memory, url: like.URL, signetPath: like.SignetPath, started: s.now()}
+	if owes, err := s.owesDaemon(ctx, s.db, of); err != nil || !owes {
 		return nil, sqlite.While(doing, err)
 	}
 	type unused struct {

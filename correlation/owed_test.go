@@ -13,29 +13,28 @@ import (
 func TestOwedAnew(t *testing.T) {
 	b := newBench(t)
 	v := b.said("s", 1)
-	w := b.worker()
-	d := b.lease(w)
+	d := b.takeUp()
 	post := b.attempt(d)
 	b.said("s", 2)
 	check(t, b.Delivered(t.Context(), d, post, "one"))
 	b.said("s", 1)
-	d = b.lease(w)
+	d = b.takeUp()
 	post = b.attempt(d)
 	if len(post.Turns) != 3 || post.First {
 		t.Errorf("%d turns, first %v, want 3", len(post.Turns), post.First)
 	}
 	check(t, b.Delivered(t.Context(), d, post, "two"))
-	b.nothingDue(w)
+	b.nothingDue()
 
 	b.said("s", 1)
-	d = b.lease(w)
+	d = b.takeUp()
 	b.said("s", 1)
 	check(t, b.Defer(t.Context(), d, b.clock.Now().Add(time.Hour)))
-	d = b.lease(w) // due at once: there is more now
+	d = b.takeUp() // due at once: there is more now
 	b.said("s", 0)
 	check(t, b.Delivered(t.Context(), d, b.attempt(d), "three"))
-	b.nothingDue(w) // a process without a prompt owed nothing
-	if n := len(must(b.Deliveries(t.Context(), v.ID))(t)); n != 3 {
+	b.nothingDue() // a process without a prompt owed nothing
+	if n := len(must(b.Debts(t.Context(), v.ID))(t)); n != 3 {
 		t.Errorf("%d deliveries, want 3", n)
 	}
 }
@@ -43,11 +42,10 @@ func TestOwedAnew(t *testing.T) {
 // What was dropped is new to the next delivery.
 func TestDropped(t *testing.T) {
 	b := newBench(t)
-	w := b.worker()
-	next := func() (Delivery, Selection) {
+	next := func() (Debt, Selection) {
 		b.said("s", 1)
 		b.clock.Advance(24 * time.Hour)
-		d := b.lease(w)
+		d := b.takeUp()
 		return d, b.attempt(d)
 	}
 	d, post := next()
@@ -70,15 +68,14 @@ func TestOwedByTwoProcesses(t *testing.T) {
 	b.openTurn(v.ID, p.ID(), "slow", "")
 	b.turn(v.ID, q.ID(), "quick", "hi")
 	check(t, q.End(t.Context(), "eof"))
-	w := b.worker()
-	d := b.lease(w)
+	d := b.takeUp()
 	post := b.attempt(d)
 	if len(post.Turns) != 1 || post.Turns[0].User != "quick" {
 		t.Fatalf("delivered %+v", post.Turns)
 	}
 	check(t, b.Delivered(t.Context(), d, post, ""))
 	check(t, p.End(t.Context(), "eof"))
-	post = b.attempt(b.lease(w))
+	post = b.attempt(b.takeUp())
 	if len(post.Turns) != 1 || post.Turns[0].User != "slow" {
 		t.Errorf("then delivered %+v", post.Turns)
 	}
@@ -91,10 +88,9 @@ func TestSummaryIsOwed(t *testing.T) {
 	for range 2 {
 		check(t, b.summarised(p, v.ID, "summary"))
 	}
-	w := b.worker()
 	got := make(map[string]int)
 	for range 3 {
-		d := b.lease(w)
+		d := b.takeUp()
 		got[d.Kind+" "+d.Payload]++
 		post := b.attempt(d)
 		if d.Kind == KindCompaction && d.URL != "http://there" {
@@ -105,13 +101,13 @@ func TestSummaryIsOwed(t *testing.T) {
 		}
 		check(t, b.Delivered(t.Context(), d, post, ""))
 	}
-	b.nothingDue(w)
+	b.nothingDue()
 	if diff := cmp.Diff(map[string]int{"daemon ": 1, "compaction summary": 2}, got); diff != "" {
 		t.Error(diff)
 	}
 	check(t, b.summarised(b.register(ProcessInfo{Memory: "embedded"}), v.ID, "summary"))
 	check(t, b.summarised(p, v.ID, ""))
-	b.nothingDue(w)
+	b.nothingDue()
 }
 
 func (b *bench) summarised(p *Process, session int64, text string) error {

@@ -12,16 +12,13 @@ import (
 	"github.com/oklog/ulid/v2"
 )
 
-// Kinds of processes.
-const (
-	Relay  = "relay"
-	Worker = "worker"
-)
+// Relay is the kind of a process that sessions are said through.
+const Relay = "relay"
 
 // ProcessInfo is what is known of a process from its beginning, and decides what is done after its end.
 type ProcessInfo struct {
 	ID         string `json:"id"`         // from NewProcessID; empty: a new one
-	Kind       string `json:"kind"`       // Relay or Worker
+	Kind       string `json:"kind"`       // Relay
 	Harness    string `json:"harness"`    // the name it was started by
 	Version    string `json:"version"`    // ours
 	PID        int    `json:"pid"`        // for people; 0: this process's
@@ -31,7 +28,7 @@ type ProcessInfo struct {
 	URL    string `json:"url,omitempty"` // the daemon's, where a person named one
 
 	// Hook: on_session_end is configured. HookCommand is the command with its arguments, and HookLimit how long it may
-	// run (0: the default); deliveries carry them to the worker.
+	// run (0: the default); debts carry them to who delivers.
 	Hook        bool          `json:"hook,omitempty"`
 	HookCommand []string      `json:"hookCommand,omitempty"`
 	HookLimit   time.Duration `json:"hookLimit,omitempty"`

@@ -102,7 +102,7 @@ func TestSweepDead(t *testing.T) {
 		t.Errorf("the open turn is %+v", turns[1])
 	}
 	var owed []string
-	for _, d := range must(b.Deliveries(t.Context(), v.ID))(t) {
+	for _, d := range must(b.Debts(t.Context(), v.ID))(t) {
 		owed = append(owed, d.Kind+" "+d.Reason+" "+string(d.State))
 		if d.Key != v.Key || !d.Due.Equal(b.clock.Now()) {
 			t.Errorf("the delivery is %+v", d)
@@ -111,7 +111,7 @@ func TestSweepDead(t *testing.T) {
 	if diff := cmp.Diff([]string{"daemon died owed", "hook died owed"}, owed); diff != "" {
 		t.Error(diff)
 	}
-	if got := must(b.Deliveries(t.Context(), promptless.ID))(t); len(got) != 0 {
+	if got := must(b.Debts(t.Context(), promptless.ID))(t); len(got) != 0 {
 		t.Errorf("a session without a prompt owes %+v", got)
 	}
 }
@@ -202,7 +202,7 @@ func TestWhatIsOwed(t *testing.T) {
 			b.turn(v.ID, p.ID(), "hello", "hi")
 			check(t, p.End(t.Context(), "eof"))
 			var got []string
-			for _, d := range must(b.Deliveries(t.Context(), v.ID))(t) {
+			for _, d := range must(b.Debts(t.Context(), v.ID))(t) {
 				got = append(got, d.Kind)
 			}
 			if diff := cmp.Diff(tt.want, got); diff != "" {
@@ -231,14 +231,14 @@ func TestLeave(t *testing.T) {
 			t.Errorf("%s is live: %t", v.ACPID, v.Live)
 		}
 	}
-	if n := len(must(b.Deliveries(t.Context(), one.ID))(t)); n != 1 {
+	if n := len(must(b.Debts(t.Context(), one.ID))(t)); n != 1 {
 		t.Errorf("%d deliveries owed", n)
 	}
 	check(t, p.End(t.Context(), "eof"))
-	if n := len(must(b.Deliveries(t.Context(), one.ID))(t)); n != 1 {
+	if n := len(must(b.Debts(t.Context(), one.ID))(t)); n != 1 {
 		t.Errorf("%d deliveries owed after the end", n)
 	}
-	if n := len(must(b.Deliveries(t.Context(), two.ID))(t)); n != 1 {
+	if n := len(must(b.Debts(t.Context(), two.ID))(t)); n != 1 {
 		t.Errorf("%d deliveries owed by the other", n)
 	}
 }
@@ -250,17 +250,17 @@ func TestDepart(t *testing.T) {
 	v := b.open(OpenSession{ACPID: "s", Process: p.ID()})
 	id := b.turn(v.ID, p.ID(), "hello", "hi")
 	check(t, b.ends(p.ID()))
-	w := b.worker()
-	b.nothingDue(w)
+	b.nothingDue()
 	b.save(Turn{ID: id, Assistant: "hi, and late words"})
 	b.turn(v.ID, p.ID(), "and a late prompt", "yes")
 	check(t, errors.Join(b.ends(p.ID()), p.End(t.Context(), "eof")))
-	d := b.lease(w)
+	d := b.takeUp()
 	post := must(b.Select(t.Context(), d))(t)
 	if len(post.Turns) != 2 || post.Turns[0].Assistant != "hi, and late words" || d.URL != "http://there" {
 		t.Errorf("to %q: %+v", d.URL, post.Turns)
 	}
-	b.nothingDue(w)
+	check(t, b.Delivered(t.Context(), d, post, ""))
+	b.nothingDue()
 }
 
 // ends has a process say that it ends, while it still lives.
@@ -276,7 +276,7 @@ func TestDepartedAndStuck(t *testing.T) {
 	b.turn(v.ID, p.ID(), "hello", "hi")
 	check(t, b.ends(p.ID()))
 	b.clock.Advance(31 * time.Second)
-	b.lease(b.worker())
+	b.takeUp()
 }
 
 func TestOnce(t *testing.T) {

@@ -19,7 +19,7 @@ type Unlearn func(ctx context.Context, tx *sql.Tx, turns []int64) error
 type Forgotten struct {
 	Sessions []int64
 	Turns    int
-	Files    []string // transcript files that a worker may have left, for the caller to remove
+	Debts    []int64 // of which a worker may have left transcripts, for the caller to remove
 }
 
 // Forget removes a conversation, that is all sessions that continue one another and those of its subagents that an
@@ -38,7 +38,7 @@ func (s *Store) Forget(ctx context.Context, session int64, unlearn Unlearn) (For
 		if f.Sessions, err = withSubagents(ctx, tx, f.Sessions); err != nil {
 			return err
 		}
-		f.Turns, f.Files, err = deleteSessions(ctx, tx, f.Sessions, unlearn)
+		f.Turns, f.Debts, err = deleteSessions(ctx, tx, f.Sessions, unlearn)
 		return err
 	})
 	if err != nil {
@@ -86,15 +86,14 @@ func (s *Store) Checkpoint(ctx context.Context) error {
 // deleteSessions deletes sessions and the rows that refer to them (ON DELETE CASCADE).
 func deleteSessions(
 	ctx context.Context, tx *sql.Tx, sessions []int64, unlearn Unlearn,
-) (turns int, files []string, err error) {
+) (turns int, debts []int64, err error) {
 	list := sqlite.List(sessions)
 	const which = ` IN (SELECT value FROM json_each(?))`
 	ids, err := sqlite.Collect(ctx, tx, sqlite.One[int64], `SELECT id FROM turns WHERE session`+which, list)
 	if err != nil {
 		return 0, nil, err
 	}
-	files, err = sqlite.Collect(ctx, tx, sqlite.One[string], `SELECT file FROM deliveries
-		WHERE file <> '' AND session`+which, list)
+	debts, err = sqlite.Collect(ctx, tx, sqlite.One[int64], `SELECT id FROM debts WHERE session`+which, list)
 	if err != nil {
 		return 0, nil, err
 	}
@@ -117,7 +116,7 @@ func deleteSessions(
 		return 0, nil, err
 	}
 	_, err = tx.ExecContext(ctx, `DELETE FROM sessions WHERE id`+which, list)
-	return len(ids), files, err
+	return len(ids), debts, err
 }
 
 // PruneOptions say which sessions are old: those that either rule matches.
@@ -132,15 +131,15 @@ type PruneOptions struct {
 type Pruned struct {
 	Sessions []Session
 	Turns    int
-	Files    []string
+	Debts    []int64
 }
 
 // inUse selects the sessions that must not be pruned: a process holds them, a turn is under way in them, or they still
 // owe something.
 const inUse = `SELECT session FROM attachments
-	UNION SELECT session FROM deliveries WHERE done = 0
+	UNION SELECT session FROM debts WHERE done = 0
 	UNION SELECT session FROM turns WHERE ended = 0
-	UNION SELECT session FROM turns WHERE key IN (SELECT key FROM deliveries WHERE done = 0)
+	UNION SELECT session FROM turns WHERE key IN (SELECT key FROM debts WHERE done = 0)
 	UNION SELECT session FROM turns WHERE process IN (SELECT id FROM processes WHERE ended = 0)`
 
 // Prune removes old sessions, but none that a process holds, that still owes something, or that a session which stays
@@ -163,12 +162,12 @@ func (s *Store) Prune(ctx context.Context, o PruneOptions) (Pruned, error) {
 	var p Pruned
 	for _, v := range picked {
 		var turns int
-		var files []string
+		var debts []int64
 		if o.DryRun {
 			err = sqlite.While(doing, s.db.QueryRowContext(ctx, `SELECT count(*) FROM turns WHERE session = ?`,
 				v.ID).Scan(&turns))
 		} else {
-			turns, files, err = s.pruneOne(ctx, v, o.Unlearn)
+			turns, debts, err = s.pruneOne(ctx, v, o.Unlearn)
 		}
 		if errors.Is(err, errInUse) {
 			continue
@@ -176,7 +175,7 @@ func (s *Store) Prune(ctx context.Context, o PruneOptions) (Pruned, error) {
 		if err != nil {
 			return p, err
 		}
-		p.Sessions, p.Turns, p.Files = append(p.Sessions, v), p.Turns+turns, append(p.Files, files...)
+		p.Sessions, p.Turns, p.Debts = append(p.Sessions, v), p.Turns+turns, append(p.Debts, debts...)
 	}
 	return p, nil
 }
@@ -184,7 +183,7 @@ func (s *Store) Prune(ctx context.Context, o PruneOptions) (Pruned, error) {
 var errInUse = errors.New("in use again")
 
 // pruneOne removes a session, unless it came into use since it was read.
-func (s *Store) pruneOne(ctx context.Context, v Session, unlearn Unlearn) (turns int, files []string, err error) {
+func (s *Store) pruneOne(ctx context.Context, v Session, unlearn Unlearn) (turns int, debts []int64, err error) {
 	err = s.write(ctx, "pruning a session", func(tx *sql.Tx) error {
 		var idle bool
 		err := tx.QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM sessions WHERE id = ?1 AND last_active = ?2)
@@ -198,10 +197,10 @@ func (s *Store) pruneOne(ctx context.Context, v Session, unlearn Unlearn) (turns
 		if !idle {
 			return errInUse
 		}
-		turns, files, err = deleteSessions(ctx, tx, []int64{v.ID}, unlearn)
+		turns, debts, err = deleteSessions(ctx, tx, []int64{v.ID}, unlearn)
 		return err
 	})
-	return turns, files, err
+	return turns, debts, err
 }
 
 // pick returns those of sessions, which come the last active first, that the rules match and that need not stay.
@@ -261,7 +260,7 @@ func (s *Store) Expire(ctx context.Context, before time.Time, unlearn Unlearn) (
 
 func (s *Store) expireSome(ctx context.Context, before time.Time, unlearn Unlearn) (int, error) {
 	const old = `SELECT id FROM turns WHERE started < ?1 AND ended > 0
-		AND key NOT IN (SELECT key FROM deliveries WHERE done = 0)
+		AND key NOT IN (SELECT key FROM debts WHERE done = 0)
 		AND process NOT IN (SELECT id FROM processes WHERE ended = 0)
 		AND NOT EXISTS (SELECT 1 FROM session_keys k WHERE k.key = turns.key AND k.created >= ?1) LIMIT ?2`
 	ids, err := sqlite.Collect(ctx, s.db, sqlite.One[int64], old, sqlite.Stamp(before), 1) // to look takes no lock

@@ -39,9 +39,9 @@ func TestQuestions(t *testing.T) {
 		fmt.Sprintf(`INSERT INTO handoffs (id, session, agent, place, at, taken_by) VALUES (1, 2, 'claude', '/p', 1, 3),
 			(2, 1, 'codex', '/q', %[1]d, NULL), (3, 2, 'gemini', '/q', %[1]d, NULL), (4, 3, 'codex', '/old', 1, NULL)`,
 			b.clock.Now().UnixMilli()),
-		`INSERT INTO deliveries (id, session, key, kind, reason, state, created, owed, due, failures, lease, done) VALUES
-			(1, 1, 'k1', 'daemon', 'x', 'owed', 1, 1, 9000000000000, 1, '', 0), (2, 2, 'k2', 'daemon', 'x', 'owed', 1, 1, 9000000000000, 0, '', 0),
-			(3, 3, 'k3', 'daemon', 'x', 'owed', 1, 1, 9000000000000, 1, 'w', 0), (4, 3, 'k3', 'hook', 'x', 'dead', 1, 1, 9000000000000, 1, '', 1)`,
+		`INSERT INTO debts (id, session, key, kind, reason, state, created, owed, due, failures, done) VALUES
+			(1, 1, 'k1', 'daemon', 'x', 'owed', 1, 1, 9000000000000, 1, 0), (2, 2, 'k2', 'daemon', 'x', 'owed', 1, 1, 9000000000000, 0, 0),
+			(3, 3, 'k3', 'daemon', 'x', 'owed', 1, 1, 9000000000000, 0, 0), (4, 3, 'k3', 'hook', 'x', 'dead', 1, 1, 9000000000000, 1, 1)`,
 	} {
 		if _, err := b.db.Exec(query); err != nil {
 			t.Fatal(err)
@@ -171,9 +171,9 @@ func TestQuestions(t *testing.T) {
 		{func() (any, error) { return b.Bypassed(ctx, "k1") }, "true"},
 		{func() (any, error) { return b.Bypassed(ctx, "k2") }, "false"},
 		{func() (any, error) {
-			return b.count("SELECT count(*) FROM deliveries WHERE due < 9000000000000"), b.MakeDue(ctx)
+			return b.count("SELECT count(*) FROM debts WHERE due < 9000000000000"), b.MakeDue(ctx)
 		}, "0"},
-		{func() (any, error) { return b.count("SELECT sum(id) FROM deliveries WHERE due < 9000000000000"), nil }, "1"},
+		{func() (any, error) { return b.count("SELECT sum(id) FROM debts WHERE due < 9000000000000"), nil }, "1"},
 		{func() (any, error) { return nil, b.FileRemoved(ctx, "p") }, "<nil>"},
 		{func() (any, error) { return b.EventNumbers(ctx) }, "[{q 8 true 2}]"},
 	} {

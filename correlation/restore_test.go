@@ -8,7 +8,7 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/migrations"
 )
 
-// A backup that somebody else has made runs no command, sends nothing to a daemon of theirs and removes no file.
+// A backup that somebody else has made runs no command and sends nothing to a daemon of theirs.
 func TestForgetOrders(t *testing.T) {
 	db, err := migrations.Open(t.Context(), filepath.Join(t.TempDir(), "x.db"))
 	if err != nil {
@@ -19,8 +19,8 @@ func TestForgetOrders(t *testing.T) {
 		`INSERT INTO sessions (id, harness, acp_id, key, state, started, last_active) VALUES (1, 'h', 'a', 'k', 'done', 1, 1)`,
 		`INSERT INTO processes (id, kind, harness, version, pid, signet_path, memory, hook, hook_command, hook_limit, url,
 			started) VALUES ('p', 'relay', 'h', '', 1, '', 'auto', 1, '["evil"]', 1, 'http://evil', 1)`,
-		`INSERT INTO deliveries (session, key, kind, reason, url, state, created, owed, due, file, lease, hook_command,
-			hook_limit) VALUES (1, 'k', 'hook', '', 'http://evil', 'owed', 1, 1, 1, '/etc/passwd', 'p', '["evil"]', 1)`,
+		`INSERT INTO debts (session, key, kind, reason, url, state, created, owed, due, hook_command,
+			hook_limit) VALUES (1, 'k', 'hook', '', 'http://evil', 'owed', 1, 1, 1, '["evil"]', 1)`,
 		`INSERT INTO noted VALUES ('daemon', '/home', 1, '{"url":"http://evil"}')`,
 	} {
 		if _, err := db.Exec(statement); err != nil {
@@ -33,8 +33,8 @@ func TestForgetOrders(t *testing.T) {
 	var left, owed int
 	if err := db.QueryRow(`SELECT (SELECT count(*) FROM noted) +
 		(SELECT count(*) FROM processes WHERE hook_command || url <> '' OR hook_limit > 0) +
-		(SELECT count(*) FROM deliveries WHERE hook_command || url || file || lease <> '' OR hook_limit > 0),
-		(SELECT count(*) FROM deliveries WHERE state = 'owed')`).Scan(&left, &owed); err != nil {
+		(SELECT count(*) FROM debts WHERE hook_command || url <> '' OR hook_limit > 0),
+		(SELECT count(*) FROM debts WHERE state = 'owed')`).Scan(&left, &owed); err != nil {
 		t.Fatal(err)
 	}
 	if left != 0 || owed != 1 {

@@ -56,11 +56,11 @@ func TestSelect(t *testing.T) {
 			p := b.register(ProcessInfo{})
 			v := b.open(OpenSession{ACPID: "s"})
 			taken := map[rune]int64{}
-			for what, state := range map[rune]DeliveryState{'a': Delivered, 's': Delivered, 'd': Dropped} {
+			for what, state := range map[rune]DebtState{'a': Delivered, 's': Delivered, 'd': Dropped} {
 				if !strings.ContainsRune(tt.turns, what) {
 					continue
 				}
-				r, err := b.db.ExecContext(t.Context(), `INSERT INTO deliveries (session, key, kind, reason, state,
+				r, err := b.db.ExecContext(t.Context(), `INSERT INTO debts (session, key, kind, reason, state,
 					created, owed, due, done) VALUES (?, ?, ?, ?, ?, 1, 1, 1, 1)`,
 					v.ID, v.Key, tt.kind, map[rune]string{'s': SoFar}[what], state)
 				check(t, err)
@@ -83,16 +83,16 @@ func TestSelect(t *testing.T) {
 				check(t, err)
 			}
 			b.clock.Advance(tt.age)
-			d := Delivery{Key: v.Key, Kind: tt.kind, Reason: tt.reason, Session: v.ID}
+			d := Debt{Key: v.Key, Kind: tt.kind, Reason: tt.reason, Session: v.ID}
 			for id, i := range index {
 				if i != tt.posted-1 {
 					continue
 				}
-				_, err := b.db.ExecContext(t.Context(), `INSERT INTO deliveries (session, key, kind, reason, state,
+				_, err := b.db.ExecContext(t.Context(), `INSERT INTO debts (session, key, kind, reason, state,
 					created, owed, due, unanswered, posted_to) VALUES (?, ?, ?, '', ?, 1, 1, 1, 1, ?)`,
 					v.ID, v.Key, tt.kind, Unknown, id)
 				check(t, err)
-				all := must(b.Deliveries(t.Context(), v.ID))(t)
+				all := must(b.Debts(t.Context(), v.ID))(t)
 				d = all[len(all)-1]
 			}
 			post := must(b.Select(t.Context(), d))(t)

@@ -5,27 +5,19 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"path/filepath"
 	"time"
 
 	"github.com/Signet-AI/signet-acp-proxy/correlation"
 )
 
-// An attempt is one attempt at a leased delivery.
+// An attempt is one attempt at delivering a debt.
 type attempt struct {
 	store *correlation.Store
 	files transcripts
-	owner string // the process that holds the lease
-	d     correlation.Delivery
-	// session is the one that the delivery belongs to.
+	d     correlation.Debt
+	// session is the one that the debt belongs to.
 	session correlation.Session
 }
-
-// Outcomes of attempts whose delivery waits on purpose.
-const (
-	notYet = "not worth it yet"
-	later  = "later"
-)
 
 // noteLimit is how long storing the outcome of a post may take.
 const noteLimit = 5 * time.Second
@@ -38,8 +30,8 @@ func withOwnTime(ctx context.Context, f func(context.Context) error) error {
 	return f(ctx)
 }
 
-func (a *attempt) retry(ctx context.Context, why string, after time.Duration) error {
-	return withOwnTime(ctx, func(ctx context.Context) error { return a.store.Retry(ctx, a.d, why, after) })
+func (a *attempt) retry(ctx context.Context, why string) error {
+	return withOwnTime(ctx, func(ctx context.Context) error { return a.store.Retry(ctx, a.d, why) })
 }
 
 func (a *attempt) deferUntil(ctx context.Context, until time.Time) error {
@@ -54,7 +46,7 @@ func (a *attempt) dropped(ctx context.Context, post correlation.Selection, note,
 	return withOwnTime(ctx, func(ctx context.Context) error { return a.store.Dropped(ctx, a.d, post, note, why) })
 }
 
-// agent is the Signet agent of the delivery or, where that has none, of the session.
+// agent is the Signet agent of the debt or, where that has none, of the session.
 func (a *attempt) agent() string { return cmp.Or(a.d.AgentID, a.session.AgentID) }
 
 // errLedger marks an error of the database before a post.
@@ -66,8 +58,8 @@ type diskError struct{ error }
 // withFile posts a transcript that is in a file during the post. That a post is made is stored first, so that after a
 // crash it is in doubt and not lost; and the file is removed before anything else is stored.
 func (a *attempt) withFile(ctx context.Context, p part, post func(file string) (Reply, error)) (Reply, error) {
-	file := filepath.Join(a.files.dir, fmt.Sprintf("%s-%d.txt", a.owner, a.d.ID))
-	if err := a.store.Attempt(ctx, a.d, p.post, file); err != nil {
+	file := transcriptFile(a.files.dir, a.d.ID)
+	if err := a.store.Attempt(ctx, a.d, p.post); err != nil {
 		return Reply{}, fmt.Errorf("%w: %w", errLedger, err)
 	}
 	defer a.files.remove(file)
@@ -83,16 +75,17 @@ func (a *attempt) settle(ctx context.Context, reply Reply, failed error) (did st
 	var disk diskError
 	switch {
 	case errors.As(failed, &disk):
-		return "not written", errors.Join(failed, a.retry(ctx, failed.Error(), 0))
+		return "not written", errors.Join(failed, a.retry(ctx, failed.Error()))
 	case errors.Is(failed, errLedger):
 		return "not noted", failed
 	case errors.Is(failed, errNoAnswer):
 		return "unanswered", withOwnTime(ctx,
 			func(ctx context.Context) error { return a.store.Unanswered(ctx, a.d, failed.Error()) })
 	case failed != nil:
-		return "refused", a.retry(ctx, failed.Error(), 0)
+		return "refused", a.retry(ctx, failed.Error())
 	case reply.Later:
-		return later, a.retry(ctx, reply.Note, reply.After)
+		return "later", withOwnTime(ctx,
+			func(ctx context.Context) error { return a.store.Later(ctx, a.d, reply.Note, reply.After) })
 	}
 	return "", nil
 }

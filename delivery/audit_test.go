@@ -153,15 +153,12 @@ func (a *audit) trouble() {
 // killWorker leaves a delivery as a worker does that was killed before its post.
 func (a *audit) killWorker() {
 	ctx := a.t.Context()
-	worker, err := a.store.Register(ctx, correlation.ProcessInfo{Kind: correlation.Worker})
-	noError(a.t, err)
-	if d, _, err := a.store.Lease(ctx, worker); err == nil {
+	if d, err := a.store.TakeUp(ctx); err == nil {
 		post, err := a.store.Select(ctx, d)
 		noError(a.t, err)
-		noError(a.t, a.store.Attempt(ctx, d, post, ""))
+		noError(a.t, a.store.Attempt(ctx, d, post))
 		a.kills++
 	}
-	noError(a.t, worker.End(ctx, "died"))
 }
 
 // work runs one pass of a worker after some time.
@@ -170,11 +167,11 @@ func (a *audit) work(after time.Duration) {
 	a.now.Add(int64(after))
 	ctx, cancel := context.WithTimeout(a.t.Context(), time.Minute)
 	defer cancel()
-	_, err := delivery.Run(ctx, delivery.Options{Store: a.store, Dir: a.t.TempDir(), Now: a.clock,
+	_, err := delivery.Run(ctx, delivery.Options{Store: a.store, Folder: a.t.TempDir(), Now: a.clock, Retention: delivery.Retention{Keep: 10000 * time.Hour},
 		Daemon: func(string) (delivery.Daemon, error) {
 			c, err := signet.New(signet.Options{URL: a.daemon.URL(), Configured: true, Now: a.clock})
 			return delivery.Signet{Client: c}, err
-		}}, correlation.ProcessInfo{Memory: "daemon"}, delivery.Retention{Keep: 10000 * time.Hour}, delivery.OnePass)
+		}}, delivery.OnePass)
 	noError(a.t, err)
 }
 
@@ -189,7 +186,7 @@ func (a *audit) compare() {
 		}
 	}
 	rows, err := a.db.QueryContext(a.t.Context(), `SELECT substr(t.user, 2, instr(t.user, '.') - 2),
-		coalesce(d.state, 'none') FROM turns t LEFT JOIN deliveries d ON d.id = t.daemon_delivery`)
+		coalesce(d.state, 'none') FROM turns t LEFT JOIN debts d ON d.id = t.daemon_delivery`)
 	noError(a.t, err)
 	defer rows.Close()
 	states, missing, twice := map[string]int{}, 0, 0

@@ -39,14 +39,20 @@ type bench struct {
 // A daemon answers as it is told, and keeps what it was given.
 type daemon struct {
 	down   error
-	hang   bool // takes a post and does not answer
+	asked  func() // what happens while it is asked whether it is there
+	hang   bool   // takes a post and does not answer
 	answer func(e End) (Reply, error)
 	keeps  func(m Memory) (Reply, error)
 	ends   []End
 	texts  []string // as they stood in the files
 }
 
-func (d *daemon) Health(context.Context) error { return d.down }
+func (d *daemon) Health(context.Context) error {
+	if d.asked != nil {
+		d.asked()
+	}
+	return d.down
+}
 
 func (d *daemon) End(ctx context.Context, e End) (Reply, error) {
 	if d.hang {
@@ -84,8 +90,7 @@ func newBench(t *testing.T) *bench {
 	now := func() time.Time { return b.now }
 	b.Store = correlation.New(db, correlation.Options{LiveDir: filepath.Join(b.dir, "acp", "live"), Now: now})
 	b.o = Options{
-		Store: b.Store, Process: b.process(correlation.ProcessInfo{Kind: correlation.Worker}), Dir: filepath.Join(b.dir,
-			"acp", "transcripts"), Now: now,
+		Store: b.Store, Folder: filepath.Join(b.dir, "acp"), Now: now, Retention: Retention{Keep: 24 * time.Hour},
 		Daemon: func(string) (Daemon, error) { return b.daemon, nil },
 	}
 	return b
@@ -102,7 +107,7 @@ func (b *bench) process(info correlation.ProcessInfo) *correlation.Process {
 }
 
 // files is where transcripts lie.
-func (b *bench) files() transcripts { return transcripts{dir: b.o.Dir} }
+func (b *bench) files() transcripts { return transcripts{dir: transcriptDir(b.o.Folder)} }
 
 // say leaves a session with a turn.
 func (b *bench) say(info correlation.ProcessInfo, user, assistant string) correlation.Session {
@@ -127,15 +132,15 @@ func (b *bench) sayIn(id string, info correlation.ProcessInfo, user, assistant s
 
 func (b *bench) work() {
 	b.t.Helper()
-	if _, err := newWorker(b.o).Run(b.t.Context(), OnePass); err != nil {
+	if _, err := Run(b.t.Context(), b.o, OnePass); err != nil {
 		b.t.Fatal(err)
 	}
 }
 
 // only is the session's one row.
-func (b *bench) only(s correlation.Session) correlation.Delivery {
+func (b *bench) only(s correlation.Session) correlation.Debt {
 	b.t.Helper()
-	all, err := b.Deliveries(b.t.Context(), s.ID)
+	all, err := b.Debts(b.t.Context(), s.ID)
 	if err != nil || len(all) != 1 {
 		b.t.Fatalf("%d rows (%v)", len(all), err)
 	}
@@ -172,55 +177,26 @@ func TestTranscriptFile(t *testing.T) {
 	}
 }
 
-// What dead workers left is removed: by the row, also if it is not tried a third time, or by its age.
+// What dead workers left is removed, also if it is not tried a third time.
 func TestLeftFiles(t *testing.T) {
-	for deaths, want := range map[int]correlation.DeliveryState{1: correlation.Delivered, 2: correlation.Unknown} {
+	for deaths, want := range map[int]correlation.DebtState{1: correlation.Delivered, 2: correlation.Unknown} {
 		b := newBench(t)
 		s := b.say(toDaemon, "hello", "hi")
 		for range deaths {
-			dead, err := b.Register(t.Context(), correlation.ProcessInfo{Kind: correlation.Worker})
-			if err != nil {
-				t.Fatal(err)
-			}
-			d, _, err := b.Lease(t.Context(), dead)
-			if err != nil {
-				t.Fatal(err)
-			}
-			b.files().remove(d.File)
-			left := filepath.Join(b.o.Dir, dead.ID()+".txt")
+			d, err := b.TakeUp(t.Context())
+			check(t, err)
 			post, err := b.Select(t.Context(), d)
-			if err := errors.Join(err, b.files().write(left, "x"), b.Attempt(t.Context(), d, post, left),
-				dead.End(t.Context(), "died")); err != nil {
-				t.Fatal(err)
-			}
+			check(t, errors.Join(err, b.Attempt(t.Context(), d, post)))
+			left := transcriptFile(b.files().dir, d.ID)
+			check(t, errors.Join(RemoveTranscripts(b.o.Folder, []int64{d.ID}), b.files().write(left, "x")))
 			b.now = b.now.Add(time.Minute)
 		}
-		old := filepath.Join(b.o.Dir, "old.txt")
-		if err := errors.Join(b.files().write(old, "x"), os.Chtimes(old, b.now, b.now.Add(-2*time.Hour))); err != nil {
-			t.Fatal(err)
-		}
+		check(t, b.files().write(filepath.Join(b.files().dir, "before.txt"), "an older version's"))
 		b.work()
 		b.now = b.now.Add(time.Minute)
 		b.work()
-		if files, _ := os.ReadDir(b.o.Dir); len(files) != 0 || b.only(s).State != want {
+		if files, _ := os.ReadDir(b.files().dir); len(files) != 0 || b.only(s).State != want {
 			t.Errorf("%d deaths: %v, %+v", deaths, files, b.only(s))
-		}
-	}
-}
-
-// A transcript that a hook of another worker may still read is not removed.
-func TestTidyWaitsForTheHook(t *testing.T) {
-	for limit, want := range map[time.Duration]int{0: 0, 3 * time.Hour: 1} {
-		b := newBench(t)
-		b.o.Hook.Limit = limit
-		file := filepath.Join(b.o.Dir, "read.txt")
-		if err := errors.Join(b.files().write(file, "x"),
-			os.Chtimes(file, b.now, b.now.Add(-2*time.Hour))); err != nil {
-			t.Fatal(err)
-		}
-		b.work()
-		if files, _ := os.ReadDir(b.o.Dir); len(files) != want {
-			t.Errorf("limit %v: %v", limit, files)
 		}
 	}
 }
@@ -249,7 +225,7 @@ func TestRunEnds(t *testing.T) {
 	s := b.say(toDaemon, "hello", "hi")
 	ctx, cancel := context.WithCancel(t.Context())
 	b.daemon.answer = func(End) (Reply, error) { cancel(); return Reply{Note: "queued"}, nil }
-	if _, err := newWorker(b.o).Run(ctx, UntilSettled); err != nil {
+	if _, err := Run(ctx, b.o, UntilSettled); err != nil {
 		t.Fatal(err)
 	}
 	if d := b.only(s); d.State != correlation.Delivered {
@@ -276,7 +252,7 @@ func TestRunUntilPaid(t *testing.T) {
 		return Reply{Note: "skipped", Later: true, After: time.Hour}, nil
 	}
 	for _, want := range []Remaining{{Failed: 1}, {Waiting: 1}, {Waiting: 1}} {
-		if left, err := newWorker(b.o).Run(t.Context(), UntilSettled); err != nil || left != want {
+		if left, err := Run(t.Context(), b.o, UntilSettled); err != nil || left != want {
 			t.Errorf("left %+v, want %+v (%v)", left, want, err)
 		}
 	}
@@ -310,17 +286,17 @@ func TestPostTime(t *testing.T) {
 	})
 }
 
-// A worker waits for what becomes due within half a minute, and no longer for what another has leased.
+// A worker waits for what becomes due within half a minute, and for a process that is ending.
 func TestUntilQuiet(t *testing.T) {
 	for name, tt := range map[string]struct {
 		after       time.Duration // when the first post is to be repeated
-		leased      bool
+		ending      bool
 		posts       int
 		least, most time.Duration
 	}{
-		"soon":               {30 * time.Second, false, 2, 30 * time.Second, 30 * time.Second},
-		"later":              {30*time.Second + time.Millisecond, false, 1, 0, 0},
-		"another is posting": {0, true, 0, 30*time.Second + time.Millisecond, 30*time.Second + 200*time.Millisecond},
+		"soon":                {30 * time.Second, false, 2, 30 * time.Second, 30 * time.Second},
+		"later":               {30*time.Second + time.Millisecond, false, 1, 0, 0},
+		"a process is ending": {time.Hour, true, 1, 30 * time.Second, 30*time.Second + 200*time.Millisecond},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -331,12 +307,16 @@ func TestUntilQuiet(t *testing.T) {
 					return Reply{Later: len(b.daemon.ends) == 1, After: tt.after}, nil
 				}
 				b.say(toDaemon, "hello", "hi")
-				if tt.leased {
-					_, _, err := b.Lease(t.Context(), b.process(correlation.ProcessInfo{Kind: correlation.Worker}))
+				if tt.ending {
+					p := b.process(toDaemon)
+					_, err := b.db.ExecContext(t.Context(), `UPDATE processes SET ended = ? WHERE id = ?`,
+						time.Now().UnixMilli(), p.ID())
+					check(t, err)
+					_, err = b.db.ExecContext(t.Context(), `UPDATE turns SET process = ?`, p.ID())
 					check(t, err)
 				}
 				began := time.Now()
-				_, err := newWorker(b.o).Run(t.Context(), UntilQuiet)
+				_, err := Run(t.Context(), b.o, UntilQuiet)
 				if took := time.Since(began); err != nil || len(b.daemon.ends) != tt.posts || took < tt.least || took > tt.most {
 					t.Errorf("%d posts, after %v, %v", len(b.daemon.ends), took, err)
 				}

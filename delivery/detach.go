@@ -1,11 +1,17 @@
 package delivery
 
 import (
+	"bufio"
+	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"time"
+
+	"github.com/Signet-AI/signet-acp-proxy/guard"
 )
 
 // A client that ends a connection may kill all processes below it: acpx does, those in other sessions included
@@ -20,10 +26,19 @@ type Spawn struct {
 	Pass Credential // for the worker, which gets it on its stdin and nowhere else
 }
 
-// A Credential is the secret for a daemon. URL is "" for the one that a worker is configured for.
+// A Credential is the secret for a daemon, which stands in no row, argument or environment of ours: a worker is given
+// one on its stdin. URL is "" for the daemon that it is configured for.
 type Credential struct {
 	URL   string `json:"url"`
 	Token string `json:"token"`
+}
+
+// For is the token for the daemon at a URL; "" where this is not it. What needs another waits for who has that.
+func (c Credential) For(url string) string {
+	if url != c.URL {
+		return ""
+	}
+	return c.Token
 }
 
 // DetachWord, as the first argument, makes our program the intermediate process. It is looked for before the command
@@ -92,4 +107,40 @@ func Detach(args []string) error {
 	cmd.Stdin = os.Stdin
 	separate(cmd)
 	return cmd.Start()
+}
+
+const (
+	// relayLimit is how long a worker waits for the end of the relay that started it. What a relay owes that lives
+	// longer is delivered later.
+	relayLimit = 30 * time.Second
+	// lockSettle is how long after that a worker waits for the relay's locks: its pipe may be closed before they are
+	// free.
+	lockSettle    = 100 * time.Millisecond
+	maxCredential = 64 << 10 // bytes of a Credential
+)
+
+// AwaitRelay reads the credential that a relay left on our stdin, and waits until that relay has ended, at most
+// relayLimit.
+func AwaitRelay(ctx context.Context, in io.Reader) (Credential, error) {
+	var got Credential
+	said := bufio.NewReader(io.LimitReader(in, maxCredential))
+	line, err := said.ReadBytes('\n')
+	if err == nil {
+		err = json.Unmarshal(line, &got)
+	}
+	if err != nil {
+		return got, fmt.Errorf("reading what the relay left: %w", err)
+	}
+	gone := make(chan struct{})
+	guard.Go("relay's end", func() { // ends with the relay, or with us
+		defer close(gone)
+		_, _ = io.Copy(io.Discard, said)
+	})
+	select {
+	case <-gone:
+	case <-time.After(relayLimit):
+	case <-ctx.Done():
+	}
+	time.Sleep(lockSettle)
+	return got, nil
 }

@@ -27,9 +27,9 @@ const sweepLimit = time.Minute
 
 // DispatcherOptions are the options of a Dispatcher.
 type DispatcherOptions struct {
-	Store   *correlation.Store
-	Process *correlation.Process
-	Spawn   Spawn // how a worker is started
+	Store *correlation.Store
+	Like  correlation.ProcessInfo // as Options.Like
+	Spawn Spawn                   // how a worker is started
 	// ContextAge is how old a context may be that was fetched and not used; older ones are removed.
 	ContextAge time.Duration
 	Retention  Retention
@@ -105,7 +105,7 @@ func (h *Dispatcher) ask(ctx context.Context) (bool, error) {
 
 // hasStaleKeys reports whether keys were started at the daemon that nobody will use.
 func (h *Dispatcher) hasStaleKeys(ctx context.Context) bool {
-	keys, err := h.o.Process.StaleKeys(ctx, h.o.ContextAge)
+	keys, err := h.o.Store.StaleKeys(ctx, h.o.Like, h.o.ContextAge)
 	return err == nil && len(keys) > 0
 }
 

@@ -73,7 +73,6 @@ func TestDispatcher(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			b := newBench(t)
 			b.now = time.Now().Add(-time.Hour)
-			p := b.process(toDaemon)
 			if tt.stale {
 				s := b.say(correlation.ProcessInfo{Kind: correlation.Relay}, "hello", "hi")
 				check(t, correlationtest.Apply(t.Context(), b.Store, "gone", correlation.KeyStarted{Key: s.Key + "x"}))
@@ -84,7 +83,7 @@ func TestDispatcher(t *testing.T) {
 			}
 			notes, delivered := filepath.Join(b.dir, "notes"), false
 			o := tt.o
-			o.Store, o.Process, o.ContextAge, o.Log = b.Store, p, 30*time.Minute, zerolog.Nop()
+			o.Store, o.Like, o.ContextAge, o.Log = b.Store, toDaemon, 30*time.Minute, zerolog.Nop()
 			o.Retention.Keep = time.Hour
 			o.Spawn.Args, o.Spawn.Pass = []string{"note", notes}, Credential{"there", "secret"}
 			if o.Spawn.Dir == "" {

@@ -16,9 +16,8 @@ func ExampleRun() {
 	db, dir, remove := correlationtest.Open()
 	defer remove()
 	store := correlation.New(db, correlation.Options{LiveDir: filepath.Join(dir, "acp", "live")})
-	info := correlation.ProcessInfo{Kind: correlation.Worker, Memory: "auto"}
-	o := delivery.Options{Store: store, Dir: filepath.Join(dir, "acp", "transcripts")}
-	left, err := delivery.Run(ctx, o, info, delivery.Retention{}, delivery.OnePass)
+	o := delivery.Options{Store: store, Folder: filepath.Join(dir, "acp")}
+	left, err := delivery.Run(ctx, o, delivery.OnePass)
 	fmt.Println(left, err)
 	// Output: {0 0} <nil>
 }

@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"github.com/Signet-AI/signet-acp-proxy/correlation"
-	"github.com/Signet-AI/signet-acp-proxy/guard"
 	"github.com/Signet-AI/signet-acp-proxy/memory/privacy"
 )
 
@@ -27,9 +26,6 @@ const (
 	hookOutput = 2 << 10         // bytes of its output that are kept
 	hookDrain  = 2 * time.Second // how long its output may stay open after its end, in processes that it started
 )
-
-// renewEvery is how often the lease is renewed while the hook runs, well within correlation.LeaseTime. Tests set less.
-var renewEvery = time.Minute
 
 // A hookInput is what a hook reads on its standard input: one JSON object. The names are a promise.
 type hookInput struct {
@@ -79,7 +75,7 @@ func (a *attempt) runHook(ctx context.Context, hook Hook) (string, error) {
 	}
 	reply, err := a.withFile(ctx, p, func(file string) (Reply, error) {
 		in.TranscriptPath = file
-		output, err := hook.run(ctx, in, func() error { return a.store.Renew(ctx, a.d) })
+		output, err := hook.run(ctx, in)
 		return Reply{Note: output}, err
 	})
 	if did, err := a.settle(ctx, reply, err); did != "" {
@@ -88,12 +84,9 @@ func (a *attempt) runHook(ctx context.Context, hook Hook) (string, error) {
 	return "delivered", a.delivered(ctx, p.post, reply.Note)
 }
 
-// run runs the command and returns the end of what it printed, which an error includes. renew keeps the lease; if it
-// fails, the command is killed.
-func (h Hook) run(ctx context.Context, in hookInput, renew func() error) (string, error) {
+// run runs the command and returns the end of what it printed, which an error includes.
+func (h Hook) run(ctx context.Context, in hookInput) (string, error) {
 	limit := h.limit()
-	ctx, lose := context.WithCancelCause(ctx)
-	defer lose(nil)
 	late := fmt.Errorf("ended after its limit of %v", limit)
 	ctx, cancel := context.WithTimeoutCause(ctx, limit, late)
 	defer cancel()
@@ -110,34 +103,19 @@ func (h Hook) run(ctx context.Context, in hookInput, renew func() error) (string
 		cmd.Dir = in.Cwd
 	}
 	inOwnGroup(cmd)
-	if err := cmd.Start(); err != nil {
-		return "", fmt.Errorf("on_session_end: %w", err)
+	err = cmd.Run()
+	if errors.Is(err, exec.ErrWaitDelay) { // it succeeded, and processes that it started go on
+		err = nil
 	}
-	ended := make(chan error, 1)
-	guard.Go("on_session_end", func() { ended <- cmd.Wait() })
-	tick := time.NewTicker(renewEvery)
-	defer tick.Stop()
-	for {
-		select {
-		case err := <-ended:
-			if errors.Is(err, exec.ErrWaitDelay) { // it succeeded, and processes that it started go on
-				err = nil
-			}
-			if cause := context.Cause(ctx); err != nil && cause != nil {
-				if err = cause; err != late {
-					err = fmt.Errorf("ended with its worker: %w", cause)
-				}
-			}
-			if err != nil {
-				return "", fmt.Errorf("on_session_end: %w: %s", err, output)
-			}
-			return output.String(), nil
-		case <-tick.C:
-			if err := renew(); err != nil {
-				lose(err)
-			}
+	if cause := context.Cause(ctx); err != nil && cause != nil {
+		if err = cause; err != late {
+			err = fmt.Errorf("ended with its worker: %w", cause)
 		}
 	}
+	if err != nil {
+		return "", fmt.Errorf("on_session_end: %w: %s", err, output)
+	}
+	return output.String(), nil
 }
 
 // asFile returns the hook's input as a file: a hook may not read it, and writing to a pipe would then fail.

@@ -113,8 +113,7 @@ func TestHookReadsNothing(t *testing.T) {
 		if i%2 == 1 {
 			script = "exec 0<&-; echo fine"
 		}
-		if _, err := sh(script).run(t.Context(), hookInput{Cwd: strings.Repeat("x", 1<<20)},
-			func() error { return nil }); err != nil {
+		if _, err := sh(script).run(t.Context(), hookInput{Cwd: strings.Repeat("x", 1<<20)}); err != nil {
 			t.Error(err)
 		}
 	}
@@ -127,17 +126,12 @@ func TestHookReadsNothing(t *testing.T) {
 
 // What ended a hook is said.
 func TestHookEnded(t *testing.T) {
-	defer func(every time.Duration) { renewEvery = every }(renewEvery)
-	renewEvery = 10 * time.Millisecond
 	for name, tt := range map[string]struct {
 		limit, left time.Duration
-		renewed     error
 		want        string
 	}{
-		"limit": {50 * time.Millisecond, time.Minute, nil, "on_session_end: ended after its limit of 50ms: "},
-		"lease": {time.Minute, time.Minute, correlation.ErrLeaseLost,
-			"on_session_end: ended with its worker: the lease was lost: "},
-		"stopped": {time.Minute, 50 * time.Millisecond, nil,
+		"limit": {50 * time.Millisecond, time.Minute, "on_session_end: ended after its limit of 50ms: "},
+		"stopped": {time.Minute, 50 * time.Millisecond,
 			"on_session_end: ended with its worker: context deadline exceeded: "},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -145,7 +139,7 @@ func TestHookEnded(t *testing.T) {
 			defer cancel()
 			h := sh("sleep 60")
 			h.Limit = tt.limit
-			_, err := h.run(ctx, hookInput{}, func() error { return tt.renewed })
+			_, err := h.run(ctx, hookInput{})
 			if err == nil || err.Error() != tt.want {
 				t.Errorf("%v, want %s", err, tt.want)
 			}
@@ -180,7 +174,7 @@ func TestHookInLittleTime(t *testing.T) {
 	b.say(info, "hello", "hi")
 	ctx, cancel := context.WithTimeout(t.Context(), 4*time.Second)
 	defer cancel()
-	if _, err := newWorker(b.o).Run(ctx, OnePass); err != nil {
+	if _, err := Run(ctx, b.o, OnePass); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := os.Stat(filepath.Join(b.dir, "ran")); err != nil {
@@ -195,7 +189,7 @@ func TestHookCommand(t *testing.T) {
 	for name, tt := range map[string]struct {
 		info  correlation.ProcessInfo
 		hook  Hook
-		state correlation.DeliveryState
+		state correlation.DebtState
 		said  string
 		runs  int
 	}{

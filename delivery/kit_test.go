@@ -85,12 +85,12 @@ func (p *post) workFor(limit time.Duration) {
 	p.t.Helper()
 	ctx, cancel := context.WithTimeout(p.t.Context(), limit)
 	defer cancel()
-	files := filepath.Join(p.dir, "acp", "transcripts")
-	o := Options{Store: p.store, Daemon: p.at, Dir: files, StaleAfter: 15 * time.Minute, Now: p.clock}
-	_, err := Run(ctx, o, correlation.ProcessInfo{SignetPath: p.dir, Memory: "daemon"},
-		Retention{Keep: p.keep}, OnePass)
+	folder := filepath.Join(p.dir, "acp")
+	o := Options{Store: p.store, Daemon: p.at, Folder: folder, StaleAfter: 15 * time.Minute, Now: p.clock,
+		Like: correlation.ProcessInfo{SignetPath: p.dir, Memory: "daemon"}, Retention: Retention{Keep: p.keep}}
+	_, err := Run(ctx, o, OnePass)
 	check(p.t, err)
-	if left, _ := os.ReadDir(files); len(left) > 0 {
+	if left, _ := os.ReadDir(transcriptDir(folder)); len(left) > 0 {
 		p.t.Errorf("transcripts are left: %v", left)
 	}
 }
@@ -98,7 +98,7 @@ func (p *post) workFor(limit time.Duration) {
 // states are the rows of a session as "state attempts".
 func (p *post) states(s correlation.Session) (all []string) {
 	p.t.Helper()
-	rows, err := p.store.Deliveries(p.t.Context(), s.ID)
+	rows, err := p.store.Debts(p.t.Context(), s.ID)
 	check(p.t, err)
 	for _, d := range rows {
 		all = append(all, fmt.Sprintf("%s %d", d.State, d.Attempts))

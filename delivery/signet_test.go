@@ -182,7 +182,7 @@ func TestDeliverBypassed(t *testing.T) {
 			if diff := cmp.Diff(want, p.outcomes()); diff != "" {
 				t.Errorf("%s, known %v: %s", g.Version(), known, diff)
 			}
-			rows, err := p.store.Deliveries(t.Context(), s.ID)
+			rows, err := p.store.Debts(t.Context(), s.ID)
 			check(t, err)
 			for _, d := range rows {
 				if d.State != correlation.Delivered || d.Reply != switchedOff {

@@ -1,23 +1,36 @@
 package delivery
 
 import (
-	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
-	"time"
 
 	"github.com/rs/zerolog"
-)
 
-// orphanAge is the age at which a transcript file without a row is removed, added to the time that a hook may take to
-// read it: its worker was killed between two steps.
-const orphanAge = time.Hour
+	"github.com/Signet-AI/signet-acp-proxy/files"
+)
 
 // transcripts is the folder in which transcripts are while they are delivered.
 type transcripts struct {
 	dir string
 	log zerolog.Logger
+}
+
+// transcriptDir is the folder of transcripts in that of the database.
+func transcriptDir(folder string) string { return filepath.Join(folder, "transcripts") }
+
+func transcriptFile(dir string, debt int64) string {
+	return filepath.Join(dir, fmt.Sprintf("%d.txt", debt))
+}
+
+// RemoveTranscripts removes what a killed worker may have left of debts that are gone, beside the database in folder.
+func RemoveTranscripts(folder string, debts []int64) error {
+	names := make([]string, len(debts))
+	for i, id := range debts {
+		names[i] = transcriptFile(transcriptDir(folder), id)
+	}
+	return files.Remove("a transcript", names...)
 }
 
 // write makes a file in the folder, and the folder if need be.
@@ -42,17 +55,10 @@ func (f transcripts) remove(name string) {
 	}
 }
 
-// tidy removes transcripts from before a time, which killed workers have left.
-func (f transcripts) tidy(ctx context.Context, before time.Time) {
-	entries, err := os.ReadDir(f.dir)
-	if err != nil {
-		return
-	}
-	for _, e := range entries {
-		info, err := e.Info()
-		if ctx.Err() != nil || err != nil || filepath.Ext(e.Name()) != ".txt" || info.ModTime().After(before) {
-			continue
-		}
-		f.remove(filepath.Join(f.dir, e.Name()))
+// tidy removes what killed workers have left. Nothing is being delivered meanwhile: we hold the lock.
+func (f transcripts) tidy() {
+	left, _ := filepath.Glob(filepath.Join(f.dir, "*.txt"))
+	for _, name := range left {
+		f.remove(name)
 	}
 }

@@ -25,7 +25,7 @@ const (
 	reasonDied  = "stale-session-sweep"
 )
 
-func reasonFor(d correlation.Delivery) string {
+func reasonFor(d correlation.Debt) string {
 	if d.Reason == "died" {
 		return reasonDied
 	}
@@ -42,7 +42,7 @@ const switchedOff = "nothing is kept: the session is bypassed at the daemon"
 // else goes under keys of its own, and the session's is freed at its end.
 func (a *attempt) deliverTurns(ctx context.Context, to *daemonState) (string, error) {
 	if to.err != nil {
-		return "not reached", a.retry(ctx, to.err.Error(), 0)
+		return "not reached", a.retry(ctx, to.err.Error())
 	}
 	off, err := a.store.Bypassed(ctx, a.d.Key)
 	if err != nil {
@@ -56,14 +56,14 @@ func (a *attempt) deliverTurns(ctx context.Context, to *daemonState) (string, er
 		return "switched off", a.delivered(ctx, post, switchedOff)
 	}
 	if !post.Wait.IsZero() {
-		return notYet, a.deferUntil(ctx, post.Wait)
+		return "not worth it yet", a.deferUntil(ctx, post.Wait)
 	}
 	parts := cutIntoParts(post) // the same as before, where some were posted
 	apart := !post.First || len(parts) > 1 || a.d.Reason == correlation.SoFar
 	if apart {
 		off, err := to.daemon.SwitchedOff(ctx, a.d.Key)
 		if err != nil {
-			return "not reached", a.retry(ctx, err.Error(), 0)
+			return "not reached", a.retry(ctx, err.Error())
 		}
 		if off {
 			return a.switchedOff(ctx, post)
@@ -127,10 +127,10 @@ func (a *attempt) switchedOff(ctx context.Context, post correlation.Selection) (
 // deliverSummary delivers a compaction's summary to the daemon, and returns the outcome for the log.
 func (a *attempt) deliverSummary(ctx context.Context, to *daemonState) (string, error) {
 	if to.err != nil {
-		return "not reached", a.retry(ctx, to.err.Error(), 0)
+		return "not reached", a.retry(ctx, to.err.Error())
 	}
 	summary, _ := privacy.WithoutPrivate(a.d.Payload)
-	if err := a.store.Attempt(ctx, a.d, correlation.Selection{}, ""); err != nil {
+	if err := a.store.Attempt(ctx, a.d, correlation.Selection{}); err != nil {
 		return "", err
 	}
 	reply, err := to.daemon.Compacted(ctx, signet.Compaction{Key: a.d.Key, AgentID: a.agent(),
@@ -145,7 +145,7 @@ func (a *attempt) deliverSummary(ctx context.Context, to *daemonState) (string, 
 // repeated, because Remember checks whether the daemon has the memory.
 func (a *attempt) deliverMemory(ctx context.Context, to *daemonState) (string, error) {
 	if to.err != nil {
-		return "not reached", a.retry(ctx, to.err.Error(), 0)
+		return "not reached", a.retry(ctx, to.err.Error())
 	}
 	var m Memory
 	if err := json.Unmarshal([]byte(a.d.Payload), &m); err != nil || m.Content == "" {
@@ -154,14 +154,14 @@ func (a *attempt) deliverMemory(ctx context.Context, to *daemonState) (string, e
 	if m.Content = privacy.Redact(m.Content); m.AgentID == "" {
 		m.AgentID = a.agent()
 	}
-	if err := a.store.Attempt(ctx, a.d, correlation.Selection{}, ""); err != nil {
+	if err := a.store.Attempt(ctx, a.d, correlation.Selection{}); err != nil {
 		return "", err
 	}
 	reply, err := to.daemon.Remember(ctx, m)
 	switch {
 	case errors.Is(err, errNoAnswer):
 		to.err = fmt.Errorf("it did not answer before: %w", err)
-		return "unanswered", a.retry(ctx, err.Error(), 0)
+		return "unanswered", a.retry(ctx, err.Error())
 	case err == nil && reply.Dropped:
 		return "dropped", a.dropped(ctx, correlation.Selection{}, reply.Note, reply.Why)
 	}

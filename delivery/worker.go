@@ -14,16 +14,19 @@ import (
 
 // Options of a worker.
 type Options struct {
-	Store   *correlation.Store
-	Process *correlation.Process // the holder of the leases; Run registers one
+	Store *correlation.Store
+	// Like is how a process is configured that would owe what the worker finds: with it nobody ends unused keys at a
+	// daemon that nobody expects.
+	Like correlation.ProcessInfo
 	// Daemon returns the daemon at a URL; "" is the configured one. nil: there is none.
 	Daemon func(url string) (Daemon, error)
 	Hook   Hook   // on_session_end; its zero value runs nothing
-	Dir    string // where transcripts lie while they are delivered; made when needed
+	Folder string // of the database; transcripts lie in a folder in it while they are delivered
 	// StaleAfter is the age at which a key that was started and never used is ended. Zero: never.
 	StaleAfter time.Duration
-	// Wake, if not nil, says that there may be something new to deliver.
-	Wake <-chan struct{}
+	Retention  Retention
+	// Detached is a worker that a relay has left. One is enough for a database.
+	Detached bool
 
 	Now func() time.Time // nil: time.Now
 	Log zerolog.Logger
@@ -40,7 +43,7 @@ const (
 
 const (
 	quiet   = 30 * time.Second       // UntilQuiet
-	minWait = 200 * time.Millisecond // between two passes: what another worker has leased looks due all the time
+	minWait = 200 * time.Millisecond // between two passes: what waits for a process that ends looks due all the time
 	maxWait = 2 * time.Second        // between two looks: another process may leave something at any time
 )
 
@@ -48,68 +51,55 @@ const (
 // job yet, and those that failed in it.
 type Remaining struct{ Waiting, Failed int }
 
-// A worker makes deliveries, one at a time. It is used by one goroutine.
+// A worker makes deliveries, one at a time. One goroutine uses it.
 type worker struct {
-	o        Options
-	files    transcripts
-	daemons  map[string]*daemonState // by URL, for this pass
-	outcomes map[int64]outcome       // of deliveries that are still open, in this run
+	o       Options
+	files   transcripts
+	daemons map[string]*daemonState // by URL, for this pass
 }
-
-// An outcome is that of an attempt which did not end its delivery.
-type outcome int
-
-const (
-	failed outcome = iota + 1
-	waiting
-)
 
 // newWorker makes a worker.
 func newWorker(o Options) *worker {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	return &worker{o: o, files: transcripts{o.Dir, o.Log}, outcomes: make(map[int64]outcome)}
+	return &worker{o: o, files: transcripts{transcriptDir(o.Folder), o.Log}}
 }
 
-// Run works until there is no more to do, or until ctx ends, which is no error: what was begun is stored, and the rest
-// is left to the next worker. Remaining is set only with UntilSettled.
-func (w *worker) Run(ctx context.Context, until Until) (Remaining, error) {
-	if until == UntilSettled {
-		if err := w.o.Store.MakeDue(ctx); err != nil {
-			return Remaining{}, err
+// work delivers while we hold the lock, and returns how many attempts that were.
+func (w *worker) work(ctx context.Context, until Until) (done int, rest Remaining, err error) {
+	for active, due := w.o.Now(), true; ; {
+		w.sweep(ctx)
+		n := 0
+		if due {
+			n, err = w.pass(ctx)
+			done += n
 		}
-	}
-	active, due := w.o.Now(), true
-	for {
-		done, err := w.round(ctx, due)
 		switch {
 		case ctx.Err() != nil:
-			return Remaining{}, nil
+			return done, Remaining{}, nil
 		case err != nil && until == UntilSettled:
 			w.o.Log.Warn().Err(err).Msg("delivering")
 		case err != nil || until == OnePass:
-			return Remaining{}, err
+			return done, Remaining{}, err
 		}
 		next, rest, over, err := w.ahead(ctx, until)
 		if err != nil || over {
-			return rest, err
+			return done, rest, err
 		}
 		now := w.o.Now()
-		if done > 0 {
+		if n > 0 {
 			active = now
 		}
 		wait := next.Sub(now)
 		due = wait <= maxWait
 		if until == UntilQuiet && (wait > quiet || now.Sub(active) > quiet) {
-			return Remaining{}, nil
+			return done, Remaining{}, nil
 		}
 		select {
 		case <-time.After(min(max(wait, minWait), maxWait)):
-		case <-w.o.Wake:
-			active, due = now, true
 		case <-ctx.Done():
-			return Remaining{}, nil
+			return done, Remaining{}, nil
 		}
 	}
 }
@@ -126,33 +116,28 @@ func (w *worker) ahead(ctx context.Context, until Until) (next time.Time, rest R
 	return next, rest, over, err
 }
 
-// round folds in what dead processes have left and, if anything is due, makes a pass.
-func (w *worker) round(ctx context.Context, due bool) (done int, err error) {
+// sweep folds in what dead processes have left.
+func (w *worker) sweep(ctx context.Context) {
 	if _, err := (eventlog.Sweep{Store: w.o.Store, Log: w.o.Log}).Run(ctx); err != nil && ctx.Err() == nil {
 		w.o.Log.Warn().Err(err).Msg("sweeping up after dead processes")
 	}
-	if due {
-		done, err = w.pass(ctx)
-	}
-	return done, err
 }
 
-// remaining counts what is open; settled is false while some of that may still be delivered in this run.
+// remaining counts what is open; settled is false while some of that is due. Run makes all due that had failed before.
 func (w *worker) remaining(ctx context.Context) (rest Remaining, settled bool, err error) {
 	all, err := w.o.Store.Outstanding(ctx)
 	if err != nil {
 		return Remaining{}, false, err
 	}
 	for _, d := range all {
-		later := d.Due.After(w.o.Now())
 		switch {
 		case !d.Done.IsZero():
-		case w.outcomes[d.ID] == failed:
-			rest.Failed++
-		case w.outcomes[d.ID] == waiting && later, later && d.Error == "" && d.Lease == "":
+		case !d.Due.After(w.o.Now()):
+			return Remaining{}, false, nil
+		case d.Waits || d.Error == "":
 			rest.Waiting++
 		default:
-			return Remaining{}, false, nil
+			rest.Failed++
 		}
 	}
 	return rest, true, nil
@@ -161,28 +146,28 @@ func (w *worker) remaining(ctx context.Context) (rest Remaining, settled bool, e
 // pass delivers what is due now, and returns how many deliveries that were.
 func (w *worker) pass(ctx context.Context) (int, error) {
 	w.daemons = make(map[string]*daemonState)
-	w.files.tidy(ctx, w.o.Now().Add(-orphanAge-w.o.Hook.limit()))
+	w.files.tidy()
 	seen := make(map[int64]bool)
 	for ctx.Err() == nil {
-		d, closed, err := w.o.Store.Lease(ctx, w.o.Process)
-		for _, file := range closed {
-			w.files.remove(file)
-		}
+		d, err := w.o.Store.TakeUp(ctx)
 		if errors.Is(err, correlation.ErrNothingDue) {
 			break
 		}
 		if err != nil {
 			return len(seen), err
 		}
-		a := &attempt{store: w.o.Store, files: w.files, owner: w.o.Process.ID(), d: d}
+		a := &attempt{store: w.o.Store, files: w.files, d: d}
 		if seen[d.ID] { // it became due again during this pass
-			return len(seen), a.deferUntil(ctx, d.Due)
+			return len(seen), nil
 		}
 		seen[d.ID] = true
 		switch err := guard.Try("delivery", func() error { return w.deliver(ctx, a) }); {
-		case errors.Is(err, guard.ErrPanicked): // its lease ends with this worker
-		case errors.Is(err, correlation.ErrLeaseLost):
-			w.o.Log.Warn().Int64("delivery", d.ID).Msg("another worker took over")
+		case errors.Is(err, guard.ErrPanicked):
+			if err := w.o.Store.BrokeOff(ctx, d, "a fault of ours: see the log"); err != nil {
+				return len(seen), err
+			}
+		case errors.Is(err, correlation.ErrNotFound):
+			w.o.Log.Warn().Int64("delivery", d.ID).Msg("it was forgotten meanwhile")
 		case err != nil:
 			return len(seen), err
 		}
@@ -194,7 +179,6 @@ func (w *worker) pass(ctx context.Context) (int, error) {
 // deliver makes one attempt. Errors are the database's, or the disk's.
 func (w *worker) deliver(ctx context.Context, a *attempt) (err error) {
 	d := a.d
-	w.files.remove(d.File) // left by a killed worker
 	if a.session, err = w.o.Store.Get(ctx, d.Session); err != nil {
 		return err
 	}
@@ -212,11 +196,7 @@ func (w *worker) deliver(ctx context.Context, a *attempt) (err error) {
 	case correlation.KindHook:
 		did, err = a.runHook(ctx, w.o.Hook)
 	default: // written by a newer version
-		did, err = "deferred", a.retry(ctx, "this version does not know "+d.Kind, 0)
-	}
-	w.outcomes[d.ID] = failed // where the row is still open
-	if did == notYet || did == later {
-		w.outcomes[d.ID] = waiting
+		did, err = "deferred", a.retry(ctx, "this version does not know "+d.Kind)
 	}
 	w.o.Log.Info().Int64("delivery", d.ID).Str("kind", d.Kind).Str("key", d.Key).Str("outcome", did).
 		Dur("took", w.o.Now().Sub(began)).AnErr("err", err).Msg("delivery")
@@ -254,7 +234,7 @@ func (w *worker) endStale(ctx context.Context) {
 		return
 	}
 	log := func(err error) { w.o.Log.Warn().Err(err).Msg("ending unused keys") }
-	stale, err := w.o.Process.StaleKeys(ctx, w.o.StaleAfter)
+	stale, err := w.o.Store.StaleKeys(ctx, w.o.Like, w.o.StaleAfter)
 	if err != nil {
 		log(err)
 		return

@@ -90,7 +90,7 @@ func TestAcpxDelivered(t *testing.T) {
 				t.Errorf("%+v", got)
 			}
 			a.alone()
-			if rows := a.query(`SELECT state, attempts, file FROM deliveries`); len(rows) != 1 ||
+			if rows := a.query(`SELECT state, attempts, file FROM debts`); len(rows) != 1 ||
 				rows[0][0] != "delivered" || rows[0][1] != "1" || rows[0][2] != "" {
 				t.Errorf("rows: %q", rows)
 			}

@@ -58,7 +58,7 @@ func TestLateWords(t *testing.T) {
 	c := b.connect([]string{"--memory", "daemon"}, "sh", "-c", lateHarness)
 	c.talk(words)
 	c.hangUp()
-	b.wait("what is owed", func() bool { return len(b.query(`SELECT 1 FROM deliveries WHERE kind = 'daemon'`)) == 1 })
+	b.wait("what is owed", func() bool { return len(b.query(`SELECT 1 FROM debts WHERE kind = 'daemon'`)) == 1 })
 	b.run(proxyBin, "deliver", "--once") // one that did not wait for the proxy
 	if ends := d.Ends(); len(ends) != 0 {
 		t.Errorf("delivered while the harness was still speaking: %+v", ends)

@@ -169,7 +169,7 @@ func (m *killing) ageByADay() {
 	must(m.box, err)
 	defer db.Close()
 	for _, statement := range []string{
-		`UPDATE turns SET started = started - ?`, `UPDATE deliveries SET due = due - ? WHERE done = 0`,
+		`UPDATE turns SET started = started - ?`, `UPDATE debts SET due = due - ? WHERE done = 0`,
 	} {
 		_, err := db.Exec(statement, day)
 		must(m.box, err)
@@ -193,7 +193,7 @@ func (m *killing) check(runs int) {
 			m.t.Errorf("%s was answered, and is not there", said)
 		}
 	}
-	if open := m.query(`SELECT id, kind, state, error FROM deliveries WHERE state NOT IN ('delivered', 'dropped')
+	if open := m.query(`SELECT id, kind, state, error FROM debts WHERE state NOT IN ('delivered', 'dropped')
 		AND NOT (state = 'unknown' AND done > 0)`); len(open) > 0 {
 		m.t.Errorf("still owed: %q", open)
 	}
@@ -213,7 +213,7 @@ func (m *killing) check(runs int) {
 	}
 	unanswered := 0
 	for _, row := range m.query(`SELECT key, count(*), sum(unanswered > 0), sum(unanswered), EXISTS (SELECT 1
-		FROM turns t WHERE t.key = d.key AND (t.user <> '' OR t.assistant <> '')) FROM deliveries d GROUP BY key`) {
+		FROM turns t WHERE t.key = d.key AND (t.user <> '' OR t.assistant <> '')) FROM debts d GROUP BY key`) {
 		rows, _ := strconv.Atoi(row[1])
 		doubts, _ := strconv.Atoi(row[2])
 		n, _ := strconv.Atoi(row[3])
@@ -228,11 +228,11 @@ func (m *killing) check(runs int) {
 		m.t.Errorf("delivered without a row: %v", posts)
 	}
 	// What a session says goes as a whole, but for a long one's.
-	if torn := m.query(`SELECT key, group_concat(reason) FROM deliveries d GROUP BY key HAVING count(*) > 1
+	if torn := m.query(`SELECT key, group_concat(reason) FROM debts d GROUP BY key HAVING count(*) > 1
 		AND (SELECT count(*) FROM turns t WHERE t.key = d.key) < 20`); len(torn) > 0 {
 		m.t.Errorf("handed over in part before their end was known: %q", torn)
 	}
-	if bare := m.query(`SELECT d.id FROM deliveries d WHERE NOT EXISTS (SELECT 1 FROM turns t
+	if bare := m.query(`SELECT d.id FROM debts d WHERE NOT EXISTS (SELECT 1 FROM turns t
 		WHERE t.key = d.key)`); len(bare) > 0 {
 		m.t.Errorf("promptless sessions owe something: %q", bare)
 	}

@@ -67,7 +67,7 @@ func TestToken(t *testing.T) {
 	_, err = opened.WriteString("go on\n")
 	must(b, err)
 	b.wait("the hook's end", func() bool {
-		return len(b.query(`SELECT 1 FROM deliveries WHERE kind = 'hook' AND state = 'delivered'`)) == 1
+		return len(b.query(`SELECT 1 FROM debts WHERE kind = 'hook' AND state = 'delivered'`)) == 1
 	})
 	b.Settle(patience)
 	cancel()
@@ -75,7 +75,7 @@ func TestToken(t *testing.T) {
 	if strings.Contains(got.Transcript, token) || !strings.Contains(got.Transcript, "My key is ") {
 		t.Errorf("transcript:\n%s", got.Transcript)
 	}
-	if rows := b.query(`SELECT state FROM deliveries`); len(rows) != 2 {
+	if rows := b.query(`SELECT state FROM debts`); len(rows) != 2 {
 		t.Errorf("rows: %q", rows)
 	}
 	files := 0

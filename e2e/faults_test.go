@@ -470,7 +470,7 @@ func (f *faulty) delivered(tt fault) string {
 	}
 	f.wait("the delivery", func() bool {
 		deliver()
-		rows := f.query(`SELECT done FROM deliveries WHERE kind = 'daemon'`)
+		rows := f.query(`SELECT done FROM debts WHERE kind = 'daemon'`)
 		return len(rows) > 0 && !slices.ContainsFunc(rows, func(row []string) bool { return row[0] == "0" })
 	})
 	var got []string

@@ -38,7 +38,7 @@ func TestKilledAfterAResponse(t *testing.T) {
 				one.check(b)
 			}
 			t.Logf("%d kills, %d turns", runs, turns)
-			if rows := b.query(`SELECT kind, state FROM deliveries`); len(rows) > 0 {
+			if rows := b.query(`SELECT kind, state FROM debts`); len(rows) > 0 {
 				t.Errorf("without a daemon something is owed: %q", rows)
 			}
 		})

@@ -182,3 +182,19 @@ CREATE TRIGGER delegations_session_gone BEFORE DELETE ON sessions BEGIN
 	WHERE acp_id = old.acp_id AND acp_id <> '' OR caller IN (SELECT key FROM session_keys WHERE session = old.id);
 	DELETE FROM messages WHERE session IN (SELECT key FROM session_keys WHERE session = old.id);
 END;
+
+-- A debt is a row. One process at a time delivers, under a lock of the system's, so that none is leased to anybody, and
+-- what a delivery writes into a file has the debt's id for its name.
+ALTER TABLE deliveries RENAME TO debts;
+ALTER TABLE debts DROP COLUMN lease;
+ALTER TABLE debts DROP COLUMN leases;
+ALTER TABLE debts DROP COLUMN leased_until;
+ALTER TABLE debts DROP COLUMN file;
+-- waits: 1: it is left for later on purpose
+ALTER TABLE debts ADD COLUMN waits INTEGER NOT NULL DEFAULT 0;
+DROP INDEX deliveries_open;
+DROP INDEX deliveries_due;
+DROP INDEX deliveries_session;
+CREATE UNIQUE INDEX debts_open ON debts (key, kind) WHERE done = 0 AND payload = '';
+CREATE INDEX debts_due     ON debts (due) WHERE done = 0;
+CREATE INDEX debts_session ON debts (session);

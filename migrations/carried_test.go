@@ -25,6 +25,7 @@ var elsewhere = map[string]string{
 	"daemon_seen":        `SELECT 1 FROM noted WHERE kind = 'daemon' AND name = 'daemon_seen.signet_path' AND at = 1 AND value = '{"url":"daemon_seen.url","version":"daemon_seen.version"}'`,
 	"agents_seen":        `SELECT 1 FROM noted WHERE kind = 'agent' AND name = 'agents_seen.agent' AND at = 1 AND value ->> 'title' = 'agents_seen.title' AND value -> 'commands' = '[]' AND value -> 'reopens' IN ('null', 'true')`,
 	"started_keys":       `SELECT 1 FROM session_keys WHERE key = 'started_keys.key' AND session IS NULL AND started = 1 AND process = 'started_keys.process' AND agent_id = 'started_keys.agent_id'`,
+	"deliveries":         `SELECT 1 FROM debts WHERE id = 4242 AND key = 'deliveries.key' AND kind = 'deliveries.kind' AND state = 'deliveries.state' AND unanswered = 1 AND posted = 1 AND payload = 'deliveries.payload' AND waits = 0`,
 	"stored_contexts":    `SELECT 1 FROM sessions WHERE id = 1 AND context_key = 'stored_contexts.key' AND context_at = 1 AND context = x'01'`,
 }
 

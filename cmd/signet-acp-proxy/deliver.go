@@ -50,14 +50,12 @@ func (d deliverCommand) run(p program) error {
 		return nil // nothing was said
 	}
 	token := func(string) string { return config.Token() }
-	known := &delivery.Credentials{}
 	if d.fromRelay {
 		credential, err := delivery.AwaitRelay(ctx, p.std.In)
 		if err != nil {
 			return err
 		}
-		known.Add(credential)
-		token = known.Token
+		token = credential.For
 	}
 	log := runtime.NewLog(c, p.std)
 	defer log.Close()
@@ -70,11 +68,9 @@ func (d deliverCommand) run(p program) error {
 	store := runtime.NewSessions(c, db, log)
 	o := runtime.WorkerOptions(c, store, token, log.Logger())
 	if d.fromRelay {
-		return delivery.RunSingle(ctx, c.Dir(), known, o.Log, func(wake <-chan struct{}) error {
-			o.Wake = wake
-			_, err := runtime.Deliver(ctx, c, o, delivery.UntilQuiet)
-			return err
-		})
+		o.Detached = true
+		_, err := delivery.Run(ctx, o, delivery.UntilQuiet)
+		return err
 	}
 	until := delivery.UntilQuiet
 	switch {
@@ -84,7 +80,7 @@ func (d deliverCommand) run(p program) error {
 		until = delivery.UntilSettled
 	}
 	done := runtime.WatchOwed(ctx, store, term.NewProgress(p.std.Err))
-	rest, err := runtime.Deliver(ctx, c, o, until)
+	rest, err := delivery.Run(ctx, o, until)
 	done()
 	if err != nil {
 		return err

@@ -70,7 +70,7 @@ func TestDeliverTo(t *testing.T) {
 	other := daemontest.Start(t, daemontest.Options{AgentsDir: p.c.SignetPath})
 	work := func() {
 		o := runtime.WorkerOptions(p.c, p.store, func(string) string { return "" }, zerolog.Nop())
-		_, err := runtime.Deliver(t.Context(), p.c, o, delivery.OnePass)
+		_, err := delivery.Run(t.Context(), o, delivery.OnePass)
 		check(t, err)
 	}
 	p.leave("by flag", other.URL())
@@ -110,7 +110,7 @@ func TestDeliverCommand(t *testing.T) {
 	deliver("--wait", 0, "")
 	p.leave("one", "") // not worth a job of its own yet
 	deliver("--wait", 0, "1 delivery waiting on purpose")
-	rows, err := p.store.Deliveries(t.Context(), s.ID)
+	rows, err := p.store.Debts(t.Context(), s.ID)
 	check(t, err)
 	if len(rows) != 2 || rows[0].State != correlation.Delivered || rows[1].State != correlation.Owed {
 		t.Errorf("%+v", rows)

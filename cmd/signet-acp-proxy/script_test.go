@@ -199,7 +199,7 @@ func deadCmd(ts *testscript.TestScript, _ bool, _ []string) {
 	for _, state := range []string{"owed", "dead", "unknown"} {
 		ts.Check(correlationtest.Apply(ctx, store, process.ID(), correlation.Summarised{Session: 1, Text: state}))
 		if state != "owed" {
-			_, err := db.ExecContext(ctx, `UPDATE deliveries SET state = ?1, done = owed + 1, error = 'it said no'
+			_, err := db.ExecContext(ctx, `UPDATE debts SET state = ?1, done = owed + 1, error = 'it said no'
 				WHERE payload = ?1`, state)
 			ts.Check(err)
 		}

@@ -68,7 +68,7 @@ func TestErase(t *testing.T) {
 		}
 	}
 	b.found("kept")
-	for _, table := range []string{"turns", "events", "usage", "injections", "deliveries"} {
+	for _, table := range []string{"turns", "events", "usage", "injections", "debts"} {
 		if n := b.count("SELECT count(*) FROM " + table +
 			" WHERE session NOT IN (SELECT id FROM sessions WHERE acp_id = 'kept')"); n != 0 {
 			t.Errorf("%d rows are in %s", n, table)
@@ -106,7 +106,7 @@ func TestTelemetry(t *testing.T) {
 	l.Append(correlation.ProcessEnded{Reason: "eof"})
 	must(l.Close(t.Context()))(t)
 	b.found("s")
-	_, err := b.db.ExecContext(t.Context(), "DELETE FROM deliveries")
+	_, err := b.db.ExecContext(t.Context(), "DELETE FROM debts")
 	check(t, err)
 	if n := must(b.store.Expire(t.Context(), time.Now().Add(time.Hour), nil))(t); n != 2 {
 		t.Errorf("%d turns went", n)

@@ -31,7 +31,7 @@ func TestFolded(t *testing.T) {
 		t.Errorf("left: %t, files: %q", left, b.files())
 	}
 	b.found("s")
-	if n := b.count("SELECT count(*) FROM deliveries WHERE done = 0"); n != 1 {
+	if n := b.count("SELECT count(*) FROM debts WHERE done = 0"); n != 1 {
 		t.Errorf("%d deliveries are owed, want 1", n)
 	}
 	if n := b.count("SELECT count(*) FROM event_files") + b.count("SELECT count(*) FROM event_turns"); n != 0 {

@@ -35,7 +35,7 @@ func TestSweep(t *testing.T) {
 		if again := b.sweep(); again != (Swept{}) || len(b.files()) != 0 {
 			t.Errorf("swept again: %+v, files: %q", again, b.files())
 		}
-		if n := b.count("SELECT count(*) FROM deliveries WHERE done = 0"); !attached && n != 1 {
+		if n := b.count("SELECT count(*) FROM debts WHERE done = 0"); !attached && n != 1 {
 			t.Errorf("%d deliveries are owed, want 1", n)
 		}
 	}
@@ -62,10 +62,10 @@ func TestSweepBesideADeath(t *testing.T) {
 		} else {
 			must(Sweep{Store: b.store, Except: l.Process()}.Run(t.Context()))(t) // as if it had looked at the file
 		}
-		if n := b.count("SELECT count(*) FROM deliveries"); n != 0 && !damaged || n != 1 && damaged {
+		if n := b.count("SELECT count(*) FROM debts"); n != 0 && !damaged || n != 1 && damaged {
 			t.Errorf("damaged: %t: %d deliveries are owed", damaged, n)
 		}
-		if b.sweep(); b.count("SELECT count(*) FROM deliveries") != 1 {
+		if b.sweep(); b.count("SELECT count(*) FROM debts") != 1 {
 			t.Errorf("damaged: %t: nothing is owed", damaged)
 		}
 	}

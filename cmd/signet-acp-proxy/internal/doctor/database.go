@@ -152,10 +152,10 @@ type debts struct {
 }
 
 // sumUp sums up what is owed. name returns the ACP id of a session's row.
-func sumUp(owed []correlation.Delivery, name func(row int64) string) (d debts) {
+func sumUp(owed []correlation.Debt, name func(row int64) string) (d debts) {
 	for _, v := range owed {
 		switch {
-		case v.Done.IsZero() && v.Error == "" && v.Lease == "" && v.Due.After(time.Now()):
+		case v.Done.IsZero() && v.Error == "" && v.Due.After(time.Now()):
 			d.waiting++
 		case v.Done.IsZero():
 			if v.Kind == correlation.KindMemory {

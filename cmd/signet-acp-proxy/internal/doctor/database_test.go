@@ -45,21 +45,21 @@ func TestDebts(t *testing.T) {
 	}
 	for _, tt := range []struct {
 		name string
-		owed []correlation.Delivery
+		owed []correlation.Debt
 		want string
 	}{
 		{"nothing", nil, "ok nothing pending"},
-		{"waits on purpose", []correlation.Delivery{{Due: soon}, {Due: soon}},
+		{"waits on purpose", []correlation.Debt{{Due: soon}, {Due: soon}},
 			"ok 2 deliveries waiting on purpose, until there is enough to summarise"},
-		{"failed before and is due later", []correlation.Delivery{{Due: soon, Error: "refused"}, {Due: past, Error: "gone"}, {Due: soon,
-			Lease: "p"}}, "note 3 deliveries pending, the oldest since ; last error: gone → signet-acp-proxy deliver --wait"},
-		{"a tool's", []correlation.Delivery{{Due: past, Kind: correlation.KindMemory}},
+		{"failed before and is due later", []correlation.Debt{{Due: soon, Error: "refused"}, {Due: past, Error: "gone"}},
+			"note 2 deliveries pending, the oldest since ; last error: gone → signet-acp-proxy deliver --wait"},
+		{"a tool's", []correlation.Debt{{Due: past, Kind: correlation.KindMemory}},
 			"note 1 delivery pending, the oldest since  → signet-acp-proxy deliver --wait; " +
 				"note 1 memory among these, stored by tools while the daemon did not answer"},
-		{"given up", []correlation.Delivery{{Done: past, State: correlation.Dead, Session: 1}, {Done: past, State: correlation.Dead,
+		{"given up", []correlation.Debt{{Done: past, State: correlation.Dead, Session: 1}, {Done: past, State: correlation.Dead,
 			Session: 2}}, "problem 2 deliveries given up after 14 days → signet-acp-proxy show sess-1 says why; " +
 			"the conversations are still here"},
-		{"no answer", []correlation.Delivery{{Done: past, State: correlation.Unknown, Session: 9}, {Done: past,
+		{"no answer", []correlation.Debt{{Done: past, State: correlation.Unknown, Session: 9}, {Done: past,
 			State: correlation.Unknown, Session: 2}}, "note 2 deliveries without an answer from the daemon → signet-acp-proxy show " +
 			"SESSION has the details"},
 	} {
@@ -67,7 +67,7 @@ func TestDebts(t *testing.T) {
 			t.Errorf("%s:\n%s\nwant\n%s", tt.name, got, tt.want)
 		}
 	}
-	d := sumUp([]correlation.Delivery{{Due: past, Owed: past}, {Due: past, Owed: past.Add(-time.Hour)}, {Due: past, Owed: soon}}, name)
+	d := sumUp([]correlation.Debt{{Due: past, Owed: past}, {Due: past, Owed: past.Add(-time.Hour)}, {Due: past, Owed: soon}}, name)
 	if !d.oldest.Equal(past.Add(-time.Hour)) || d.open != 3 {
 		t.Errorf("the oldest of %d is from %v", d.open, d.oldest)
 	}

@@ -20,7 +20,7 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/correlation/eventlog"
 	"github.com/Signet-AI/signet-acp-proxy/delegation"
 	"github.com/Signet-AI/signet-acp-proxy/delegation/worktree"
-	"github.com/Signet-AI/signet-acp-proxy/files"
+	"github.com/Signet-AI/signet-acp-proxy/delivery"
 	"github.com/Signet-AI/signet-acp-proxy/memory/embedded"
 	"github.com/Signet-AI/signet-acp-proxy/sqlite"
 )
@@ -103,7 +103,7 @@ func (r Removal) forget(ctx context.Context, what, short string, ids []int64) er
 			if err != nil {
 				return err
 			}
-			gone.Sessions, gone.Files = append(gone.Sessions, one.Sessions...), append(gone.Files, one.Files...)
+			gone.Sessions, gone.Debts = append(gone.Sessions, one.Sessions...), append(gone.Debts, one.Debts...)
 			gone.Turns += one.Turns
 		}
 		return nil
@@ -140,7 +140,7 @@ func (r Removal) Prune(ctx context.Context, o correlation.PruneOptions) error {
 		err = prune()
 	} else {
 		err = r.sessions(ctx, "old conversations", prune, func() correlation.Forgotten {
-			gone := correlation.Forgotten{Turns: p.Turns, Files: p.Files}
+			gone := correlation.Forgotten{Turns: p.Turns, Debts: p.Debts}
 			for _, s := range p.Sessions {
 				gone.Sessions = append(gone.Sessions, s.ID)
 			}
@@ -216,7 +216,7 @@ func (r Removal) sessions(ctx context.Context, what string, work func() error,
 	trees := delegation.NewLedger(r.Data.DB, r.Data.Config.LiveDir()).RemoveTrees(ctx,
 		runtime.DelegationFolders(r.Data.Config), delegation.MaxTrees)
 	return errors.Join(err, trees, r.Data.Sessions.Checkpoint(ctx), eraser.Erase(ctx, gone.Sessions),
-		files.Remove("a transcript", gone.Files...), runtime.RemoveShown(r.Data.Config))
+		delivery.RemoveTranscripts(r.Data.Config.Dir(), gone.Debts), runtime.RemoveShown(r.Data.Config))
 }
 
 // keep runs work, which removes something, and keeps for an hour what is needed to undo it, in a file that nobody else

@@ -59,7 +59,7 @@ func fill(t *testing.T, d *runtime.Data) correlation.Session {
 			SELECT 1, 'turn_began', 'p', session, id, '{}' FROM turns WHERE session = %d`, s.ID),
 		fmt.Sprintf(`INSERT INTO usage (session, at, reporter, input, cost, raw) VALUES (%d, 1, 'update', 7, 0.1,
 			'{}')`, s.ID),
-		fmt.Sprintf(`INSERT INTO deliveries (session, key, kind, reason, state, created, owed, due)
+		fmt.Sprintf(`INSERT INTO debts (session, key, kind, reason, state, created, owed, due)
 			VALUES (%d, 'k', 'daemon', 'ended', 'owed', 1, 1, 1)`, s.ID),
 	} {
 		_, err := d.DB.ExecContext(ctx, statement)
@@ -119,7 +119,7 @@ func TestUndo(t *testing.T) {
 	for name, remove := range map[string]func(context.Context, Removal, correlation.Session) error{
 		"a conversation": func(ctx context.Context, r Removal, s correlation.Session) error { return r.Session(ctx, s.ACPID) },
 		"old ones": func(ctx context.Context, r Removal, _ correlation.Session) error {
-			_, err := r.Data.DB.ExecContext(ctx, `UPDATE deliveries SET done = 1`)
+			_, err := r.Data.DB.ExecContext(ctx, `UPDATE debts SET done = 1`)
 			return errorOr(err, r.Prune(ctx, correlation.PruneOptions{Before: time.Now().Add(time.Hour)}))
 		},
 		"a memory": func(ctx context.Context, r Removal, _ correlation.Session) error {
@@ -146,7 +146,7 @@ func TestUndo(t *testing.T) {
 			check(t, Undo(ctx, d, silent()))
 			after := rows(t, d.DB)
 			if name == "old ones" {
-				before["deliveries"] = after["deliveries"]
+				before["debts"] = after["debts"]
 			}
 			if diff := cmp.Diff(before, after); diff != "" {
 				t.Errorf("-before +after:\n%s", diff)
@@ -301,7 +301,7 @@ func TestSaid(t *testing.T) {
 				Process: p.ID()})
 			check(t, err)
 			check(t, correlationtest.Save(ctx, d.Sessions, []correlation.Turn{{Session: live.ID, Process: p.ID(), User: "Go on."}}))
-			_, err = d.DB.ExecContext(ctx, `UPDATE deliveries SET done = 1;
+			_, err = d.DB.ExecContext(ctx, `UPDATE debts SET done = 1;
 				UPDATE sessions SET client = 'backfill:claude' WHERE acp_id = 'sess-that-was-forked'`)
 			check(t, err)
 			var said bytes.Buffer

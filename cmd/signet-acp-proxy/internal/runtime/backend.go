@@ -205,7 +205,7 @@ func (b *backend) open(ctx context.Context) (*proxy.Backend, error) {
 		b.announceRecording(ctx, store)
 	}
 	process := folded.Process(b.events.Process())
-	dispatcher := newDispatcher(b.c, folded, process, log)
+	dispatcher := newDispatcher(b.c, folded, log)
 	b.mu.Lock()
 	b.dispatcher = dispatcher
 	b.mu.Unlock()
@@ -277,14 +277,9 @@ func (b *backend) removeTrees(ctx context.Context) {
 
 // info is what others can know of this process once it is dead.
 func (b *backend) info() correlation.ProcessInfo {
-	info := correlation.ProcessInfo{
-		ID: b.id, Kind: correlation.Relay, Harness: b.harness.Name, Version: Version, SignetPath: b.c.SignetPath,
-		Memory: b.c.Memory, Hook: len(b.c.OnSessionEnd) > 0,
-		HookCommand: b.c.OnSessionEnd,
-	}
-	if b.c.DaemonConfigured {
-		info.URL = b.c.DaemonURL
-	}
+	info := configured(b.c)
+	info.ID, info.Kind, info.Harness, info.Version = b.id, correlation.Relay, b.harness.Name, Version
+	info.Hook, info.HookCommand = len(b.c.OnSessionEnd) > 0, b.c.OnSessionEnd
 	return info
 }
 

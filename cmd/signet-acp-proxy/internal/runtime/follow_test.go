@@ -143,7 +143,7 @@ func TestFollower(t *testing.T) {
 	if err != nil || len(all) != 1 {
 		t.Fatalf("%d sessions (%v)", len(all), err)
 	}
-	rows, err := store.Deliveries(t.Context(), all[0].ID)
+	rows, err := store.Debts(t.Context(), all[0].ID)
 	if err != nil || len(rows) != 1 || rows[0].Key != key || rows[0].Kind != correlation.KindDaemon {
 		t.Errorf("owed: %+v (%v)", rows, err)
 	}

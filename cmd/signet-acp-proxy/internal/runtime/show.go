@@ -56,7 +56,7 @@ func (d *Data) Show(ctx context.Context, s Listed, inserted []correlation.Inject
 	if err != nil {
 		return Shown{}, err
 	}
-	deliveries, err := d.Sessions.Deliveries(ctx, s.ID)
+	deliveries, err := d.Sessions.Debts(ctx, s.ID)
 	if err != nil {
 		return Shown{}, err
 	}
@@ -97,7 +97,7 @@ func (d *Data) Show(ctx context.Context, s Listed, inserted []correlation.Inject
 	return shown, nil
 }
 
-func deliveryOf(v correlation.Delivery) shownDelivery {
+func deliveryOf(v correlation.Debt) shownDelivery {
 	one := shownDelivery{Kind: v.Kind, State: string(v.State), Key: v.Key, Reason: v.Reason, Attempts: v.Attempts,
 		Turns: v.Turns, Owed: v.Owed.UTC(), Reply: v.Reply, Error: v.Error}
 	at := v.Due.UTC()

@@ -25,7 +25,7 @@ const contextAge = 15 * time.Minute
 func WorkerOptions(c *config.Config, store *correlation.Store, token func(url string) string,
 	log zerolog.Logger) delivery.Options {
 	return delivery.Options{
-		Store: store, Dir: filepath.Join(filepath.Dir(c.DB), "transcripts"), StaleAfter: contextAge, Log: log,
+		Store: store, Folder: c.Dir(), Like: configured(c), StaleAfter: contextAge, Retention: retention(c), Log: log,
 		Hook: delivery.Hook{Command: c.OnSessionEnd},
 		Daemon: func(url string) (delivery.Daemon, error) {
 			at := *c
@@ -44,12 +44,13 @@ func WorkerOptions(c *config.Config, store *correlation.Store, token func(url st
 	}
 }
 
-// Deliver delivers what is owed.
-func Deliver(
-	ctx context.Context, c *config.Config, o delivery.Options, until delivery.Until,
-) (delivery.Remaining, error) {
-	worker := correlation.ProcessInfo{Version: Version, SignetPath: c.SignetPath, Memory: c.Memory}
-	return delivery.Run(ctx, o, worker, retention(c), until)
+// configured says of a process of this configuration what decides whether it owes a daemon anything.
+func configured(c *config.Config) correlation.ProcessInfo {
+	info := correlation.ProcessInfo{SignetPath: c.SignetPath, Memory: c.Memory}
+	if c.DaemonConfigured {
+		info.URL = c.DaemonURL
+	}
+	return info
 }
 
 // retention returns how long turns are kept, and what removes what was learned from them.
@@ -59,16 +60,15 @@ func retention(c *config.Config) delivery.Retention {
 }
 
 // newDispatcher makes the dispatcher of a relay.
-func newDispatcher(c *config.Config, store *correlation.Store, process *correlation.Process,
-	log zerolog.Logger) *delivery.Dispatcher {
+func newDispatcher(c *config.Config, store *correlation.Store, log zerolog.Logger) *delivery.Dispatcher {
 	return delivery.NewDispatcher(delivery.DispatcherOptions{
-		Store: store, Process: process, Spawn: spawn(c, "deliver", "--parted"), ContextAge: contextAge,
+		Store: store, Like: configured(c), Spawn: spawn(c, "deliver", "--parted"), ContextAge: contextAge,
 		Retention: retention(c), Log: log,
 		Nothing: c.Memory == "embedded" && len(c.OnSessionEnd) == 0,
 		AtExit:  c.DeliverAtExit,
 		Deliver: func(ctx context.Context) error {
 			o := WorkerOptions(c, store, func(string) string { return config.Token() }, log)
-			_, err := Deliver(ctx, c, o, delivery.UntilQuiet)
+			_, err := delivery.Run(ctx, o, delivery.UntilQuiet)
 			return err
 		},
 	})

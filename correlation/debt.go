@@ -1,0 +1,106 @@
+package correlation
+
+import (
+	"context"
+	"encoding/json"
+	"time"
+
+	"github.com/Signet-AI/signet-acp-proxy/sqlite"
+)
+
+// Kinds of debts.
+const (
+	KindDaemon     = "daemon"     // a session-end with the transcript, for the daemon
+	KindHook       = "hook"       // the command that is configured as on_session_end
+	KindCompaction = "compaction" // a compaction-complete; the payload is the summary
+	KindMemory     = "memory"     // what a tool stored while the daemon did not answer; the payload is the memory
+)
+
+// A DebtState says how far a debt's delivery has come. Owed and unknown debts are open until Done is set.
+type DebtState string
+
+const (
+	Owed      DebtState = "owed"
+	Unknown   DebtState = "unknown" // posted without an answer; repeated once
+	Delivered DebtState = "delivered"
+	Dropped   DebtState = "dropped" // answered, and not accepted
+	Dead      DebtState = "dead"    // given up after 14 days
+)
+
+const (
+	minBackoff = time.Second
+	maxBackoff = time.Hour
+	giveUp     = 14 * 24 * time.Hour
+)
+
+// A Debt is something that is owed to the daemon or to the hook. It is delivered by one process at a time: who delivers
+// holds a lock for the database (package delivery).
+type Debt struct {
+	ID, Session int64
+	Key         string // the Signet key under which it is delivered
+	Kind        string
+	Reason      string // why the process ended
+	URL         string // the daemon's, where a person named one
+	AgentID     string // Signet's, as the session had it
+	// of a hook: the command with its arguments; empty: the row is of a version that did not store it
+	HookCommand         []string
+	HookLimit           time.Duration // how long the hook may run; 0: the default
+	State               DebtState
+	Created, Owed, Due  time.Time
+	Done                time.Time // zero: open
+	Attempts            int
+	Unanswered          int
+	Parts               int       // how many parts of a long transcript were answered
+	Posted              time.Time // not zero: a post is under way, or was when its worker died
+	FirstTurn, LastTurn int64     // rows of the turns in the last post
+	Turns               int
+	Waits               bool // it is left for later on purpose: it is not worth a job yet, or the daemon asked for that
+	Reply, Error        string
+	Payload             string
+
+	failures int   // in a row
+	again    bool  // more became owed since it was taken up
+	postedTo int64 // the last turn of what was begun to be posted
+}
+
+const debtColumns = `d.id, d.session, d.key, d.kind, d.reason, d.url, d.agent_id, d.hook_command, d.hook_limit,
+	d.state, d.created, d.owed, d.due, d.done, d.attempts, d.failures, d.unanswered, d.parts, d.waits, d.again,
+	d.posted, d.first_turn, d.last_turn, d.turns, d.reply, d.error, d.payload, d.posted_to`
+
+func scanDebt(row sqlite.Row) (d Debt, err error) {
+	var created, owed, due, done, posted, limit int64
+	var command []byte
+	err = row.Scan(&d.ID, &d.Session, &d.Key, &d.Kind, &d.Reason, &d.URL, &d.AgentID, &command, &limit, &d.State,
+		&created, &owed, &due, &done, &d.Attempts, &d.failures, &d.Unanswered, &d.Parts, &d.Waits, &d.again,
+		&posted, &d.FirstTurn, &d.LastTurn, &d.Turns, &d.Reply, &d.Error, &d.Payload, &d.postedTo)
+	d.Created, d.Owed = sqlite.Unstamp(created), sqlite.Unstamp(owed)
+	d.Due, d.Done, d.Posted = sqlite.Unstamp(due), sqlite.Unstamp(done), sqlite.Unstamp(posted)
+	d.HookLimit = time.Duration(limit) * time.Millisecond
+	if err == nil && len(command) > 0 {
+		err = json.Unmarshal(command, &d.HookCommand)
+	}
+	return d, err
+}
+
+// begun reports whether some of the debt was taken, or may have been: its delivery goes on with the same turns.
+func (d Debt) begun() bool { return d.Parts > 0 || d.Unanswered > 0 }
+
+// column is the column of turns with the debt of this kind whose delivery took a turn.
+func (d Debt) column() string {
+	if d.Kind == KindHook {
+		return "hook_delivery"
+	}
+	return "daemon_delivery"
+}
+
+// Debts returns the debts of a session and of those that it continues, oldest first.
+func (s *Store) Debts(ctx context.Context, session int64) ([]Debt, error) {
+	return collect(ctx, s, "listing debts", scanDebt, ancestors("continue_of")+` SELECT `+debtColumns+`
+		FROM debts d WHERE d.session IN ancestors ORDER BY d.id`, session)
+}
+
+// Outstanding returns the debts that are open, dead, or unknown for good, oldest first.
+func (s *Store) Outstanding(ctx context.Context) ([]Debt, error) {
+	return collect(ctx, s, "listing debts", scanDebt, `SELECT `+debtColumns+` FROM debts d
+		WHERE d.done = 0 OR d.state IN (?, ?) ORDER BY d.id`, Dead, Unknown)
+}
