@@ -1,7 +1,7 @@
 // Package bounds has the system keep a program, and all that it starts, to the files that it is given, and ends them
 // all together.
 //
-//	rules := bounds.Rules{Read: bounds.System(env), Write: []string{tree}}
+//	rules := bounds.Rules{Read: []string{"/usr"}, Write: []string{tree}}
 //	command, env, err := rules.Around(path, command, env) // our own program, which becomes the command (Launch)
 //
 // On Linux it is Landlock; other systems have nothing of the kind. What Landlock does not stop is in
@@ -18,32 +18,11 @@ import (
 	"strings"
 )
 
-// Rules are what a program may reach. Of files that are in neither list it sees no more than that they are there.
-type Rules struct {
-	Read  []string `json:"read"`  // files and folders that it may read and run
-	Write []string `json:"write"` // folders that it may also change
-	// Memory is how many bytes each of its processes may have, 0 for no limit.
-	Memory int64 `json:"memory,omitempty"`
-
-	State   string   `json:"state,omitempty"` // a folder of Write that has folders for its temp files and shared memory
-	Links   []string `json:"links,omitempty"` // symbolic links that lead to what it may read
-	Outside string   `json:"outside,omitempty"`
-}
-
-// Folders of the state.
-const (
-	tmpName = "tmp" // its TMPDIR, and its /tmp
-	shmName = "shm" // its /dev/shm
-)
-
 // Word, as the first argument, makes our program the one that becomes another in its bounds:
 // Word PATH COMMAND…, with the rules in the environment.
 const Word = "--bounded"
 
 const rulesVariable = "SIGNET_ACP_BOUNDED_BY"
-
-// guardFile is the file descriptor by which Launch is told that all is to end: a socket to who started it.
-const guardFile = 3
 
 // Around returns the command line and the environment by which our program becomes a command, with its program at path,
 // in its bounds.

@@ -18,6 +18,12 @@ func (e tooLarge) Error() string {
 		"there, or delegate from the folder that matters", e.dir, maxCopied>>20)
 }
 
+// TooLarge reports whether Make failed because the folder is too large to be copied.
+func TooLarge(err error) bool {
+	var large tooLarge
+	return errors.As(err, &large)
+}
+
 // copyFiles copies files and symbolic links by their names below two folders. What is gone meanwhile is left out.
 func copyFiles(ctx context.Context, from *tree, to string, names []string) error {
 	made := map[string]bool{}

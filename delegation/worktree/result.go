@@ -60,21 +60,6 @@ func Open(ctx context.Context, folders, root string) (*Result, error) {
 	return r, err
 }
 
-// ours returns the place of a folder of a delegation; any other folder is refused.
-func ours(folders, root string) (place, error) {
-	if filepath.Dir(filepath.Clean(root)) != filepath.Clean(folders) {
-		return place{}, fmt.Errorf("%s is not a folder of a delegation: those lie in %s", root, folders)
-	}
-	info, err := os.Lstat(root)
-	if err != nil {
-		return place{}, err
-	}
-	if !info.IsDir() {
-		return place{}, fmt.Errorf("%s is not a folder", root)
-	}
-	return placeAt(root)
-}
-
 // Discard removes the folder of a delegation at root, which must lie directly below folders, with all that it has
 // handed back, and the ref in the caller's repository. What is gone already is no error.
 func Discard(ctx context.Context, folders, root string) error {

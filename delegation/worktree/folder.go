@@ -1,0 +1,135 @@
+package worktree
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/gofrs/flock"
+)
+
+// Names below a root.
+const (
+	workName   = "work"
+	storeName  = "git"
+	callerName = "caller"
+	lockName   = "lock"
+)
+
+// A Folder is the folder of one delegation while it is worked in.
+type Folder struct {
+	Cwd string // where the child works, which corresponds to the caller's folder
+	// Reads are folders outside of the child's own that its git reads: the object stores of the caller.
+	Reads []string
+	// Keep has Finish leave the files where they are, to be worked at again (Reopen).
+	Keep bool
+
+	place
+	store git
+	lock  *flock.Flock
+	base  string // the commit with the files as they were handed on
+}
+
+// A place is where a delegation's folder is and where it came from. It is stored at root/caller.
+type place struct {
+	Top          string       // the caller's folder, of a repository its top
+	Below        string       // the caller's folder below that
+	Repositories []repository // those in it
+	Edit         bool         // what was written is to be taken back
+	root         string
+}
+
+// lockLimit is how long a folder that another process works at is waited for.
+const lockLimit = 10 * time.Second
+
+// Tree returns all of the folder that the child sees.
+func (f *Folder) Tree() string { return f.work() }
+
+// id is the delegation's, as refs have it.
+func (p place) id() string { return strings.ToLower(filepath.Base(p.root)) }
+
+// work is the part of the folder that the child sees.
+func (p place) work() string { return filepath.Join(p.root, workName) }
+
+func (p place) save() error {
+	text, err := json.Marshal(p)
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(filepath.Join(p.root, callerName), text, 0o600)
+}
+
+// placeAt reads what save has written.
+func placeAt(root string) (place, error) {
+	p := place{root: root}
+	text, err := os.ReadFile(filepath.Join(root, callerName))
+	if err == nil {
+		err = json.Unmarshal(text, &p)
+	}
+	return p, err
+}
+
+// takeLock makes others that want to change the folder wait for us.
+func (p place) takeLock(ctx context.Context) (*flock.Flock, error) {
+	ctx, cancel := context.WithTimeout(ctx, lockLimit)
+	defer cancel()
+	lock := flock.New(filepath.Join(p.root, lockName))
+	if locked, err := lock.TryLockContext(ctx, 50*time.Millisecond); err != nil || !locked {
+		return nil, fmt.Errorf("its folder is being worked at: wait until it has ended (%w)", err)
+	}
+	return lock, nil
+}
+
+// ours returns the place of a folder of a delegation; any other folder is refused.
+func ours(folders, root string) (place, error) {
+	if filepath.Dir(filepath.Clean(root)) != filepath.Clean(folders) {
+		return place{}, fmt.Errorf("%s is not a folder of a delegation: those lie in %s", root, folders)
+	}
+	info, err := os.Lstat(root)
+	if err != nil {
+		return place{}, err
+	}
+	if !info.IsDir() {
+		return place{}, fmt.Errorf("%s is not a folder", root)
+	}
+	return placeAt(root)
+}
+
+// Drop removes the folder and all that was written there.
+func (f *Folder) Drop(ctx context.Context) error { return f.drop(ctx, f.lock) }
+
+// drop removes the folder, which lock keeps others from.
+func (p place) drop(ctx context.Context, lock *flock.Flock) error {
+	var err error
+	for _, r := range p.Repositories {
+		err = errors.Join(err, r.release(ctx, p.id()))
+	}
+	if lock != nil {
+		err = errors.Join(err, lock.Close()) // Windows removes no open file
+	}
+	if err != nil {
+		return err // the next attempt must find what is to be released
+	}
+	return removeAll(p.root)
+}
+
+// removeAll removes a folder, also one in which somebody has made folders that cannot be written to.
+func removeAll(dir string) error {
+	err := os.RemoveAll(dir)
+	if !errors.Is(err, fs.ErrPermission) {
+		return err
+	}
+	_ = filepath.WalkDir(dir, func(name string, e fs.DirEntry, _ error) error {
+		if e != nil && e.IsDir() {
+			_ = os.Chmod(name, 0o700) //nolint:gosec // a folder that is about to be removed
+		}
+		return nil
+	})
+	return os.RemoveAll(dir)
+}
