@@ -9,6 +9,12 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/sqlite"
 )
 
+// An Event is something that happened in a process, and knows how it is folded into the database. Its fields Session
+// and Turn are numbers by which the process counts its sessions and turns, from 1 on; 0 for none.
+type Event interface {
+	fold(*Batch) error
+}
+
 // A Batch is a transaction in which events of a process's file are folded in.
 type Batch struct {
 	Changes

@@ -8,12 +8,6 @@ import (
 	"time"
 )
 
-// An Event is something that happened in a process, and knows how it is folded into the database. Its fields Session
-// and Turn are numbers by which the process counts its sessions and turns, from 1 on; 0 for none.
-type Event interface {
-	fold(*Batch) error
-}
-
 // Events of a session.
 type (
 	// Opened: the harness has opened a session, new or not. It is the first event with the session's number, and comes

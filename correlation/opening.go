@@ -5,48 +5,9 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"time"
 
 	"github.com/Signet-AI/signet-acp-proxy/sqlite"
 )
-
-// OpenSession is what a process knows of a session that it opens. Empty strings leave what is stored as it is.
-type OpenSession struct {
-	Harness       string `json:"harness"`
-	ACPID         string `json:"acpId"`
-	Record        string `json:"record,omitempty"`
-	Cwd           string `json:"cwd,omitempty"`
-	Project       string `json:"project,omitempty"`
-	AgentID       string `json:"agentId,omitempty"`
-	Client        string `json:"client,omitempty"`
-	ClientVersion string `json:"clientVersion,omitempty"`
-	Agent         string `json:"agent,omitempty"`
-	AgentVersion  string `json:"agentVersion,omitempty"`
-	ParentKey     string `json:"parentKey,omitempty"`
-	Process       string `json:"-"` // the process that holds the session from now on; empty: none
-
-	// New: the harness has just made the session (session/new, session/fork). A stored one with the same id is another,
-	// older one: some harnesses number sessions from 1 in each process.
-	New bool `json:"new,omitempty"`
-	// Made is when it did, with New. A stored session with the same id that began later, and that no process has made,
-	// is this one: another process has loaded it before this event was folded in.
-	Made time.Time `json:"made,omitzero"`
-	// Began is when a session began that another program has kept. A new row is as old as that, its key is new.
-	Began time.Time `json:"began,omitzero"`
-	// ForkOf is the session that this one was forked from, 0 for none. The fork gets a key of its own and no turns.
-	// Unless State is set, its state is that of a fork of the parent as it is now (Forked).
-	ForkOf int64 `json:"forkOf,omitempty"`
-	// ContinueOf is the session whose place this one takes, 0 for none. It takes over the record, and a stored context
-	// that was not used.
-	ContinueOf int64 `json:"continueOf,omitempty"`
-	// AliasOf is the stored session that ACPID is another name of, 0 for none.
-	AliasOf int64 `json:"aliasOf,omitempty"`
-
-	// For a session that is not stored yet. Key empty: that of ContinueOf if no context was used under it, else a new
-	// one. State empty: that of the fork, else Armed.
-	Key   string `json:"key,omitempty"`
-	State State  `json:"state,omitempty"`
-}
 
 // fold finds or makes the session, stores what is new about it, attaches the process to it, and gives it its number. A
 // session that is found keeps its state and key.

@@ -123,7 +123,7 @@ CREATE INDEX sessions_context ON sessions (context_at) WHERE context_at > 0;
 DROP TABLE stored_contexts;
 
 -- A delegation's request, what its runner notes and its result are JSON: they are read and written whole.
-DROP TRIGGER delegations_turn_gone;
+DROP TRIGGER IF EXISTS delegations_turn_gone;
 ALTER TABLE delegations RENAME TO delegations_before;
 CREATE TABLE delegations (
 	id        TEXT    NOT NULL PRIMARY KEY, -- ULID

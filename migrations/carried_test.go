@@ -10,8 +10,8 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/sqlite"
 )
 
-// elsewhere finds a row of a table that is no more (fillEach), where the upgrade has put it. "" is what nobody asks for
-// any more.
+// elsewhere finds a row (fillEach) of a table that is no more, or has other columns now, where the upgrade has put it.
+// "" is what nobody asks for any more.
 var elsewhere = map[string]string{
 	"memories_forgotten": `SELECT 1 FROM forgotten WHERE kind = 'memory' AND what = 'memories_forgotten.digest' AND turn = 1`,
 	"sessions_forgotten": `SELECT 1 FROM forgotten WHERE kind = 'session' AND what = 'sessions_forgotten.acp_id'`,
@@ -26,11 +26,25 @@ var elsewhere = map[string]string{
 	"agents_seen":        `SELECT 1 FROM noted WHERE kind = 'agent' AND name = 'agents_seen.agent' AND at = 1 AND value ->> 'title' = 'agents_seen.title' AND value -> 'commands' = '[]' AND value -> 'reopens' IN ('null', 'true')`,
 	"started_keys":       `SELECT 1 FROM session_keys WHERE key = 'started_keys.key' AND session IS NULL AND started = 1 AND process = 'started_keys.process' AND agent_id = 'started_keys.agent_id'`,
 	"deliveries":         `SELECT 1 FROM debts WHERE id = 4242 AND key = 'deliveries.key' AND kind = 'deliveries.kind' AND state = 'deliveries.state' AND unanswered = 1 AND posted = 1 AND payload = 'deliveries.payload' AND waits = 0`,
-	"stored_contexts":    `SELECT 1 FROM sessions WHERE id = 1 AND context_key = 'stored_contexts.key' AND context_at = 1 AND context = x'01'`,
+	"delegations": `SELECT 1 FROM delegations WHERE id = 'delegations.id' AND caller = 'delegations.caller' AND state = 'delegations.state'
+		AND request ->> 'task' = 'delegations.task' AND request -> 'budget' = '[]' AND work ->> 'progress' = 'delegations.progress'
+		AND result ->> 'answer' = 'delegations.answer' AND result -> 'paths' = '[]' AND question IN ('', '{}', '{"allowed":true}')`,
+	"stored_contexts": `SELECT 1 FROM sessions WHERE id = 1 AND context_key = 'stored_contexts.key' AND context_at = 1 AND context = x'01'`,
 }
 
-// left are the columns that an upgrade leaves behind, of tables that stay.
-var left = map[string]bool{"passages.given": true, "passages.used": true}
+// A row is its values by column.
+type row map[string]string
+
+// isIn reports whether a row is another one but for columns that are new, or that an upgrade leaves behind.
+func (r row) isIn(now row) bool {
+	for column, value := range r {
+		got, there := now[column]
+		if !there && column != "given" && column != "used" || there && got != value {
+			return false
+		}
+	}
+	return true
+}
 
 // fillEach adds a row to each table that may have several: texts are the name of their column, numbers and references 1, lists empty.
 func fillEach(t *testing.T, db *sql.DB) {
@@ -58,6 +72,8 @@ func fillEach(t *testing.T, db *sql.DB) {
 				value = "4242"
 			case slices.Contains([]string{"items", "tools", "budget", "paths", "refused", "commands", "raw", "data"}, c.name):
 				value = "'[]'"
+			case c.name == "question":
+				value = "'{}'"
 			case c.kind == "TEXT":
 				value = fmt.Sprintf("'%s.%s'", table, c.name)
 			case c.kind == "BLOB" || c.kind == "ANY":
@@ -73,14 +89,14 @@ func fillEach(t *testing.T, db *sql.DB) {
 }
 
 // contents are the rows of all tables but those of the index, by table, column and number of the row.
-func contents(t *testing.T, db *sql.DB) map[string][]map[string]string {
+func contents(t *testing.T, db *sql.DB) map[string][]row {
 	t.Helper()
 	tables, err := sqlite.Collect(t.Context(), db, sqlite.One[string], `SELECT name FROM pragma_table_list
 		WHERE schema = 'main' AND type = 'table' AND name NOT IN ('migrations', 'sqlite_schema', 'sqlite_sequence')`)
 	if err != nil {
 		t.Fatal(err)
 	}
-	all := map[string][]map[string]string{}
+	all := map[string][]row{}
 	for _, table := range tables {
 		all[table] = nil
 		rows, err := db.QueryContext(t.Context(), `SELECT * FROM `+table)
@@ -90,16 +106,16 @@ func contents(t *testing.T, db *sql.DB) map[string][]map[string]string {
 		defer rows.Close()
 		columns, err := rows.Columns()
 		for rows.Next() && err == nil {
-			values, row := make([]sql.NullString, len(columns)), map[string]string{}
+			values, one := make([]sql.NullString, len(columns)), row{}
 			dest := make([]any, len(columns))
 			for i := range dest {
 				dest[i] = &values[i]
 			}
 			err = rows.Scan(dest...)
 			for i, c := range columns {
-				row[c] = values[i].String
+				one[c] = values[i].String
 			}
-			all[table] = append(all[table], row)
+			all[table] = append(all[table], one)
 		}
 		if err != nil || rows.Err() != nil {
 			t.Fatal(err, rows.Err())
@@ -109,28 +125,27 @@ func contents(t *testing.T, db *sql.DB) map[string][]map[string]string {
 }
 
 // carried checks that each row that was there is there after an upgrade, in its table or elsewhere.
-func carried(t *testing.T, before, after map[string][]map[string]string, db *sql.DB) {
+func carried(t *testing.T, before, after map[string][]row, db *sql.DB) {
 	t.Helper()
 	for table, rows := range before {
 		query, moved := elsewhere[table]
-		if _, stays := after[table]; !stays && query != "" {
+		if len(rows) > 0 && rows[0]["request"] != "" {
+			moved = false // the upgrade had no more to do
+		}
+		now, stays := after[table]
+		switch {
+		case moved && query != "":
 			var found int
 			if err := db.QueryRowContext(t.Context(), query).Scan(&found); err != nil {
 				t.Errorf("the row of %s: %v", table, err)
 			}
-		} else if !stays && !moved {
+		case !moved && !stays:
 			t.Errorf("what has become of the rows of %s?", table)
-		}
-		for _, row := range rows {
-			if _, stays := after[table]; stays && !slices.ContainsFunc(after[table], func(now map[string]string) bool {
-				for column, value := range row {
-					if got, there := now[column]; there && got != value || !there && !left[table+"."+column] {
-						return false
-					}
+		case !moved:
+			for _, row := range rows {
+				if !slices.ContainsFunc(now, row.isIn) {
+					t.Errorf("%s: %v is not there", table, row)
 				}
-				return true
-			}) {
-				t.Errorf("%s: %v is not there", table, row)
 			}
 		}
 	}

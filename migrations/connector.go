@@ -21,9 +21,10 @@ const turnSuffix = "-writer"
 type connector struct {
 	path   string // absolute
 	driver driver.Driver
-	schema fs.FS // of what is begun at path if the file was removed; nil: nothing is
-	reads  bool  // read only
-	alone  bool  // with reads: no process has it open, so that SQLite needs no log and no locks, and makes none
+	reads  bool // read only
+	alone  bool // with reads: no process has it open, so that SQLite needs no log and no locks, and makes none
+	// anew begins a database at path, or updates another one that is there now; nil: nobody does
+	anew func(context.Context) error
 
 	file fs.FileInfo // that the last connection has opened
 }
@@ -31,12 +32,8 @@ type connector struct {
 func (c *connector) Driver() driver.Driver { return c.driver }
 
 func (c *connector) Connect(ctx context.Context) (driver.Conn, error) {
-	if c.file != nil && c.schema != nil && c.moved() {
-		db, err := open(ctx, c.path, c.schema)
-		if err == nil {
-			err = db.Close()
-		}
-		if err != nil {
+	if c.file != nil && c.anew != nil && c.moved() {
+		if err := c.anew(ctx); err != nil {
 			return nil, err
 		}
 	}

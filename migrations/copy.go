@@ -63,7 +63,7 @@ func keepCopy(ctx context.Context, db *sql.DB, path string, missing []string) er
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), copyTime)
 	defer cancel()
 	kept := CopyOf(path)
-	done, err := sqlite.TakeTurn(ctx, kept+turnSuffix)
+	done, err := sqlite.TakeTurn(ctx, kept+"-lock")
 	if err != nil {
 		return err
 	}
@@ -88,5 +88,5 @@ func keepCopy(ctx context.Context, db *sql.DB, path string, missing []string) er
 // CopyFiles are the copy and the files that belong to making it.
 func CopyFiles(path string) []string {
 	kept := CopyOf(path)
-	return []string{kept, kept + turnSuffix, kept + "-part"}
+	return []string{kept, kept + "-lock", kept + "-part"}
 }

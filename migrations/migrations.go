@@ -49,7 +49,7 @@ func Again(ctx context.Context, path string) (*sql.DB, error) {
 	if err != nil {
 		return nil, err
 	}
-	db := connect(&connector{path: path, driver: newDriver(), schema: files})
+	db := connectTo(path, files)
 	if _, err := appliedTo(ctx, db); err != nil {
 		return nil, errors.Join(fmt.Errorf("database %s: %w", path, sqlite.Explain(err)), db.Close())
 	}
@@ -61,6 +61,17 @@ func connect(c *connector) *sql.DB {
 	db := sql.OpenDB(c)
 	db.SetMaxOpenConns(1)
 	return db
+}
+
+// connectTo connects to a database that has a schema, whatever file is at the path.
+func connectTo(path string, schema fs.FS) *sql.DB {
+	return connect(&connector{path: path, driver: newDriver(), anew: func(ctx context.Context) error {
+		db, err := open(ctx, path, schema)
+		if err != nil {
+			return err
+		}
+		return db.Close()
+	}})
 }
 
 // Look opens the database at path for reading, and leaves no trace: no file is made, nothing is written and no schema
@@ -86,7 +97,7 @@ func open(ctx context.Context, path string, schema fs.FS) (*sql.DB, error) {
 	if err := secure(path); err != nil {
 		return nil, err
 	}
-	db := connect(&connector{path: path, driver: newDriver(), schema: schema})
+	db := connectTo(path, schema)
 	if err := update(ctx, db, path, schema); err != nil {
 		if broken := Check(ctx, db); errors.Is(broken, sqlite.ErrSchema) {
 			err = fmt.Errorf("%w: %w", broken, err)
