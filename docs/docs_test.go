@@ -15,6 +15,8 @@ import (
 	"testing"
 
 	"github.com/Signet-AI/signet-acp-proxy/correlation"
+	"github.com/Signet-AI/signet-acp-proxy/correlation/correlationtest"
+	"github.com/Signet-AI/signet-acp-proxy/sqlite"
 )
 
 // A comment cites a page as docs/facts/acpx.md, or one of its headings as docs/facts/acpx.md, "Ids and files".
@@ -288,5 +290,30 @@ func TestLimits(t *testing.T) {
 		if !regexp.MustCompile(`(?:^|[^\d.])` + regexp.QuoteMeta(number) + `(?:[^\d.]|$)`).Match(declared) {
 			t.Errorf("%s has no %s of %s: %q", file, name, number, declared)
 		}
+	}
+}
+
+// The page has a row for each table of the database, and no other.
+func TestTables(t *testing.T) {
+	db, _, remove := correlationtest.Open()
+	defer remove()
+	tables, err := sqlite.Collect(t.Context(), db, sqlite.One[string], `SELECT name FROM pragma_table_list
+		WHERE schema = 'main' AND type IN ('table', 'virtual') AND name NOT LIKE 'sqlite\_%' ESCAPE '\' ORDER BY name`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	page, err := os.ReadFile("architecture.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, section, _ := strings.Cut(string(page), "\n## Tables\n")
+	section, _, _ = strings.Cut(section, "\n## ")
+	var rows []string
+	for _, row := range regexp.MustCompile("(?m)^\\| `([a-z_]+)` \\| .").FindAllStringSubmatch(section, -1) {
+		rows = append(rows, row[1])
+	}
+	slices.Sort(rows)
+	if !slices.Equal(rows, tables) {
+		t.Errorf("the page has %v,\nthe database %v", rows, tables)
 	}
 }
