@@ -37,7 +37,7 @@ func eachReport(ctx context.Context, store *correlation.Store, scope correlation
 		return err
 	}
 	restarting = slices.DeleteFunc(restarting, func(name string) bool {
-		p := profileOf(name)
+		p, _ := upstream.Lookup(name)
 		return !p.TokensAddUp && !p.CostStartsAnew
 	})
 	var rows []correlation.UsageReport // of one session
@@ -68,21 +68,12 @@ func likely[N int64 | float64](n *N, limit N) *N {
 	return n
 }
 
-// profileOf returns the profile of a harness, by its own name or the one that it is started by.
-func profileOf(harness string) upstream.Profile {
-	profile, _ := upstream.ByAgent(harness)
-	if profile.Name == "" {
-		profile, _ = upstream.Lookup(harness)
-	}
-	return profile
-}
-
 // additions returns what each row of one session adds to the usage, without rows that add nothing.
 func additions(rows []correlation.UsageReport) []Report {
 	if len(rows) == 0 {
 		return nil
 	}
-	profile := profileOf(rows[0].Harness)
+	profile, _ := upstream.Lookup(rows[0].Harness)
 	counts := countedRows(rows)
 	var all []Report
 	var input, output total[int64]

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os/exec"
+	"slices"
 )
 
 // find returns the path of a command's program. The error is an ErrNotStarted that says how to get it.
@@ -26,6 +27,17 @@ func find(command []string) (string, error) {
 		advice = p.Install
 	}
 	return "", fmt.Errorf("%w: %s not found: %s", ErrNotStarted, command[0], advice)
+}
+
+// CommandHere returns the command line that starts the harness on this machine: Installed if it is on PATH, else
+// Command.
+func (p Profile) CommandHere() []string {
+	if len(p.Installed) > 0 {
+		if _, err := exec.LookPath(p.Installed[0]); err == nil {
+			return slices.Clone(p.Installed)
+		}
+	}
+	return slices.Clone(p.Command)
 }
 
 // Startable returns an ErrNotStarted if what starts the harness is missing here: its program, or npx for its adapter.

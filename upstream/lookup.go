@@ -5,13 +5,23 @@ import (
 	"strings"
 )
 
-// Lookup returns the profile of a harness by the name that acpx has for it, in any case.
-func Lookup(name string) (Profile, bool) {
-	name = strings.ToLower(strings.TrimSpace(name))
-	if canonical, ok := aliases[name]; ok {
-		name = canonical
+// Lookup returns the profile of a harness by a name that it has: acpx's, in any case, or the agentInfo.name of its
+// initialize response. Of several names the first that is known counts.
+func Lookup(names ...string) (Profile, bool) {
+	for _, name := range names {
+		name = strings.ToLower(strings.TrimSpace(name))
+		if canonical, ok := aliases[name]; ok {
+			name = canonical
+		}
+		if p, known := first(func(p Profile) bool { return p.isNamed(name) }); known {
+			return p, true
+		}
 	}
-	return first(func(p Profile) bool { return p.Name == name })
+	return Profile{}, false
+}
+
+func (p Profile) isNamed(name string) bool {
+	return name != "" && (name == p.Name || name == p.packageName() || slices.Contains(p.Agents, name))
 }
 
 // Names returns the names of all profiles, in alphabetical order.
@@ -21,15 +31,6 @@ func Names() []string {
 		names = append(names, p.Name)
 	}
 	return names
-}
-
-// ByAgent returns the profile of a harness by the agentInfo.name of its initialize response.
-func ByAgent(agentName string) (Profile, bool) {
-	agentName = strings.ToLower(strings.TrimSpace(agentName))
-	return first(func(p Profile) bool {
-		return agentName != "" &&
-			(agentName == p.Name || agentName == p.packageName() || slices.Contains(p.Agents, agentName))
-	})
 }
 
 // ByCommand returns the profile of the harness that a command line starts: by its program's name, or by the package or

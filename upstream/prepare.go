@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -14,7 +13,6 @@ import (
 	"strconv"
 	"strings"
 	"sync"
-	"syscall"
 	"time"
 )
 
@@ -52,17 +50,6 @@ func (p Profile) Prepare(ctx context.Context, o *Options) error {
 		setClaudePath(o)
 	}
 	return nil
-}
-
-// CommandHere returns the command line that starts the harness on this machine: Installed if it is on PATH, else
-// Command.
-func (p Profile) CommandHere() []string {
-	if len(p.Installed) > 0 {
-		if _, err := exec.LookPath(p.Installed[0]); err == nil {
-			return slices.Clone(p.Installed)
-		}
-	}
-	return slices.Clone(p.Command)
 }
 
 // useOldGeminiFlag replaces --acp by the flag of versions before 0.33, if gemini is older.
@@ -112,21 +99,6 @@ func ask(ctx context.Context, path string, env []string, args ...string) string 
 		return ""
 	}
 	return out
-}
-
-// output runs a command and returns what it prints, 1 MB at most. The error says how it failed.
-func output(ctx context.Context, o Options) (string, error) {
-	p, err := Start(o)
-	if err != nil {
-		return "", err
-	}
-	p.Hangup()
-	defer context.AfterFunc(ctx, func() { p.Terminate(syscall.SIGKILL) })()
-	out, err := io.ReadAll(io.LimitReader(p.Stdout, 1<<20))
-	if exit := p.Wait(); err == nil && exit != (Exit{}) {
-		err = fmt.Errorf("%s: %s", exit, strings.Join(p.LastStderr(), "; "))
-	}
-	return string(out), err
 }
 
 type version [3]int

@@ -5,8 +5,6 @@ package upstream
 import (
 	"errors"
 	"syscall"
-
-	"golang.org/x/sys/unix"
 )
 
 // A child is the harness's process and the group that it leads.
@@ -30,15 +28,3 @@ func (c *child) reap() Exit { return c.exit }
 func (c *child) makeOwnGuard() (their int, err error) {
 	return -1, errors.New("a guard of its own is for Linux only")
 }
-
-func pipe2() (fds [2]int, err error) {
-	syscall.ForkLock.RLock() // a child that is forked between the two calls would inherit the pipe
-	defer syscall.ForkLock.RUnlock()
-	if err = unix.Pipe(fds[:]); err == nil {
-		unix.CloseOnExec(fds[0])
-		unix.CloseOnExec(fds[1])
-	}
-	return fds, err
-}
-
-func widen(int, int) {}

@@ -74,20 +74,3 @@ func spawn(path string, o Options) (c *child, ours [3]*pipe, err error) {
 // signal and kill reach the whole group. They must not be used after reap: the number may be another group's then.
 func (c *child) signal(sig syscall.Signal) { _ = unix.Kill(-c.pid, sig) }
 func (c *child) kill()                     { c.signal(unix.SIGKILL) }
-
-// collect waits for a process, reaps it, and returns how it ended.
-func collect(pid int) Exit {
-	var status unix.WaitStatus
-	for {
-		_, err := unix.Wait4(pid, &status, 0, nil)
-		switch {
-		case err == nil:
-			if status.Signaled() {
-				return Exit{Signal: status.Signal()}
-			}
-			return Exit{Code: status.ExitStatus()}
-		case err != unix.EINTR:
-			return Exit{Code: 1} // it was reaped elsewhere
-		}
-	}
-}

@@ -55,9 +55,18 @@ func TestLookup(t *testing.T) {
 	for name, want := range map[string]string{
 		"claude": "claude", " Claude ": "claude", "factory-droid": "droid", "factorydroid": "droid",
 		"": "", "claud": "", "npx": "",
+		"@agentclientprotocol/claude-agent-acp": "claude", "@zed-industries/claude-code-acp": "claude",
+		"@agentclientprotocol/codex-acp": "codex", "OpenCode": "opencode", "gemini-cli": "gemini",
+		"qwen-code": "qwen", "pi-acp": "pi", "Copilot": "copilot", "Kimi Code CLI": "kimi", "Kiro CLI Agent": "kiro",
+		"@factory/cli": "droid", "Kilo": "kilocode", "devin": "devin", "claude-agent-acp-fork": "",
 	} {
 		if p, ok := Lookup(name); p.Name != want || ok != (want != "") {
 			t.Errorf("Lookup(%q) = %q, %v", name, p.Name, ok)
+		}
+	}
+	for want, names := range map[string][]string{"codex": {"codex", "pi"}, "pi": {"who knows", "pi"}, "": {"", "x"}} {
+		if p, ok := Lookup(names...); p.Name != want || ok != (want != "") {
+			t.Errorf("Lookup(%q) = %q, %v", names, p.Name, ok)
 		}
 	}
 	// It is asked while answers stream, and is made once; what is appended to a command does not get into it.
@@ -65,30 +74,6 @@ func TestLookup(t *testing.T) {
 	_ = append(p.Command, "mine")
 	if again, _ := Lookup("claude"); &again.Command[0] != &p.Command[0] || cap(p.Command) != len(p.Command) {
 		t.Error("the registry is made again, or a caller can append to it")
-	}
-}
-
-func TestByAgent(t *testing.T) {
-	for agent, want := range map[string]string{
-		"@agentclientprotocol/claude-agent-acp": "claude",
-		"@zed-industries/claude-code-acp":       "claude",
-		"@agentclientprotocol/codex-acp":        "codex",
-		"OpenCode":                              "opencode",
-		"gemini-cli":                            "gemini",
-		"qwen-code":                             "qwen",
-		"pi-acp":                                "pi",
-		"Copilot":                               "copilot",
-		"Kimi Code CLI":                         "kimi",
-		"Kiro CLI Agent":                        "kiro",
-		"@factory/cli":                          "droid",
-		"Kilo":                                  "kilocode",
-		"devin":                                 "devin",
-		"claude-agent-acp-fork":                 "",
-		"":                                      "",
-	} {
-		if p, ok := ByAgent(agent); p.Name != want || ok != (want != "") {
-			t.Errorf("ByAgent(%q) = %q, %v", agent, p.Name, ok)
-		}
 	}
 }
 

@@ -13,7 +13,7 @@ import (
 
 // harnessName returns the title of a harness, its name where it is not known.
 func harnessName(name string) string {
-	if p, known := upstream.ByAgent(name); known {
+	if p, known := upstream.Lookup(name); known {
 		return p.Title
 	}
 	return name

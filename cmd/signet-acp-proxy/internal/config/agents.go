@@ -76,7 +76,7 @@ func (c *Config) MCPFor(agent, name string) string {
 // ProfileOf returns the profile of a harness, by its own name or the one that it was started by, with the settings of
 // either's section.
 func (c *Config) ProfileOf(agent, name string) (upstream.Profile, bool) {
-	p, known := ProfileOf(agent, name)
+	p, known := upstream.Lookup(agent, name)
 	return c.Agent(name).applyTo(c.Agent(p.Name).applyTo(p)), known
 }
 
@@ -85,14 +85,6 @@ func (c *Config) ProfileOf(agent, name string) (upstream.Profile, bool) {
 func (c *Config) ProfileBy(command []string, name string) upstream.Profile {
 	p, _ := upstream.ByCommand(command)
 	return c.Agent(name).applyTo(c.Agent(p.Name).applyTo(p))
-}
-
-// ProfileOf returns the profile of a harness without the configuration.
-func ProfileOf(agent, name string) (upstream.Profile, bool) {
-	if p, ok := upstream.ByAgent(agent); ok {
-		return p, true
-	}
-	return upstream.Lookup(name)
 }
 
 // applyTo returns a profile with the section's settings in the place of its own.

@@ -22,6 +22,7 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/memory"
 	"github.com/Signet-AI/signet-acp-proxy/memory/embedded"
 	"github.com/Signet-AI/signet-acp-proxy/memory/mcpserver"
+	"github.com/Signet-AI/signet-acp-proxy/upstream"
 )
 
 // errNothingSaid says that nothing was said in a session.
@@ -227,7 +228,7 @@ func continued(ctx context.Context, store *correlation.Store, session int64) (st
 // its profile's.
 func namesOf(agent, started string) []string {
 	names := []string{config.Canonical(started), strings.ToLower(agent)}
-	if p, known := config.ProfileOf(agent, started); known {
+	if p, known := upstream.Lookup(agent, started); known {
 		names = append(names, p.Name)
 	}
 	return slices.DeleteFunc(names, func(name string) bool { return name == "" })

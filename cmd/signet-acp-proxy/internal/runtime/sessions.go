@@ -17,7 +17,6 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/memory"
 	"github.com/Signet-AI/signet-acp-proxy/memory/embedded"
 	"github.com/Signet-AI/signet-acp-proxy/telemetry"
-	"github.com/Signet-AI/signet-acp-proxy/upstream"
 )
 
 // A SessionFilter says which sessions to list; the zero value lists all.
@@ -226,11 +225,7 @@ func (f SessionFilter) matches(s Listed, project string) bool {
 // isHarness reports whether a harness, by its own name or the one that it was started as, is the one that a person
 // names.
 func isHarness(harness, name string) bool {
-	if strings.EqualFold(harness, name) {
-		return true
-	}
-	p, known := upstream.ByAgent(harness)
-	return known && p.Name == config.Canonical(name)
+	return strings.EqualFold(harness, name) || config.Canonical(harness) == config.Canonical(name)
 }
 
 // saidAll reports whether each word was said in the conversation, or stands in the session's title or folder.
