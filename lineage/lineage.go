@@ -15,6 +15,7 @@ type Process struct {
 	ID, Parent int
 	Started    Moment
 	Name       string // cut to 15 bytes or so
+	Ended      bool   // only its parent has still to notice
 	Program    string // its file; "" where the system does not tell
 	Confined   bool   // it and all that it starts can gain no privileges (no_new_privs), as in any bounds of a user's
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"os"
+	"path/filepath"
 	"strconv"
 
 	"golang.org/x/sys/unix"
@@ -14,6 +15,7 @@ const tick = 10_000
 
 // Fields of /proc/PID/stat after the name (proc_pid_stat(5)).
 const (
+	fieldState   = 0
 	fieldParent  = 1
 	fieldStarted = 19
 )
@@ -31,7 +33,7 @@ func Look(id int) (Process, error) {
 	if from < 0 || to < from || len(fields) <= fieldStarted {
 		return Process{}, fmt.Errorf("looking at process %d: its stat cannot be read", id)
 	}
-	p := Process{ID: id, Name: string(stat[from+1 : to])}
+	p := Process{ID: id, Name: string(stat[from+1 : to]), Ended: string(fields[fieldState]) == "Z"}
 	p.Parent, _ = strconv.Atoi(string(fields[fieldParent])) // the kernel writes numbers
 	started, _ := strconv.ParseInt(string(fields[fieldStarted]), 10, 64)
 	p.Started = Moment(started * tick)
@@ -39,6 +41,23 @@ func Look(id int) (Process, error) {
 	status, err := os.ReadFile(folder + "/status")
 	p.Confined = err != nil || bytes.Contains(status, []byte("\nNoNewPrivs:\t1\n"))
 	return p, nil
+}
+
+// Below returns the processes that descend from one.
+func Below(id int) []Process {
+	folders, _ := filepath.Glob("/proc/[0-9]*")
+	children := map[int][]Process{}
+	for _, folder := range folders {
+		id, _ := strconv.Atoi(filepath.Base(folder))
+		if p, err := Look(id); err == nil { // else it has just ended
+			children[p.Parent] = append(children[p.Parent], p)
+		}
+	}
+	all := children[id]
+	for i := 0; i < len(all); i++ {
+		all = append(all, children[all[i].ID]...)
+	}
+	return all
 }
 
 // Now is this moment.

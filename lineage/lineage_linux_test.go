@@ -25,7 +25,7 @@ func TestOf(t *testing.T) {
 		}
 		var line []Process
 		var err error
-		for len(line) == 0 || err == nil && !line[0].RunsOf("/bin/sleep") { // until it has become that
+		for len(line) == 0 || err == nil && line[0].Name != "sleep" { // until it has become that
 			line, err = Of(cmd.Process.Pid)
 		}
 		_ = cmd.Process.Kill()

@@ -1,13 +1,13 @@
 package bounds
 
 import (
-	"bytes"
 	"fmt"
 	"os"
 	"path/filepath"
-	"strconv"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/Signet-AI/signet-acp-proxy/lineage"
 )
 
 // Adopt makes what forks away from our descendants our own child, so that Deleted finds it.
@@ -18,8 +18,13 @@ func Adopt() error { return unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) 
 func Deleted() (all int64) {
 	type file struct{ device, number uint64 }
 	seen := map[file]bool{}
-	for _, id := range descendants(os.Getpid()) {
-		open, _ := filepath.Glob(fmt.Sprintf("/proc/%d/fd/*", id)) // none where it has ended
+	self := os.Getpid()
+	for _, p := range lineage.Below(self) {
+		if p.Ended && p.Confined && p.Parent == self { // what we start ourselves is in no bounds
+			_, _ = unix.Wait4(p.ID, nil, unix.WNOHANG, nil)
+			continue
+		}
+		open, _ := filepath.Glob(fmt.Sprintf("/proc/%d/fd/*", p.ID)) // none where it has ended
 		for _, name := range open {
 			var found unix.Stat_t
 			if unix.Stat(name, &found) != nil || found.Nlink > 0 || found.Mode&unix.S_IFMT != unix.S_IFREG {
@@ -32,35 +37,4 @@ func Deleted() (all int64) {
 		}
 	}
 	return all
-}
-
-// descendants lists the processes that descend from one.
-func descendants(of int) []int {
-	folders, _ := filepath.Glob("/proc/[0-9]*")
-	children := map[int][]int{}
-	for _, folder := range folders {
-		stat, err := os.ReadFile(filepath.Join(folder, "stat"))
-		fields := bytes.Fields(stat[bytes.LastIndexByte(stat, ')')+1:]) // the name before it may hold anything
-		if err != nil || len(fields) < 2 {
-			continue
-		}
-		id, _ := strconv.Atoi(filepath.Base(folder))
-		parent, _ := strconv.Atoi(string(fields[1]))
-		if parent == of && string(fields[0]) == "Z" && confined(folder) {
-			_, _ = unix.Wait4(id, nil, unix.WNOHANG, nil) // what we start ourselves is in no bounds
-			continue
-		}
-		children[parent] = append(children[parent], id)
-	}
-	all := children[of]
-	for i := 0; i < len(all); i++ {
-		all = append(all, children[all[i]]...)
-	}
-	return all
-}
-
-// confined reports whether a process is in bounds.
-func confined(folder string) bool {
-	status, err := os.ReadFile(filepath.Join(folder, "status"))
-	return err == nil && bytes.Contains(status, []byte("\nNoNewPrivs:\t1\n"))
 }
