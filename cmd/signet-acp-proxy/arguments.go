@@ -14,81 +14,44 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/upstream"
 )
 
-// arguments checks a command's arguments by its usage line: each WORD is one, a [WORD…] at the end any number.
-func arguments(cmd *cobra.Command, args []string) error {
-	names := strings.Fields(cmd.Use)[1:]
-	for i, name := range names {
-		switch {
-		case strings.HasPrefix(name, "["):
-			return nil
-		case i == len(args):
-			return misuse("expected %s", name)
+// noteRuns notes when one of the commands runs; what is wrong before that is wrong with the command line. A command
+// that does not say what arguments it takes takes none.
+func noteRuns(cmd *cobra.Command, running *bool) {
+	for _, sub := range cmd.Commands() {
+		if sub.Args == nil {
+			sub.Args = cobra.NoArgs
+		}
+		noteRuns(sub, running)
+	}
+	if run := cmd.RunE; run != nil {
+		cmd.RunE = func(cmd *cobra.Command, args []string) error {
+			*running = true
+			return run(cmd, args)
 		}
 	}
-	if len(args) > len(names) {
-		return unexpected(cmd, args[len(names)])
+}
+
+// noCommand makes the error of a word that is no command of one that has some. It names the command that was probably
+// meant, or the flag that takes an agent's name.
+func noCommand(cmd *cobra.Command, word string) error {
+	return fmt.Errorf("unknown command %q%s", word, meant(cmd, word))
+}
+
+func meant(cmd *cobra.Command, word string) string {
+	if _, known := upstream.Lookup(word); known && !cmd.HasParent() {
+		return fmt.Sprintf(", did you mean \"--agent %s\"?", word)
 	}
-	return nil
-}
-
-// checkArguments has the commands below one check their arguments so, but for those that have a way of their own.
-func checkArguments(root *cobra.Command) {
-	for _, cmd := range root.Commands() {
-		if cmd.Args == nil {
-			cmd.Args = arguments
-		}
-		checkArguments(cmd)
-	}
-}
-
-// atMostOne checks the argument of a command that has commands of its own, too.
-func atMostOne(cmd *cobra.Command, args []string) error {
-	if len(args) > 1 {
-		return unexpected(cmd, args[0])
-	}
-	return nil
-}
-
-// firstOf is arguments for a command whose first argument must be one of words.
-func firstOf(words []string) cobra.PositionalArgs {
-	return func(cmd *cobra.Command, args []string) error {
-		if err := arguments(cmd, args); err != nil {
-			return err
-		}
-		return oneOf(strings.Fields(cmd.Use)[1], args[0], words)
-	}
-}
-
-// unexpected makes the error of an argument that a command does not take.
-func unexpected(cmd *cobra.Command, arg string) error {
-	return misuse("unexpected argument %q%s", arg, meant(cmd, arg))
-}
-
-// meant names the command that was probably meant, or the flag that takes an agent's name.
-func meant(cmd *cobra.Command, arg string) string {
-	if !cmd.HasParent() {
-		if command, ok := synonyms[strings.ToLower(arg)]; ok {
-			return fmt.Sprintf(", did you mean %q?", command)
-		}
-		if _, known := upstream.Lookup(arg); known {
-			return fmt.Sprintf(", did you mean \"--agent %s\"?", arg)
+	cmd.SuggestionsMinimumDistance = 2
+	likely := cmd.SuggestionsFor(word)
+	for _, sub := range cmd.Commands() {
+		for _, name := range sub.SuggestionsFor(word) {
+			likely = append(likely, sub.Name()+" "+name)
 		}
 	}
-	return config.DidYouMean(arg, commandNames(cmd))
-}
-
-// synonyms are words that other programs have for what our commands do.
-var synonyms = map[string]string{
-	"search": "memory search", "find": "memory search", "recall": "memory search", "grep": "memory search",
-	"add": "memory add", "remember": "memory add", "memories": "memory list", "rules": "memory list --rules",
-	"import": "memory import", "backfill": "memory backfill",
-	"history": "sessions", "list": "sessions", "ls": "sessions", "conversations": "sessions",
-	"cat": "log", "transcript": "log", "print": "log",
-	"status": "doctor", "check": "doctor", "health": "doctor", "diagnose": "doctor",
-	"install": "init", "start": "init", "open": "view", "ui": "view", "web": "view", "dashboard": "view",
-	"stats": "usage", "cost": "usage", "tokens": "usage", "settings": "help settings", "get": "config get",
-	"set": "config set", "remove": "forget", "delete": "forget", "rm": "forget", "undo": "forget --undo",
-	"continue": "handoff", "resume": "handoff", "clean": "prune", "serve": "mcp", "ask": "delegate",
+	if len(likely) == 0 {
+		return ""
+	}
+	return fmt.Sprintf(", did you mean %q?", likely[0])
 }
 
 // flagMisuse makes the error of a flag that is not valid.
@@ -100,40 +63,31 @@ func flagMisuse(cmd *cobra.Command, err error) error {
 		var known []string
 		cmd.Flags().VisitAll(func(flag *pflag.Flag) { known = append(known, "--"+flag.Name) })
 		name := "--" + unknown.GetSpecifiedName()
-		return misuse("unknown flag %s%s", name, config.DidYouMean(name, known))
+		return fmt.Errorf("unknown flag %s%s", name, config.DidYouMean(name, known))
 	case errors.As(err, &invalid):
 		kind := "a number"
 		switch invalid.GetFlag().Value.Type() {
 		case "func":
-			return misuse("--%s: %w", invalid.GetFlag().Name, errors.Unwrap(invalid))
+			return fmt.Errorf("--%s: %w", invalid.GetFlag().Name, errors.Unwrap(invalid))
 		case "bool":
 			kind = "true or false"
 		}
-		return misuse("--%s must be %s, not %q", invalid.GetFlag().Name, kind, invalid.GetValue())
+		return fmt.Errorf("--%s must be %s, not %q", invalid.GetFlag().Name, kind, invalid.GetValue())
 	}
-	return misuse("%w", err)
-}
-
-func commandNames(cmd *cobra.Command) []string {
-	var names []string
-	for _, sub := range cmd.Commands() {
-		if sub.IsAvailableCommand() {
-			names = append(names, sub.Name())
-		}
-	}
-	return names
+	return err
 }
 
 // group makes a command that has only subcommands.
 func group(name, short string, commands ...*cobra.Command) *cobra.Command {
 	cmd := &cobra.Command{
-		Use: name + " COMMAND", Short: short, Args: cobra.ArbitraryArgs,
-		RunE: func(cmd *cobra.Command, args []string) error {
+		Use: name + " COMMAND", Short: short,
+		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 0 {
-				return unexpected(cmd, args[0])
+				return noCommand(cmd, args[0])
 			}
-			return misuse("expected one of %s", strings.Join(commandNames(cmd), ", "))
+			return errors.New("a command is missing")
 		},
+		RunE: func(*cobra.Command, []string) error { return nil }, // never: Args says what is wrong
 	}
 	cmd.AddCommand(commands...)
 	return cmd
@@ -144,7 +98,7 @@ func oneOf(name, value string, words []string) error {
 	if slices.Contains(words, value) {
 		return nil
 	}
-	return misuse("%s must be one of %s, not %q", name, strings.Join(words, ", "), value)
+	return fmt.Errorf("%s must be one of %s, not %q", name, strings.Join(words, ", "), value)
 }
 
 // onlySince explains --since.

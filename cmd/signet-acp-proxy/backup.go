@@ -13,7 +13,8 @@ import (
 
 func newBackup(p program) *cobra.Command {
 	return &cobra.Command{
-		Use: "backup FILE", Short: "Copy the database to a new file, also while sessions run.",
+		Use: "backup FILE", Args: cobra.ExactArgs(1),
+		Short: "Copy the database to a new file, also while sessions run.",
 		Long: "Copy the database, conversations and memories, into a new FILE; sessions may go on meanwhile. " +
 			"Identity files and agent.yaml are yours to copy.",
 		ValidArgsFunction: paths,
@@ -36,7 +37,8 @@ func newBackup(p program) *cobra.Command {
 
 func newRestore(p program) *cobra.Command {
 	return &cobra.Command{
-		Use: "restore FILE", Short: "Put a backup in place of the database, while no session runs.",
+		Use: "restore FILE", Args: cobra.ExactArgs(1),
+		Short: "Put a backup in place of the database, while no session runs.",
 		Long: "Put a backup in place of the database, while no session runs. " +
 			"The database that was there is kept beside it.",
 		ValidArgsFunction: paths,

@@ -15,27 +15,6 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/migrations"
 )
 
-func newCompletion(std term.Streams) *cobra.Command {
-	shells := []string{"bash", "zsh", "fish", "powershell"}
-	return &cobra.Command{
-		Use: "completion SHELL", Short: "Print a completion script for a shell.",
-		Long: "Print a completion script for SHELL: bash (with its bash-completion package), zsh, fish or powershell.",
-		Args: firstOf(shells), ValidArgs: shells,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			switch root := cmd.Root(); args[0] {
-			case "bash":
-				return root.GenBashCompletionV2(std.Out, true)
-			case "zsh":
-				return root.GenZshCompletion(std.Out)
-			case "fish":
-				return root.GenFishCompletion(std.Out, true)
-			default:
-				return root.GenPowerShellCompletionWithDesc(std.Out)
-			}
-		},
-	}
-}
-
 // complete sets how the value of a flag is completed. Completions make no file and no request.
 func complete(cmd *cobra.Command, flag string, how cobra.CompletionFunc) {
 	if err := cmd.RegisterFlagCompletionFunc(flag, how); err != nil {

@@ -35,7 +35,7 @@ func newConfigShow(p program) *cobra.Command {
 
 func newConfigGet(p program) *cobra.Command {
 	return &cobra.Command{
-		Use: "get KEY", Short: "Print a setting's value.",
+		Use: "get KEY", Args: cobra.ExactArgs(1), Short: "Print a setting's value.",
 		Long:              "Print a setting's value. KEY is its name, or agents.NAME.FIELD.",
 		ValidArgsFunction: settingKeys,
 		RunE: p.onConfig(func(c *config.Config, args []string) error {
@@ -56,7 +56,8 @@ func newConfigGet(p program) *cobra.Command {
 
 func newConfigSet(p program) *cobra.Command {
 	return &cobra.Command{
-		Use: "set KEY VALUE", Short: "Change a setting in agent.yaml, and nothing else there.",
+		Use: "set KEY VALUE", Args: cobra.ExactArgs(2),
+		Short: "Change a setting in agent.yaml, and nothing else there.",
 		Long: "Change a setting in the acp: section of agent.yaml, and nothing else there. " +
 			"KEY is its name, or agents.NAME.FIELD; a list is written with commas.",
 		ValidArgsFunction: settingKeys,

@@ -39,7 +39,8 @@ func newDelegate(p program) *cobra.Command {
 		return runtime.RunDelegation(ctx, c, id, p.std.In, p.std)
 	})
 	cmd := &cobra.Command{
-		Use: "delegate [TASK…]", Short: "Let an agent do a task in its own folder; print its last message.",
+		Use: "delegate [TASK…]", Args: cobra.ArbitraryArgs, SuggestFor: []string{"ask"},
+		Short: "Let an agent do a task in its own folder; print its last message.",
 		RunE: func(cmd *cobra.Command, words []string) error {
 			if id != "" {
 				return run(cmd, nil)

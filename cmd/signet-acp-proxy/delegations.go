@@ -43,7 +43,7 @@ func newDelegations(p program) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "delegations [ID]",
 		Short: "List what agents have asked of one another, newest first, or show one of them.",
-		Args:  atMostOne,
+		Args:  cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
 				return list(cmd, args)
@@ -97,10 +97,11 @@ func newDelegations(p program) *cobra.Command {
 	for _, c := range forScripts {
 		cmd.AddCommand(p.forScripts(c))
 	}
-	cmd.AddCommand(
-		p.aboutDelegation("diff ID", "Print what it has changed, as a patch that git apply takes.", p.printPatch),
-		p.aboutDelegation("verdict ID N [NOTE…]", "Say how good its result was: N from -1 (harmful) to 1 (helpful).",
-			storeVerdict))
+	verdict := p.aboutDelegation("verdict ID N [NOTE…]",
+		"Say how good its result was: N from -1 (harmful) to 1 (helpful).", storeVerdict)
+	verdict.Args = cobra.MinimumNArgs(2)
+	cmd.AddCommand(verdict,
+		p.aboutDelegation("diff ID", "Print what it has changed, as a patch that git apply takes.", p.printPatch))
 	return p.forScripts(cmd)
 }
 
@@ -120,7 +121,7 @@ func (p program) withDelegation(work onDelegation) func(*cobra.Command, []string
 // aboutDelegation makes a command about one delegation.
 func (p program) aboutDelegation(use, short string, work onDelegation) *cobra.Command {
 	return &cobra.Command{
-		Use: use, Short: short,
+		Use: use, Short: short, Args: cobra.ExactArgs(1),
 		Long: short + " ID is that of a delegation, or six or more characters " +
 			"of its beginning or end that no other id shares.",
 

@@ -113,7 +113,9 @@ func TestDocsNameWhatThereIs(t *testing.T) {
 		}
 		for _, found := range lines.FindAllStringSubmatch(string(page), -1) {
 			line := found[1] + found[2]
-			cmd, args, err := grammar(term.Streams{}).Find(strings.Fields(line))
+			root := grammar(term.Streams{}, new(bool))
+			root.InitDefaultCompletionCmd()
+			cmd, args, err := root.Find(strings.Fields(line))
 			// those take a shell, or a person, to read
 			if err == nil && len(args) > 0 && !strings.ContainsAny(line, "[\"") {
 				err = errors.Join(cmd.ParseFlags(args), cmd.ValidateArgs(cmd.Flags().Args()))
@@ -168,5 +170,5 @@ func TestPlainWords(t *testing.T) {
 			walk(sub)
 		}
 	}
-	walk(grammar(term.Streams{}))
+	walk(grammar(term.Streams{}, new(bool)))
 }

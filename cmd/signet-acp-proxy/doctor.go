@@ -15,7 +15,8 @@ import (
 func newDoctor(p program) *cobra.Command {
 	var agents []string
 	cmd := &cobra.Command{
-		Use: "doctor", Short: "Check the setup, and change nothing; exit 1 on a problem.",
+		Use: "doctor", SuggestFor: []string{"status", "check", "health", "diagnose"},
+		Short: "Check the setup, and change nothing; exit 1 on a problem.",
 		RunE: func(*cobra.Command, []string) error {
 			c, err := config.Load(*p.flags)
 			var flag config.FlagError

@@ -2,6 +2,8 @@ package main
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -20,12 +22,13 @@ func newForget(p program) *cobra.Command {
 	var source string
 	var undo bool
 	cmd := &cobra.Command{
-		Use: "forget SESSION", Short: "Remove one conversation everywhere.",
+		Use: "forget SESSION", SuggestFor: []string{"remove", "delete", "rm", "undo"},
+		Short: "Remove one conversation everywhere.",
 		Args: func(cmd *cobra.Command, args []string) error {
 			if source != "" || undo {
 				return cobra.NoArgs(cmd, args)
 			}
-			return arguments(cmd, args)
+			return cobra.ExactArgs(1)(cmd, args)
 		},
 		Long: "Remove one conversation everywhere, and what was learned from it. SESSION " + namesSession +
 			" On a terminal you are asked first; elsewhere it has to be the whole id, or --yes is needed." +
@@ -33,7 +36,7 @@ func newForget(p program) *cobra.Command {
 		ValidArgsFunction: sessionIDs(p.flags),
 		PreRunE: func(*cobra.Command, []string) error {
 			if undo && (source != "" || r.ForGood) {
-				return misuse("--undo stands alone")
+				return errors.New("--undo stands alone")
 			}
 			return nil
 		},
@@ -62,19 +65,19 @@ func newPrune(p program) *cobra.Command {
 	var o correlation.PruneOptions
 	var olderThan string
 	cmd := &cobra.Command{
-		Use:   "prune",
+		Use: "prune", SuggestFor: []string{"clean"},
 		Short: "Remove old conversations that are delivered; without --yes, list them.",
 		PreRunE: func(*cobra.Command, []string) error {
 			if olderThan == "" && o.Keep == 0 {
-				return invalid("which ones? give --older-than AGE or --keep N")
+				return errors.New("which ones? give --older-than AGE or --keep N")
 			}
 			if o.Keep < 0 {
-				return invalid("--keep: give a number from 1 on")
+				return errors.New("--keep: give a number from 1 on")
 			}
 			if olderThan != "" {
 				age, err := config.ParseAge(olderThan)
 				if err != nil {
-					return invalid("--older-than: %w", err)
+					return fmt.Errorf("--older-than: %w", err)
 				}
 				o.Before = time.Now().Add(-age)
 			}

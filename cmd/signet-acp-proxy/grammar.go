@@ -13,8 +13,8 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/term"
 )
 
-// grammar makes the whole command line: the relay, and the commands beside it.
-func grammar(std term.Streams) *cobra.Command {
+// grammar makes the whole command line: the relay, and the commands beside it. running becomes true when one runs.
+func grammar(std term.Streams, running *bool) *cobra.Command {
 	var f config.Flags
 	var version bool
 	p := program{&f, new(bool), std}
@@ -25,10 +25,10 @@ func grammar(std term.Streams) *cobra.Command {
 		newPreview(p), newDoctor(p),
 		newAgents(p), newDelegate(p), newDelegations(p),
 		newDeliver(p), newMCP(p), newMemory(p), newForget(p), newPrune(p), newBackup(p), newRestore(p),
-		newSetup(p), newConfig(p), newUninstall(p), newCompletion(std), newVersion(p),
+		newSetup(p), newConfig(p), newUninstall(p), newVersion(p),
 	)
-	checkArguments(root)
-	root.SetHelpCommand(newHelp())
+	explain(root, std)
+	noteRuns(root, running)
 	common := root.PersistentFlags()
 	common.SortFlags = false
 	common.StringVar(&f.Memory, "memory", "", "The `SOURCE` of context: auto, daemon, embedded or off.")
@@ -56,7 +56,6 @@ func grammar(std term.Streams) *cobra.Command {
 	root.SilenceErrors, root.SilenceUsage = true, true
 	root.SetOut(std.Out)
 	root.SetErr(std.Err)
-	root.SetHelpFunc(printHelp)
 	root.SetFlagErrorFunc(flagMisuse)
 	return root
 }
@@ -69,9 +68,10 @@ func run(args []string, std term.Streams) int {
 	if slices.Equal(args, []string{"-v"}) {
 		args = []string{"version"}
 	}
-	root := grammar(std)
+	running := false
+	root := grammar(std, &running)
 	root.SetArgs(withSigns(args))
-	err := root.Execute()
+	cmd, err := root.ExecuteC()
 	var exit exitError
 	var flag config.FlagError
 	switch {
@@ -79,7 +79,10 @@ func run(args []string, std term.Streams) int {
 		return 0
 	case errors.As(err, &flag):
 		exit = exitError{exitUsage, flag}
-	case !errors.As(err, &exit):
+	case errors.As(err, &exit):
+	case !running:
+		exit = exitError{exitUsage, fmt.Errorf("%w (see %s -h)", err, cmd.CommandPath())}
+	default:
 		for line := range strings.Lines(err.Error()) {
 			std.Say("%s", strings.TrimSuffix(line, "\n"))
 		}
@@ -113,7 +116,7 @@ func forLogin(args []string) []string {
 
 // parse parses a command line without executing it.
 func parse(args []string) (*cobra.Command, error) {
-	cmd, args, err := grammar(term.Streams{}).Find(args)
+	cmd, args, err := grammar(term.Streams{}, new(bool)).Find(args)
 	if err == nil {
 		err = cmd.ParseFlags(args)
 	}

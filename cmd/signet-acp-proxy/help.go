@@ -14,35 +14,25 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/upstream"
 )
 
-const relayUsage = `  signet-acp-proxy [flags] --agent NAME               relay to a known harness
+const (
+	helpTemplate  = "{{fold 0 (or .Long .Short)}}\n\n{{.UsageString}}"
+	usageTemplate = `Usage:
+{{if .HasParent}}  {{.UseLine}}
+{{else}}  signet-acp-proxy [flags] --agent NAME               relay to a known harness
   signet-acp-proxy [flags] [--agent NAME] -- COMMAND  relay to any ACP agent
   signet-acp-proxy [flags] COMMAND                    one of these:
-`
+{{end}}{{if .HasAvailableSubCommands}}
+Commands (COMMAND -h explains one):
+{{range .Commands}}{{if .IsAvailableCommand}}  {{rpad .Name 12}} {{fold 15 .Short}}
+{{end}}{{end}}{{end}}{{if .HasAvailableLocalFlags}}
+Flags:
+{{flags .LocalFlags}}{{end}}
+{{if .HasParent}}Flags of every command: signet-acp-proxy -h
+{{else}}Agents: {{fold 8 agents}}
 
-// settingsTopic is what help calls the settings.
-const settingsTopic = "settings"
-
-// newHelp makes the command that explains the others, and the settings.
-func newHelp() *cobra.Command {
-	return &cobra.Command{
-		Use: "help [COMMAND…]", Short: "Explain a command, or settings.",
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if len(args) == 1 && args[0] == settingsTopic {
-				s := term.On(cmd.OutOrStdout())
-				_, err := io.WriteString(s.W, settingsHelp(cmp.Or(s.Width, settingsWidth)))
-				return err
-			}
-			about, rest, err := cmd.Root().Find(args)
-			if err == nil && len(rest) > 0 {
-				err = unexpected(about, rest[0])
-			}
-			if err != nil {
-				return err
-			}
-			return about.Help()
-		},
-	}
-}
+Settings, and the variables that set them: signet-acp-proxy help settings
+{{end}}`
+)
 
 // The widths of help and of the table of settings in columns where the output is no terminal.
 const (
@@ -50,48 +40,22 @@ const (
 	settingsWidth = 100
 )
 
-// printHelp prints the help of a command. The flags that all commands take are explained with the root command's.
-func printHelp(cmd *cobra.Command, _ []string) {
-	cmd.Flags().SortFlags = false // they are defined in a useful order
-	s := term.On(cmd.OutOrStdout())
-	width := cmp.Or(s.Width, helpWidth)
-	var b strings.Builder
-	fmt.Fprintf(&b, "%s\n\nUsage:\n", term.Wrap(cmp.Or(cmd.Long, cmd.Short), width, 0))
-	if cmd.HasParent() {
-		fmt.Fprintf(&b, "  %s\n", cmd.UseLine())
-	} else {
-		b.WriteString(relayUsage)
-	}
-	if commands := cmd.Commands(); len(commands) > 0 {
-		longest := 0
-		for _, sub := range commands {
-			longest = max(longest, len(sub.Name()))
-		}
-		b.WriteString("\nCommands (COMMAND -h explains one):\n")
-		for _, sub := range commands {
-			if sub.IsAvailableCommand() {
-				head := fmt.Sprintf("  %-*s  ", longest, sub.Name())
-				b.WriteString(head + term.Wrap(sub.Short, width, len(head)) + "\n")
-			}
-		}
-	}
-	if own := cmd.LocalNonPersistentFlags(); own.HasAvailableFlags() {
-		b.WriteString("\nFlags:\n" + own.FlagUsagesWrapped(width))
-	}
-	common := cmd.Root().PersistentFlags()
-	if cmd.HasParent() {
-		var names []string
-		common.VisitAll(func(flag *pflag.Flag) { names = append(names, "--"+flag.Name) })
-		const also = "Also: "
-		b.WriteString("\n" + also +
-			term.Wrap(strings.Join(names, ", ")+" (signet-acp-proxy -h)", width, len(also)) + "\n")
-	} else {
-		const agents = "Agents: "
-		b.WriteString("\nFlags of every command:\n" + common.FlagUsagesWrapped(width) +
-			"\n" + agents + term.Wrap(strings.Join(upstream.Names(), ", "), width, len(agents)) +
-			"\n\nSettings, and the variables that set them: signet-acp-proxy help " + settingsTopic + "\n")
-	}
-	_, _ = io.WriteString(s.W, b.String())
+// explain has a command and those below it print their help to std, in lines that fit.
+func explain(root *cobra.Command, std term.Streams) {
+	width := func() int { return cmp.Or(term.On(std.Out).Width, helpWidth) }
+	cobra.AddTemplateFuncs(map[string]any{
+		"agents": func() string { return strings.Join(upstream.Names(), ", ") },
+		"flags":  func(set *pflag.FlagSet) string { return set.FlagUsagesWrapped(width()) },
+		"fold":   func(indent int, text string) string { return term.Wrap(text, width(), indent) },
+	})
+	root.SetHelpTemplate(helpTemplate)
+	root.SetUsageTemplate(usageTemplate)
+	settings := &cobra.Command{Use: "settings", Short: "Every setting, and the variable that sets it."}
+	settings.SetHelpFunc(func(*cobra.Command, []string) {
+		s := term.On(std.Out)
+		_, _ = io.WriteString(s.W, settingsHelp(cmp.Or(s.Width, settingsWidth)))
+	})
+	root.AddCommand(settings)
 }
 
 // settingsHelp is the table of settings. On a narrow screen the rule for the variables' names stands in place of each

@@ -13,7 +13,7 @@ import (
 func newInit(p program) *cobra.Command {
 	var yes, dryRun bool
 	cmd := &cobra.Command{
-		Use:   "init",
+		Use: "init", SuggestFor: []string{"install", "start"},
 		Short: "Set up the Signet folder and your clients, and show what agents are told.",
 		Long: "Make the Signet folder with short template files, set up the clients that are found (it asks first), " +
 			"count the conversations that agents have had, and show what an agent would be told now. Files in the folder stay as they are.",

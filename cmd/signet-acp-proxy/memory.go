@@ -2,9 +2,11 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -76,11 +78,11 @@ func newMemoryAdd(p program) *cobra.Command {
 	m := embedded.Memory{Source: "memory add"}
 	var dir string
 	cmd := &cobra.Command{
-		Use: "add TEXT", Short: "Keep a memory.",
+		Use: "add TEXT", Args: cobra.ExactArgs(1), SuggestFor: []string{"remember"}, Short: "Keep a memory.",
 		Long: "Keep a memory: TEXT, or what stdin holds if that is -.",
 		PreRunE: func(cmd *cobra.Command, args []string) (err error) {
 			if !(m.Importance >= 0 && m.Importance <= 1) {
-				return invalid("--importance: give a number from 0 to 1")
+				return errors.New("--importance: give a number from 0 to 1")
 			}
 			m.Content, m.ImportanceSet = args[0], cmd.Flags().Changed("importance")
 			if m.Content == "-" {
@@ -112,13 +114,14 @@ func newMemorySearch(p program) *cobra.Command {
 	var q embedded.Query
 	var here bool
 	cmd := &cobra.Command{
-		Use: "search QUERY", Short: "Find memories, best first.",
-		Long: "Find memories by the words of QUERY, best first.",
+		Use: "search QUERY…", Args: cobra.MinimumNArgs(1), SuggestFor: []string{"find", "recall", "grep"},
+		Short: "Find memories, best first.",
+		Long:  "Find memories by the words of QUERY, best first; it may be several arguments.",
 		PreRunE: func(_ *cobra.Command, args []string) (err error) {
 			if q.Limit < 1 {
-				return invalid("--limit: give a number from 1 on")
+				return errors.New("--limit: give a number from 1 on")
 			}
-			q.Text, q.AllProjects = args[0], !here
+			q.Text, q.AllProjects = strings.Join(args, " "), !here
 			q.Project, err = projectOf(".")
 			return err
 		},
@@ -142,10 +145,10 @@ func newMemoryList(p program) *cobra.Command {
 	var filter embedded.Filter
 	var here, rules, agents bool
 	cmd := &cobra.Command{
-		Use: "list", Short: "List memories, newest first.",
+		Use: "list", SuggestFor: []string{"memories", "rules"}, Short: "List memories, newest first.",
 		PreRunE: func(*cobra.Command, []string) (err error) {
 			if filter.Limit < 1 || filter.Offset < 0 {
-				return invalid("--limit and --offset: give a number from 1 on")
+				return errors.New("--limit and --offset: give a number from 1 on")
 			}
 			if here {
 				filter.Project, err = projectOf(".")
@@ -191,7 +194,7 @@ func newMemoryList(p program) *cobra.Command {
 
 func newMemoryShow(p program) *cobra.Command {
 	return p.forScripts(&cobra.Command{
-		Use: "show ID", Short: "Show one memory.",
+		Use: "show ID", Args: cobra.ExactArgs(1), Short: "Show one memory.",
 		Long: "Show one memory. ID may be the beginning of an id, if it is unique.",
 		RunE: p.onData(func(ctx context.Context, d *runtime.Data, args []string) error {
 			m, err := d.Memories.Get(ctx, args[0])
@@ -214,7 +217,7 @@ func newMemoryShow(p program) *cobra.Command {
 
 func newMemoryEdit(p program) *cobra.Command {
 	return p.forScripts(&cobra.Command{
-		Use: "edit ID TEXT", Short: "Change what a memory says.",
+		Use: "edit ID TEXT", Args: cobra.ExactArgs(2), Short: "Change what a memory says.",
 		Long: "Change what a memory says. The old text is not learned again from its conversation.",
 		RunE: p.onMemory("changed", editMemory),
 	})
@@ -222,14 +225,15 @@ func newMemoryEdit(p program) *cobra.Command {
 
 func newMemoryPin(p program) *cobra.Command {
 	return p.forScripts(&cobra.Command{
-		Use: "pin ID", Short: "Give a memory to every session of its project, whatever the prompt.",
-		RunE: p.onMemory("pinned", pinMemory),
+		Use: "pin ID", Args: cobra.ExactArgs(1),
+		Short: "Give a memory to every session of its project, whatever the prompt.",
+		RunE:  p.onMemory("pinned", pinMemory),
 	})
 }
 
 func newMemoryPromote(p program) *cobra.Command {
 	return p.forScripts(&cobra.Command{
-		Use: "promote LINE", Short: "Copy a line of an agent's own notes into our memory.",
+		Use: "promote LINE", Args: cobra.ExactArgs(1), Short: "Copy a line of an agent's own notes into our memory.",
 		Long: "Copy a LINE of an agent's own notes into our memory, for the other agents; memory list --agents shows " +
 			"the lines. The agent that wrote it does not get it from us.",
 		RunE: p.onMemory("",
@@ -243,7 +247,7 @@ func newMemoryPromote(p program) *cobra.Command {
 func newMemoryForget(p program) *cobra.Command {
 	r := removal.Removal{Std: p.std}
 	cmd := &cobra.Command{
-		Use:   "forget ID",
+		Use: "forget ID", Args: cobra.ExactArgs(1),
 		Short: "Remove a memory; it is not learned again from its conversation.",
 		Long: "Remove a memory; it is not learned again from its conversation. For an hour, forget --undo brings it " +
 			"back. ID may be the beginning of an id, if it is unique.",
@@ -288,7 +292,8 @@ func newMemoryExport(p program) *cobra.Command {
 func newMemoryImport(p program) *cobra.Command {
 	var o embedded.ImportOptions
 	cmd := &cobra.Command{
-		Use: "import [FILE]", Short: "Read memories as export writes them; all or nothing.",
+		Use: "import [FILE]", Args: cobra.MaximumNArgs(1),
+		Short: "Read memories as export writes them; all or nothing.",
 		Long: "Read memories as export writes them, from FILE or stdin; all or nothing. Only texts, times and " +
 			"projects are taken, as imported text: use --trust for what you exported yourself. With session and " +
 			"position, neighbouring memories help to find one another.",

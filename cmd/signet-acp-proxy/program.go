@@ -35,14 +35,9 @@ type exitError struct {
 func (e exitError) Error() string { return fmt.Sprint(e.err) }
 func (e exitError) Unwrap() error { return e.err }
 
-// invalid makes the error of a command line that is not valid, and says how it must be.
-func invalid(format string, args ...any) error {
-	return exitError{exitUsage, fmt.Errorf(format, args...)}
-}
-
-// misuse is invalid for a mistake that help explains.
+// misuse makes the error of a command line of which only the command itself can see that it is not valid.
 func misuse(format string, args ...any) error {
-	return invalid(format+" (see signet-acp-proxy -h)", args...)
+	return exitError{exitUsage, fmt.Errorf(format, args...)}
 }
 
 // A program is what the commands share: the flags that all or many of them take, and the streams.

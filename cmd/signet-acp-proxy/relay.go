@@ -30,7 +30,7 @@ func newRelay(p program) *cobra.Command {
 		Use: "signet-acp-proxy", Long: "Give any ACP agent a memory.",
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 0 && cmd.ArgsLenAtDash() != 0 {
-				return unexpected(cmd, args[0])
+				return noCommand(cmd, args[0])
 			}
 			return nil
 		},

@@ -21,7 +21,7 @@ const namesSession = "is an ACP session id, a Signet key, an acpx record, or the
 // newLog makes the command that prints a conversation.
 func newLog(p program) *cobra.Command {
 	return p.forScripts(&cobra.Command{
-		Use:   "log SESSION",
+		Use: "log SESSION", Args: cobra.ExactArgs(1), SuggestFor: []string{"cat", "transcript", "print"},
 		Short: "Print a conversation: who said what, the tools in between, what was inserted.",
 		Long: "Print a conversation: who said what, the tools in between, and what was inserted. " +
 			"SESSION " + namesSession,
@@ -40,7 +40,8 @@ func newLog(p program) *cobra.Command {
 func newShow(p program) *cobra.Command {
 	var withText bool
 	cmd := &cobra.Command{
-		Use: "show ID", Short: "Show a session: its ids, what was injected, what was delivered.",
+		Use: "show ID", Args: cobra.ExactArgs(1),
+		Short: "Show a session: its ids, what was injected, what was delivered.",
 		Long: "Show a session: its ids, what was injected, what was delivered; or a delegation. ID " + namesSession +
 			" The id of a delegation shows what was asked, and the result.",
 		ValidArgsFunction: sessionIDs(p.flags),
@@ -77,8 +78,9 @@ func newShow(p program) *cobra.Command {
 func newEvents(p program) *cobra.Command {
 	var follow bool
 	cmd := &cobra.Command{
-		Use: "events SESSION", Short: "Print what happened in a session, without what was said.",
-		Long: "Print what happened in a session, oldest first, without what was said. SESSION " + namesSession,
+		Use: "events SESSION", Args: cobra.ExactArgs(1),
+		Short: "Print what happened in a session, without what was said.",
+		Long:  "Print what happened in a session, oldest first, without what was said. SESSION " + namesSession,
 
 		ValidArgsFunction: sessionIDs(p.flags),
 		RunE: p.onData(func(ctx context.Context, d *runtime.Data, args []string) error {
@@ -108,14 +110,15 @@ func newHandoff(p program) *cobra.Command {
 	var to string
 	var run bool
 	cmd := &cobra.Command{
-		Use: "handoff SESSION", Short: "Continue a conversation with another agent.",
+		Use: "handoff SESSION", Args: cobra.ExactArgs(1), SuggestFor: []string{"continue", "resume"},
+		Short: "Continue a conversation with another agent.",
 		Long: "Continue a conversation with another agent: the next session of that agent in the same project, " +
 			"within an hour, is told how this one ended, once. Prints the command that starts it. SESSION " +
 			namesSession,
 		ValidArgsFunction: sessionIDs(p.flags),
 		PreRunE: func(*cobra.Command, []string) error {
 			if to == "" {
-				return misuse("--to is missing: name the agent that continues")
+				return errors.New("--to is missing: name the agent that continues")
 			}
 			return nil
 		},

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"slices"
 
@@ -21,11 +22,13 @@ func newSessions(p program) *cobra.Command {
 		handoff string
 	)
 	cmd := &cobra.Command{
-		Use: "sessions [WORDS…]", Short: "List sessions, newest first.",
-		Long: "List sessions, newest first; with WORDS, only those in which all of them were said.",
+		Use: "sessions [WORDS…]", Args: cobra.ArbitraryArgs,
+		SuggestFor: []string{"history", "list", "ls", "conversations"},
+		Short:      "List sessions, newest first.",
+		Long:       "List sessions, newest first; with WORDS, only those in which all of them were said.",
 		PreRunE: func(_ *cobra.Command, words []string) (err error) {
 			if filter.Words = words; filter.Limit < 0 {
-				return misuse("--limit must be 0 (all) or more, not %d", filter.Limit)
+				return fmt.Errorf("--limit must be 0 (all) or more, not %d", filter.Limit)
 			}
 			if here {
 				filter.Here, err = os.Getwd()

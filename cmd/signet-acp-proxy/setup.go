@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"io"
 	"slices"
 	"strings"
@@ -29,7 +30,12 @@ func newSetup(p program) *cobra.Command {
 		Long: "Add agents with memory to a client's configuration. " +
 			"CLIENT is one of " + strings.Join(clients.Names(), ", ") + "; or print, for an entry to paste. " +
 			"NAME is an agent; without one, all that are found on this machine are added.",
-		Args: firstOf(choices),
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return errors.New("CLIENT is missing")
+			}
+			return oneOf("CLIENT", args[0], choices)
+		},
 		ValidArgsFunction: func(
 			cmd *cobra.Command, args []string, typed string,
 		) ([]cobra.Completion, cobra.ShellCompDirective) {
@@ -132,7 +138,7 @@ func (s setup) takeOut(file *clients.File, names []string) error {
 // print prints entries for any other client.
 func (s setup) print(c *config.Config, names []string) error {
 	if s.remove {
-		return invalid("print writes no file, so there is nothing to remove")
+		return misuse("print writes no file, so there is nothing to remove")
 	}
 	if len(names) == 0 {
 		s.std.Say("no agent was found on PATH: name one of %s", strings.Join(c.AgentNames(), ", "))

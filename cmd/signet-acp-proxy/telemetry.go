@@ -19,7 +19,8 @@ func newUsage(p program) *cobra.Command {
 		in correlation.Scope
 	)
 	cmd := &cobra.Command{
-		Use: "usage", Short: "Sum up tokens and cost, and what memory added to prompts.",
+		Use: "usage", SuggestFor: []string{"stats", "cost", "tokens"},
+		Short:   "Sum up tokens and cost, and what memory added to prompts.",
 		Long:    "Sum up tokens and cost, as far as harnesses report them, and what memory added to prompts.",
 		PreRunE: func(*cobra.Command, []string) error { return oneOf("--by", by, telemetry.Groupings) },
 		RunE: p.onData(func(ctx context.Context, d *runtime.Data, _ []string) error {

@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"path/filepath"
@@ -35,12 +36,13 @@ func newView(p program) *cobra.Command {
 		return nil
 	}
 	cmd := &cobra.Command{
-		Use: "view", Short: "Look at sessions, memories and usage in a browser.",
+		Use: "view", SuggestFor: []string{"open", "ui", "web", "dashboard"},
+		Short: "Look at sessions, memories and usage in a browser.",
 		Long: "Write sessions, memories and usage as one page, which needs no network and no server, and open it " +
 			"in a browser. The page's path is printed.",
 		PreRunE: func(*cobra.Command, []string) error {
 			if live && out != "" {
-				return misuse("--live or --out, not both")
+				return errors.New("--live or --out, not both")
 			}
 			return nil
 		},
