@@ -10,16 +10,6 @@ import (
 	"unicode"
 )
 
-// A Memory is one that the daemon knows.
-type Memory struct {
-	ID, Content, Type, Tags string
-	Project                 string // "": none
-	Importance              float64
-	Pinned, Forgotten       bool
-	Created                 time.Time
-	Reason                  string // of the last change
-}
-
 // Remember stores a memory, dated now, and returns its id.
 func (d *Daemon) Remember(content, kind string) string {
 	return d.RememberAt(content, kind, d.opts.Now())

@@ -7,13 +7,6 @@ import (
 	"time"
 )
 
-// A message is what one agent sent to another.
-type message struct {
-	id, from, content string
-	sent              time.Time
-	acknowledged      []string // keys
-}
-
 // Send leaves a message of another agent for every session, and returns its id. The newer kind adds it to its replies
 // until it is acknowledged; the others have it in the inbox alone.
 func (d *Daemon) Send(from, content string) string {

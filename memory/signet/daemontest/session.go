@@ -1,36 +1,10 @@
 package daemontest
 
 import (
-	"fmt"
 	"net/http"
 	"slices"
 	"time"
 )
-
-type session struct {
-	path       string // runtime path of the claim; "" is none
-	claimed    time.Time
-	seen       bool // had a full start
-	bypassed   bool
-	ended      time.Time
-	endedBy    string
-	given      [][]string // ids that the last prompt-submits gave, newest first
-	live       string     // the prompts as they came; not Older
-	stored     string     // the longest transcript that there was; not Older
-	bypassSaid bool       // a session-end was answered with bypassed
-	extracted  int        // bytes of its transcript that checkpoints have handed over; not Older
-	recorded   []string   // ids that were given under the key: feedback for others is rejected
-}
-
-// session returns the session of a key, new if need be.
-func (d *Daemon) session(key string) *session {
-	s := d.sessions[key]
-	if s == nil {
-		s = &session{}
-		d.sessions[key] = s
-	}
-	return s
-}
 
 // Know makes words entities that the daemon knows: the newer and the middle kind then recall only for prompts with one
 // of them. Before that, every word counts as one.
@@ -74,12 +48,6 @@ func (d *Daemon) Bypass(key string, on bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.session(key).bypassed = on
-}
-
-// id makes an id that is the same in each run.
-func (d *Daemon) id(kind string) string {
-	d.serial++
-	return fmt.Sprintf("%s-%04d", kind, d.serial)
 }
 
 // heldByOther reports a claim of another path, which lasts 4 h.
