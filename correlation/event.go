@@ -70,6 +70,14 @@ type (
 		Injection Injection `json:"injection"`
 	}
 
+	// Unclaimed: the identity went in with a user's prompt, from a state, because the ledger could not be asked in time
+	// (Store.Claim). It counts as a claim, unless another process has made one meanwhile.
+	Unclaimed struct {
+		Session   int       `json:"session"`
+		From      State     `json:"from"`
+		Injection Injection `json:"injection"`
+	}
+
 	// ContextStored: a context was fetched and is not used yet. It replaces an older one.
 	ContextStored struct {
 		Session int             `json:"session"`
@@ -212,6 +220,7 @@ var kinds = map[string]struct {
 	"parent_known":    {ParentKnown{}, false},
 	"titled":          {Titled{}, true},
 	"injected":        {Injected{}, true},
+	"unclaimed":       {Unclaimed{}, true},
 	"context_stored":  {ContextStored{}, true},
 	"context_dropped": {ContextDropped{}, false},
 	"compacting":      {Compacting{}, false},

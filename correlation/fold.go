@@ -75,6 +75,46 @@ func (e Injected) fold(b *Batch) error {
 	return b.record(e, row, turn)
 }
 
+// fold takes the claim that the prompt left without. One of this process for another block was granted too late.
+func (e Unclaimed) fold(b *Batch) error {
+	row, err := b.session(e.Session)
+	if err != nil {
+		return err
+	}
+	have, err := b.store.freshState(b.ctx, b.tx, row)
+	if err != nil {
+		return err
+	}
+	var claim int64
+	var by string
+	if err := b.tx.QueryRowContext(b.ctx, `SELECT claim, claim_by FROM sessions WHERE id = ?`,
+		row).Scan(&claim, &by); err != nil {
+		return err
+	}
+	in := e.Injection
+	in.Session, in.At, in.Outcome = row, b.store.now(), Kept
+	ours := have == e.From
+	if have == InFlight && by == b.process {
+		ours = true
+		err = b.exec(`UPDATE injections SET outcome = ? WHERE id = ?`, WasRefused, claim)
+	}
+	if err == nil && ours {
+		_, in.Outcome, err = b.store.nextState(row, e.From, Step{Name: Sent})
+	}
+	if err != nil {
+		return err
+	}
+	if claim, err = insertInjection(b.ctx, b.tx, in); err != nil {
+		return err
+	}
+	if ours {
+		err = b.exec(`UPDATE sessions SET state = ?, claim = ?, claim_by = ?, claim_from = ?, last_active = ?
+			WHERE id = ?`, InFlight, claim, b.process, e.From, b.now(), row)
+	}
+	e.Injection.Text = "" // the ledger has it
+	return errors.Join(err, b.record(e, row, 0))
+}
+
 func (e ContextStored) fold(b *Batch) error {
 	payload := []byte(e.Context)
 	e.Context = json.RawMessage("null") // it may be large, and is in its table

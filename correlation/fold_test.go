@@ -20,6 +20,7 @@ func TestFolds(t *testing.T) {
 		return []Event{TurnBegan{Session: 1, Turn: 1, Key: "k"}, e}
 	}
 	call := func(id string) ToolCall { return ToolCall{ID: id, Title: "CANARY"} }
+	unclaimed := Unclaimed{Session: 1, From: Armed, Injection: Injection{Kind: "identity", Text: "CANARY"}}
 	for name, tt := range map[string]struct {
 		events      []Event
 		query, want string
@@ -30,6 +31,8 @@ func TestFolds(t *testing.T) {
 		"a parent":                      {[]Event{ParentKnown{1, "p"}}, "SELECT parent_key FROM sessions", "p"},
 		"a title":                       {[]Event{Titled{1, "CANARY"}}, "SELECT title FROM sessions", "CANARY"},
 		"an identity":                   {[]Event{Injected{Session: 1, Injection: Injection{Kind: "system", Text: "CANARY"}}}, "SELECT kind || session || text FROM injections", "system1CANARY"},
+		"a claim that was not had":      {[]Event{unclaimed, Stepped{Session: 1, Step: Step{Name: Answered}}}, all + "(SELECT state || (SELECT kind || text || outcome FROM injections) v FROM sessions)", "doneidentityCANARYkept"},
+		"one that another process has":  {[]Event{Stepped{Session: 1, Step: Step{Name: NothingToTell}}, unclaimed, Stepped{Session: 1, Step: Step{Name: Failed}}}, all + "(SELECT state || (SELECT kind || outcome FROM injections) v FROM sessions)", "doneidentitykept"},
 		"a context":                     {[]Event{ContextStored{1, "k", time.UnixMilli(7), []byte(`"CANARY"`)}}, "SELECT context_key || context_at || CAST(context AS TEXT) FROM sessions", `k7"CANARY"`},
 		"a context that is used":        {[]Event{ContextStored{1, "k", time.Now(), []byte("1")}, ContextDropped{1}}, "SELECT count(*) FROM sessions WHERE context IS NOT NULL", "0"},
 		"a summary is owed":             {[]Event{Summarised{1, "CANARY"}}, "SELECT kind || session || payload FROM debts WHERE kind = 'compaction'", "compaction1CANARY"},

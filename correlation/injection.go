@@ -24,6 +24,7 @@ type Injection struct {
 	Bytes   int       `json:"bytes"` // zero: of Text
 	FetchMS int64     `json:"fetchMs"`
 	HeldMS  int64     `json:"heldMs"`
+	CutMS   int64     `json:"cutMs,omitempty"` // after which the search of memory was cut off; 0: it was not
 	Items   []string  `json:"items,omitempty"` // ids of the memories inside
 	At      time.Time `json:"-"`
 	Outcome Outcome   `json:"outcome,omitempty"`
@@ -49,9 +50,9 @@ func insertInjection(ctx context.Context, tx *sql.Tx, inj Injection) (int64, err
 	}
 	var id int64
 	err := tx.QueryRowContext(ctx, `INSERT INTO injections (session, key, kind, block_id, source, bytes, fetch_ms,
-		held_ms, at, outcome, items, text)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING id`,
-		inj.Session, inj.Key, inj.Kind, inj.BlockID, inj.Source, inj.Bytes, inj.FetchMS, inj.HeldMS,
+		held_ms, cut_ms, at, outcome, items, text)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING id`,
+		inj.Session, inj.Key, inj.Kind, inj.BlockID, inj.Source, inj.Bytes, inj.FetchMS, inj.HeldMS, inj.CutMS,
 		sqlite.Stamp(inj.At), inj.Outcome, sqlite.List(inj.Items), inj.Text).Scan(&id)
 	return id, err
 }
@@ -63,14 +64,15 @@ func (s *Store) Injections(ctx context.Context, id int64) ([]Injection, error) {
 		SELECT `+injectionColumns+`, text FROM injections WHERE session IN ancestors ORDER BY id DESC`, id)
 }
 
-const injectionColumns = `id, session, key, kind, block_id, source, bytes, fetch_ms, held_ms, at, outcome, items, title`
+const injectionColumns = `id, session, key, kind, block_id, source, bytes, fetch_ms, held_ms, cut_ms, at, outcome,
+	items, title`
 
 // scanInjection reads injectionColumns and a text.
 func scanInjection(row sqlite.Row) (inj Injection, err error) {
 	var at int64
 	var items []byte
 	err = row.Scan(&inj.ID, &inj.Session, &inj.Key, &inj.Kind, &inj.BlockID, &inj.Source, &inj.Bytes, &inj.FetchMS,
-		&inj.HeldMS, &at, &inj.Outcome, &items, &inj.Title, &inj.Text)
+		&inj.HeldMS, &inj.CutMS, &at, &inj.Outcome, &items, &inj.Title, &inj.Text)
 	if err != nil {
 		return inj, err
 	}

@@ -214,18 +214,18 @@ var faults = []fault{
 	{who: "harness", what: "leaves a process that has its pipes", words: "litters", kept: 2},
 	{who: "harness", what: "says 100,000 messages in a turn", words: "flood=100000", kept: 2},
 
-	{who: "disk", what: "a folder in the place of the database", bare: true, with: put("acp/sessions.db", ""), said: `sessions\.db`, kept: 2, doctor: `sessions\.db: (the disk fails|it cannot be written)`, mend: noDatabase},
-	{who: "disk", what: "a database that is none", bare: true, with: put("acp/sessions.db", strings.Repeat("this is no database\n", 1000)), said: `no memory`, kept: 2, doctor: `is damaged or no database`, mend: noDatabase},
-	{who: "disk", what: "a database of a newer version", bare: true, with: func(f *faulty) {
+	{who: "disk", what: "a folder in the place of the database", with: put("acp/sessions.db", ""), said: `sessions\.db`, kept: 2, doctor: `sessions\.db: (the disk fails|it cannot be written)`, mend: noDatabase},
+	{who: "disk", what: "a database that is none", with: put("acp/sessions.db", strings.Repeat("this is no database\n", 1000)), said: `no memory`, kept: 2, doctor: `is damaged or no database`, mend: noDatabase},
+	{who: "disk", what: "a database of a newer version", with: func(f *faulty) {
 		put("acp", "")(f)
 		f.makeDatabase(f.database(), "PRAGMA user_version = 99999", "CREATE TABLE migrations (name TEXT)",
 			"INSERT INTO migrations VALUES ('9999_later.sql')")
 	}, said: `newer version`, kept: 2, doctor: `newer version`, mend: noDatabase},
-	{who: "disk", what: "a database of another program", bare: true, with: func(f *faulty) {
+	{who: "disk", what: "a database of another program", with: func(f *faulty) {
 		put("acp", "")(f)
 		f.makeDatabase(f.database(), "CREATE TABLE sessions (name TEXT)")
 	}, said: tables, kept: 2, doctor: tables + `.*sessions is not ours`, mend: noDatabase},
-	{who: "disk", what: "a table that was dropped", bare: true, with: alter("DROP TABLE events"), said: tables + `.*table events is missing`, kept: 2, doctor: tables + `.*table events is missing`, mend: restored},
+	{who: "disk", what: "a table that was dropped", with: alter("DROP TABLE events"), said: tables + `.*table events is missing`, kept: 2, doctor: tables + `.*table events is missing`, mend: restored},
 	{who: "disk", what: "a trigger that refuses turns", with: alter("CREATE TRIGGER no BEFORE INSERT ON turns BEGIN SELECT RAISE(ABORT, 'no'); END"), talk: func(f *faulty) { f.ask(); f.ask() }, said: tables + `.*trigger no is not ours`, kept: 2, doctor: tables + `.*trigger no is not ours`, mend: restored},
 	{who: "disk", what: "our folder replaced by an older copy", talk: func(f *faulty) {
 		f.ask()
@@ -242,7 +242,7 @@ var faults = []fault{
 		f.ask()
 	}, said: `/live was removed: what is said goes on in a new one`, kept: 2},
 	{who: "disk", what: "our folder mounted read-only", bare: true, with: readOnly, said: `cannot be written`, kept: -1, doctor: `/acp cannot be written: .*read-only`},
-	{who: "disk", what: "a database that somebody else holds", bare: true, talk: func(f *faulty) {
+	{who: "disk", what: "a database that somebody else holds", talk: func(f *faulty) {
 		b := f.box
 		db, err := sql.Open("sqlite3", "file:"+f.database())
 		must(b, err)

@@ -26,6 +26,8 @@ type Context struct {
 	// KeySpent: the daemon's start of this key is in doubt (ErrKeySpent), and this context came from elsewhere.
 	KeySpent bool     `json:"keySpent,omitempty"`
 	Warnings []string `json:"warnings,omitempty"` // the daemon's, for people
+	// CutOff is how long a search took that ran out of time, and left something out; 0: it did not.
+	CutOff time.Duration `json:"-"`
 	// Continued is how the conversation that this session continues ended, as the function Continued tells it. It is
 	// said whatever the source.
 	Continued string `json:"-"`

@@ -198,3 +198,6 @@ DROP INDEX deliveries_session;
 CREATE UNIQUE INDEX debts_open ON debts (key, kind) WHERE done = 0 AND payload = '';
 CREATE INDEX debts_due     ON debts (due) WHERE done = 0;
 CREATE INDEX debts_session ON debts (session);
+
+-- After how many milliseconds a search of memory was cut off whose finds went in; 0: it was not.
+ALTER TABLE injections ADD COLUMN cut_ms INTEGER NOT NULL DEFAULT 0;

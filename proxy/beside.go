@@ -1,8 +1,6 @@
 package proxy
 
 import (
-	"context"
-
 	"github.com/Signet-AI/signet-acp-proxy/correlation"
 	"github.com/Signet-AI/signet-acp-proxy/proxy/session"
 )
@@ -23,8 +21,4 @@ func (b *beside) Hurry(when session.Urgency) { b.recorder.hurry(when) }
 
 func (b *beside) Fault(s *session.Session, err error) {
 	b.recorder.o.Log.Error().Err(err).Str("session", s.Label()).Msg("a session's state stays as it is")
-}
-
-func (b *beside) Unlocked(ctx context.Context) (context.Context, context.CancelFunc) {
-	return b.finder.database.unlessLocked(ctx)
 }

@@ -6,7 +6,6 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/correlation"
 	"github.com/Signet-AI/signet-acp-proxy/guard"
 	"github.com/Signet-AI/signet-acp-proxy/proxy/session"
-	"github.com/Signet-AI/signet-acp-proxy/sqlite"
 )
 
 // Claim moves a session to in flight and records the injection, in one transaction that only one proxy can win.
@@ -20,7 +19,6 @@ func (f *finder) Claim(
 			return f.database.with(ctx, first, func(b *Backend) error {
 				row, err := f.file.Row(ctx, s.Number())
 				if err == nil {
-					ctx := sqlite.WithLockWait(ctx, f.o.ClaimLimit)
 					_, err = b.Ledger.Claim(ctx, row, []correlation.State{from}, f.file.Process(), in)
 				}
 				if claimed = err == nil; claimed {
@@ -38,7 +36,7 @@ func (f *finder) Claim(
 		case <-ctx.Done(): // nobody waits for it any more
 		}
 		if claimed {
-			f.talk.Tell(func(c *session.Connection) { c.Ungranted(s) })
+			f.talk.Tell(func(c *session.Connection) { c.Ungranted(s, in.BlockID) })
 		}
 	})
 	return answer

@@ -15,6 +15,7 @@ import (
 )
 
 const (
+	openWait        = 100 * time.Millisecond // for another program's lock, as the database is opened
 	openRetry       = 250 * time.Millisecond // pause before a locked database is opened again
 	learnAfter      = 300 * time.Millisecond // from the last turn's end until turns are learned from
 	learnLimit      = 10 * time.Second       // for learning at one go; the rest is left for later, or another process
@@ -36,7 +37,6 @@ type database struct {
 	beforeEnd func() // called before the end of the process is recorded
 
 	opened  chan struct{} // closed once backend is set, or opening has failed for good
-	refused chan struct{} // closed once somebody else turned out to have it locked as it was opened
 	backend *Backend      // read through now or ready only, once opened is closed
 	running context.Context
 	stop    context.CancelFunc // ends running
@@ -49,7 +49,7 @@ type database struct {
 
 func newDatabase(e *env) *database {
 	d := &database{
-		env: e, beforeEnd: func() {}, opened: make(chan struct{}), refused: make(chan struct{}),
+		env: e, beforeEnd: func() {}, opened: make(chan struct{}),
 		learnable: make(chan struct{}, 1), stopped: make(chan struct{}),
 	}
 	d.running, d.stop = context.WithCancel(context.Background())
@@ -101,9 +101,8 @@ func (d *database) learnUntilMore() (more bool) {
 // open opens the backend. A locked database is tried again until the conversation ends.
 func (d *database) open() {
 	defer close(d.opened)
-	refuse := sync.OnceFunc(func() { close(d.refused) })
 	for {
-		backend, err := d.o.Open(sqlite.WithLockWait(d.running, d.o.ClaimLimit))
+		backend, err := d.o.Open(sqlite.WithLockWait(d.running, openWait))
 		if err == nil {
 			d.backend = backend
 			return
@@ -116,7 +115,6 @@ func (d *database) open() {
 			d.o.Log.Error().Err(err).Msg("opening the database")
 			return
 		}
-		refuse()
 		d.o.Log.Info().Err(err).Msg("the database cannot be opened yet")
 		select {
 		case <-time.After(openRetry):
@@ -162,26 +160,6 @@ func (d *database) messages(key string) []memory.Item {
 func (d *database) ready(ctx context.Context) *Backend {
 	await(ctx, d.opened)
 	return d.now()
-}
-
-// unlessLocked returns a context that ends also when somebody else turns out to hold the database locked: no prompt
-// waits for that longer than ClaimLimit.
-func (d *database) unlessLocked(ctx context.Context) (context.Context, context.CancelFunc) {
-	ctx, cancel := context.WithCancel(ctx)
-	d.tasks.run("watching the lock", func(context.Context) {
-		defer cancel()
-		opening, folding := d.refused, d.file.Refusal()
-		if d.now() != nil {
-			opening = nil
-		}
-		d.file.Hurry()
-		select {
-		case <-opening:
-		case <-folding:
-		case <-ctx.Done():
-		}
-	})
-	return ctx, cancel
 }
 
 var errNoLedger = errors.New("no database")

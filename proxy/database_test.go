@@ -79,8 +79,8 @@ func TestMadeElsewhereJustNow(t *testing.T) {
 	}
 }
 
-// A database that somebody has locked when the conversation begins is tried again beside it: prompts wait for it no
-// longer than the limit of a claim, everything is recorded, and the context goes in once that is possible.
+// A database that somebody has locked when the conversation begins is tried again beside it: the first prompt has
+// the identity all the same, everything is recorded, and the memories go in once that is possible.
 func TestLockedAtTheStart(t *testing.T) {
 	w := newWorld(t)
 	locked := make(chan struct{})
@@ -94,12 +94,12 @@ func TestLockedAtTheStart(t *testing.T) {
 				return nil, sqlite.ErrBusy
 			}
 		}
-		o.ClaimLimit = 10 * time.Millisecond
+		o.HoldLimit = 40 * time.Millisecond
 	})
 	c.open()
 	c.call(1, "session/new", cwd)
 	c.prompt(2, "s1", "first")
-	if b := c.blocks(0); len(b) != 1 {
+	if b := c.blocks(0); len(b) != 2 || !strings.Contains(b[0], "## Identity") {
 		t.Errorf("the first prompt: %q", b)
 	}
 	close(locked)
@@ -126,7 +126,7 @@ func TestLockedAtTheEnd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t)
 		w.pipe = func() (io.ReadCloser, io.WriteCloser) { r, wr := io.Pipe(); return r, wr }
-		c := w.start(newSource(), echo(), func(o *Options) { o.HoldLimit, o.ClaimLimit, o.Now = 0, 0, nil })
+		c := w.start(newSource(), echo(), func(o *Options) { o.HoldLimit, o.Now = 0, nil })
 		c.open()
 		var ids []string
 		for i := range 5 {

@@ -68,9 +68,9 @@ func TestDeadlines(t *testing.T) {
 		{name: "the database", where: func(*hangingBackend, func(context.Context)) {}, open: true,
 			first: defaultHold, then: defaultHold},
 		{name: "the database, once it is open", where: func(*hangingBackend, func(context.Context)) {}, locked: true,
-			first: defaultClaim, then: defaultClaim},
+			first: defaultHold, then: defaultHold},
 		{name: "the database, in the session", where: func(*hangingBackend, func(context.Context)) {}, locked: true,
-			early: true, first: defaultClaim, then: defaultClaim},
+			early: true, first: defaultHold, then: defaultHold},
 	} {
 		for _, heeds := range []bool{true, false} {
 			t.Run(tt.name+map[bool]string{true: "", false: ", for ever"}[heeds], func(t *testing.T) {
@@ -95,7 +95,7 @@ func TestDeadlines(t *testing.T) {
 						}
 						plain(f, line, say)
 					}, func(o *Options) {
-						o.HoldLimit, o.ClaimLimit, o.LookLimit, o.FetchLimit, o.PerPrompt = 0, 0, 0, 0, true
+						o.HoldLimit, o.LookLimit, o.FetchLimit, o.PerPrompt = 0, 0, 0, true
 						o.Now = nil
 						open := o.Open
 						o.Open = func(ctx context.Context) (*Backend, error) {

@@ -28,14 +28,11 @@ func (f *fetcher) Fetch(job session.FetchJob) {
 		defer func() {
 			f.talk.Tell(func(c *session.Connection) { c.FetchEnded(job.Fetch, got, stored, err) })
 		}()
-		b := f.database.now()
-		if b == nil {
-			err = errNoLedger
-			return
-		}
-		if job.Local {
-			got, err = b.Memory.Identity(job.Who), nil
+		if b := f.database.now(); job.Local {
+			got, err = f.o.Identity(job.Who), nil
 			got.Fetched = f.o.Now()
+		} else if b == nil {
+			err = errNoLedger
 		} else {
 			got, err = f.start(ctx, b, job.Who)
 		}
@@ -45,17 +42,20 @@ func (f *fetcher) Fetch(job session.FetchJob) {
 	})
 }
 
-// Identity reads the local identity files; nothing where there is no memory yet.
-func (f *fetcher) Identity(who memory.Session) <-chan memory.Context {
-	read := make(chan memory.Context, 1)
+// Identity reads the local identity files for a held prompt.
+func (f *fetcher) Identity(p *session.Held, who memory.Session) {
+	f.identity(who, func(got memory.Context) {
+		f.talk.Tell(func(c *session.Connection) { c.IdentityRead(p, got) })
+	})
+}
+
+// identity reads the local identity files; a panic leaves nothing of them.
+func (f *fetcher) identity(who memory.Session, read func(memory.Context)) {
 	f.tasks.run("identity", func(context.Context) {
 		var got memory.Context
-		defer func() { read <- got }()
-		if b := f.database.now(); b != nil {
-			got = b.Memory.Identity(who)
-		}
+		defer func() { read(got) }()
+		got = f.o.Identity(who)
 	})
-	return read
 }
 
 // start fetches the context of a session.
@@ -120,6 +120,9 @@ func (f *fetcher) recall(ctx context.Context, p *session.Held, words string) mem
 	got, err := b.Memory.Recall(ctx, who, words, given)
 	if err != nil && !errors.Is(err, memory.ErrUnavailable) {
 		f.o.Log.Info().Err(err).Str("key", who.Key).Msg("recalling")
+	}
+	if got.CutOff > 0 {
+		f.o.Log.Info().Str("key", who.Key).Dur("after", got.CutOff).Msg("the search of memory was cut off")
 	}
 	got.Items = slices.DeleteFunc(got.Items, func(it memory.Item) bool {
 		return slices.Contains(given, it.Text) || it.ID != "" && slices.Contains(given, it.ID)

@@ -203,6 +203,12 @@ func (w *world) osPipe() (io.ReadCloser, io.WriteCloser) {
 	return r, wr
 }
 
+// A Memory is a source of memory and of the local identity files.
+type Memory interface {
+	memory.Source
+	Identity(memory.Session) memory.Context
+}
+
 // start starts a relay between this test and an agent.
 func (w *world) start(mem Memory, a agent, change ...func(*Options)) *connection {
 	w.t.Helper()
@@ -220,12 +226,12 @@ func (w *world) start(mem Memory, a agent, change ...func(*Options)) *connection
 	db, store := w.connect()
 	var hangup sync.Once
 	o := Options{
-		Client:  Client{In: clientIn, Out: clientOut, Stderr: &c.talk},
-		Harness: Harness{In: agentIn, Out: agentOut, Hangup: func() { hangup.Do(func() { agentIn.Close() }) }},
-		Name:    "echo",
-		// There for slow machines, and here too long to matter; a memory that is to come too late has HoldLimit -
-		// ClaimLimit.
-		HoldLimit: 2 * patience, ClaimLimit: patience, LookLimit: patience,
+		Client:   Client{In: clientIn, Out: clientOut, Stderr: &c.talk},
+		Harness:  Harness{In: agentIn, Out: agentOut, Hangup: func() { hangup.Do(func() { agentIn.Close() }) }},
+		Name:     "echo",
+		Identity: mem.Identity,
+		// there for slow machines, and here too long to matter
+		HoldLimit: 2 * patience, LookLimit: patience,
 		Now: func() time.Time { return time.Now().Add(time.Duration(c.clock.Load())) },
 		Events: func(folded func(bool, []int)) (Events, error) {
 			var err error

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -86,7 +87,8 @@ func TestReplayBeforeTheLedgerAnswers(t *testing.T) {
 	}
 }
 
-// A claim that the ledger takes after the prompt has left without its context is taken back: the next prompt gets it.
+// A claim that the ledger takes after the prompt has left without its context is taken back. The identity went in its
+// place, the next prompt gets the rest.
 func TestClaimThatComesTooLate(t *testing.T) {
 	w := newWorld(t)
 	left, taken := make(chan struct{}), make(chan struct{})
@@ -102,17 +104,28 @@ func TestClaimThatComesTooLate(t *testing.T) {
 			}
 			return claim()
 		}}
-	}), func(o *Options) { o.HoldLimit, o.ClaimLimit = time.Second, time.Second/2 }) // which this claim takes longer than
+	}), func(o *Options) { o.HoldLimit = time.Second }) // which this claim takes longer than
 	c.open()
 	c.call(1, "session/new", cwd)
 	w.awaitFetch(c, "s1")
 	c.prompt(2, "s1", "first")
 	close(left)
 	<-taken
-	w.await("s1", correlation.Armed)
+	w.await("s1", correlation.IdentityGiven)
 	c.prompt(3, "s1", "second")
-	if first, second := c.blocks(0), c.blocks(1); len(first) != 1 || len(second) != 2 {
+	if first, second := c.blocks(0), c.blocks(1); len(first) != 2 || len(second) != 2 {
 		t.Errorf("the first prompt had %d blocks, the second %d", len(first), len(second))
+	}
+	c.synced()
+	blocks, err := w.store.Injections(t.Context(), w.session("echo", "s1").ID)
+	var ended []string
+	for _, in := range blocks {
+		ended = append(ended, in.Kind+" "+string(in.Outcome))
+	}
+	want := []string{"context refused", "identity kept", "memories kept"}
+	slices.Sort(ended)
+	if err != nil || !slices.Equal(ended, want) {
+		t.Errorf("the ledger has %q, %v", ended, err)
 	}
 }
 

@@ -40,7 +40,6 @@ type Events interface {
 	Flush(context.Context) error
 	Row(ctx context.Context, session int) (int64, error)
 	Folded(context.Context) error
-	Refusal() <-chan struct{}
 	Hurry()
 	Close(context.Context) (left bool, err error)
 }
@@ -63,17 +62,10 @@ type Ledger interface {
 	IsAlias(ctx context.Context, id string, of correlation.Session, listed []string) (bool, error)
 }
 
-// Memory says what an agent should be told; *memory.Auto is one.
-type Memory interface {
-	memory.Source
-	// Identity reads the local identity files, without asking anyone.
-	Identity(memory.Session) memory.Context
-}
-
 // A Backend is what the relay remembers with.
 type Backend struct {
 	Ledger Ledger
-	Memory Memory
+	Memory memory.Source
 	// Messages returns what other agents have sent to the session of a key and was not inserted there yet. It must not
 	// wait. May be nil.
 	Messages func(key string) []memory.Item
@@ -126,8 +118,11 @@ type Options struct {
 	// pump.
 	Open func(context.Context) (*Backend, error)
 
-	HoldLimit  time.Duration // a prompt waits no longer than this for its context; 1.5 s
-	ClaimLimit time.Duration // and within that no longer than this for a database that somebody else has locked; 100 ms
+	// Identity reads the local identity files, which need no database; nil: there are none. It may be called by any
+	// goroutine.
+	Identity func(memory.Session) memory.Context
+
+	HoldLimit time.Duration // a prompt waits no longer than this for the database and its context; 1.5 s
 	// a frame from the harness waits no longer than this for the database; 250 ms
 	LookLimit  time.Duration
 	FetchLimit time.Duration                     // a fetch may run this long; 15 s
@@ -164,13 +159,11 @@ const (
 	defaultHold    = 1500 * time.Millisecond
 	defaultFetch   = 15 * time.Second
 	defaultContext = 15 * time.Minute
-	defaultClaim   = 100 * time.Millisecond
 )
 
 // withDefaults returns a copy in which zero values are replaced by their defaults.
 func (o Options) withDefaults() *Options {
 	o.HoldLimit = cmp.Or(o.HoldLimit, defaultHold)
-	o.ClaimLimit = cmp.Or(o.ClaimLimit, defaultClaim)
 	o.LookLimit = cmp.Or(o.LookLimit, DefaultLook)
 	o.FetchLimit = cmp.Or(o.FetchLimit, defaultFetch)
 	o.ContextAge = cmp.Or(o.ContextAge, defaultContext)
@@ -179,6 +172,9 @@ func (o Options) withDefaults() *Options {
 	}
 	if o.Heard == nil {
 		o.Heard = func(...correlation.Event) {}
+	}
+	if o.Identity == nil {
+		o.Identity = func(memory.Session) memory.Context { return memory.Context{} }
 	}
 	if o.Task == nil {
 		o.Task = func(prompt string) string { return prompt }

@@ -83,8 +83,10 @@ func (p *placer) identityBlock(
 	if p.database.ready(ctx) == nil {
 		return block, "", false
 	}
+	read := make(chan memory.Context, 1)
+	p.fetcher.identity(of.Who, func(got memory.Context) { read <- got })
 	select {
-	case got := <-p.fetcher.Identity(of.Who):
+	case got := <-read:
 		// The same files give the same block in every session, so that a provider's cache of system prompts works.
 		style := memory.Style{Kind: memory.KindContext, ToolHint: p.toolHint(of.Mode)}
 		block, ok = memory.Compose("", memory.Context{Identity: got.Identity}, memory.Context{}, style)

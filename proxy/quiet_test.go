@@ -70,8 +70,6 @@ func (*noted) Flush(context.Context) error { return nil }
 
 func (*noted) Folded(context.Context) error { return nil }
 
-func (*noted) Refusal() <-chan struct{} { return nil }
-
 func (*noted) Hurry() {}
 
 func (*noted) Row(context.Context, int) (int64, error) { return 1, nil }
@@ -140,6 +138,9 @@ func (l given) Injections(context.Context, int64) ([]correlation.Injection, erro
 // remembering gives a quiet relay a memory and a shelf.
 func remembering(mem Memory) func(*Options) {
 	return func(o *Options) {
+		if mem != nil {
+			o.Identity = mem.Identity
+		}
 		o.Open = func(context.Context) (*Backend, error) {
 			return &Backend{Ledger: &shelf{titled: make(chan string, 1)}, Memory: mem}, nil
 		}
@@ -151,7 +152,7 @@ func newQuiet(t testing.TB, change ...func(*Options)) *quiet {
 	still := time.Now().Add(time.Hour) // no limit passes
 	o := Options{
 		Client: Client{Out: &q.client, Stderr: &q.told}, Harness: Harness{In: &q.harness},
-		HoldLimit: 2 * patience, ClaimLimit: patience, LookLimit: patience, Now: func() time.Time { return still },
+		HoldLimit: 2 * patience, LookLimit: patience, Now: func() time.Time { return still },
 	}
 	for _, f := range change {
 		f(&o)

@@ -53,7 +53,7 @@ func relaysAlike(t *testing.T, w *world, seed uint64, n int) {
 	}
 	c, h := w.scripted(func(o *Options) {
 		o.Compat = Compat{Answers: devin.Answers}
-		o.HoldLimit, o.ClaimLimit = 60*time.Millisecond, 30*time.Millisecond // some wait for what never comes
+		o.HoldLimit = 60 * time.Millisecond // some wait for what never comes
 	})
 	c.openFor(h)
 	got, answering := c.collect(), make(chan struct{})

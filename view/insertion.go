@@ -67,6 +67,9 @@ func newInsertion(one correlation.Injection, texts map[string]string) insertion 
 		What:   count(len(one.Items), "memory", "memories") + ", " + telemetry.Bytes(int64(one.Bytes)),
 		Waited: fmt.Sprintf("%d ms to find, the prompt waited %d ms", one.FetchMS, one.HeldMS),
 	}
+	if one.CutMS > 0 {
+		t.Waited += fmt.Sprintf("; the search was cut off after %d ms", one.CutMS)
+	}
 	for _, id := range one.Items {
 		t.Items = append(t.Items, item{ID: id, Text: chars.Title(texts[id]), Shown: texts[id] != ""})
 	}

@@ -1,6 +1,7 @@
 package embedded
 
 import (
+	"context"
 	"database/sql"
 	"fmt"
 	"slices"
@@ -96,10 +97,11 @@ func TestCounts(t *testing.T) {
 func TestNoTime(t *testing.T) {
 	w := newWorld(t)
 	w.said("/p", "a", "The lighthouse keeper paints the railing every April.", "Noted.")
-	s := New(w.db, Options{RecallLimit: time.Nanosecond})
-	c, err := s.Recall(t.Context(), memory.Session{Key: "k", Project: "/p"}, "Who paints the railing?", nil)
-	if err != nil || len(c.Items) > 0 {
-		t.Errorf("%+v, %v", c.Items, err)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Nanosecond)
+	defer cancel()
+	c, err := w.Recall(ctx, memory.Session{Key: "k", Project: "/p"}, "Who paints the railing?", nil)
+	if err != nil || len(c.Items) > 0 || c.CutOff == 0 {
+		t.Errorf("%+v, %v", c, err)
 	}
 }
 

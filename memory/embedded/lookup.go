@@ -27,6 +27,7 @@ type search struct {
 	kind    string   // the type; empty: any
 	seen    []string // ids and texts that are left out
 	most    int
+	cut     *bool // set if the deadline leaves something out; nil: nobody asks
 
 	// keys are those of the session that asks and of the one that it was forked from: what these said is left out.
 	keys     [2]string

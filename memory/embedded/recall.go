@@ -3,6 +3,7 @@ package embedded
 import (
 	"context"
 	"slices"
+	"time"
 
 	"github.com/Signet-AI/signet-acp-proxy/memory"
 	"github.com/Signet-AI/signet-acp-proxy/memory/embedded/rank"
@@ -16,8 +17,6 @@ var _ memory.Source = (*Store)(nil)
 func (s *Store) Start(ctx context.Context, session memory.Session) (memory.Context, error) {
 	begun := s.opts.Now()
 	c := s.Identity(session)
-	ctx, cancel := context.WithTimeout(ctx, s.opts.RecallLimit)
-	defer cancel()
 	items, err := s.startItems(ctx, session)
 	if err != nil {
 		s.opts.Log.Debug().Err(err).Str("key", session.Key).Msg("start without memories")
@@ -28,15 +27,17 @@ func (s *Store) Start(ctx context.Context, session memory.Session) (memory.Conte
 }
 
 // Recall implements memory.Source: what earlier sessions and stored memories say about a prompt, at most maxRecalled
-// items; nothing when nothing is relevant, or when the database takes longer than Options.RecallLimit. What the session
-// itself said is not recalled to it. It never fails.
+// items; nothing when nothing is relevant. When ctx's deadline cuts it off it returns what it has by then, and says so
+// (CutOff). What the session itself said is not recalled to it. It never fails.
 func (s *Store) Recall(ctx context.Context, session memory.Session, prompt string,
 	seen []string) (memory.Context, error) {
-	begun := s.opts.Now()
-	ctx, cancel := context.WithTimeout(ctx, s.opts.RecallLimit)
-	defer cancel()
-	c := memory.Context{Source: memory.FromEmbedded, Fetched: begun}
-	items, err := s.recall(ctx, session, prompt, seen)
+	begun := time.Now()
+	c := memory.Context{Source: memory.FromEmbedded, Fetched: s.opts.Now()}
+	cut := false
+	items, err := s.recall(ctx, session, prompt, seen, &cut)
+	if cut || err != nil && timedOut(err) {
+		c.CutOff = time.Since(begun)
+	}
 	if err != nil {
 		if ctx.Err() == nil || context.Cause(ctx) == context.DeadlineExceeded {
 			s.opts.Log.Info().Err(err).Str("key", session.Key).Int("bytes", len(prompt)).
@@ -45,15 +46,16 @@ func (s *Store) Recall(ctx context.Context, session memory.Session, prompt strin
 		return c, nil
 	}
 	c.Items = items
-	c.Took = s.opts.Now().Sub(begun)
+	c.Took = time.Since(begun)
 	return c, nil
 }
 
-func (s *Store) recall(ctx context.Context, session memory.Session, prompt string,
-	seen []string) ([]memory.Item, error) {
+// recall sets cut if it leaves something out for want of time.
+func (s *Store) recall(ctx context.Context, session memory.Session, prompt string, seen []string,
+	cut *bool) ([]memory.Item, error) {
 	in := search{
 		text: prompt, project: session.Project, keys: [2]string{session.Key, session.ParentKey},
-		all: s.opts.OtherProjects, seen: seen, most: maxRecalled,
+		all: s.opts.OtherProjects, seen: seen, most: maxRecalled, cut: cut,
 	}
 	q, ranked, err := s.rank(ctx, in)
 	if err != nil {
@@ -69,8 +71,8 @@ func (s *Store) recall(ctx context.Context, session memory.Session, prompt strin
 	if !worth {
 		ranked = nil
 	}
-	beside, cancel := partOfDeadline(ctx, besideShare)
-	defer cancel()
+	beside, done := in.share(ctx, besideShare)
+	defer done()
 	digests, err := s.recallDigests(beside, &q, ranked, in)
 	if err != nil && !timedOut(err) {
 		return nil, err

@@ -141,11 +141,13 @@ func TestRecallFailsOpen(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer tx.Rollback()
-	w.opts.RecallLimit = 20 * time.Millisecond
-	if c, err := w.Recall(t.Context(), memory.Session{}, "When is the fire drill?", nil); err != nil || !c.Empty() {
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
+	defer cancel()
+	c, err := w.Recall(ctx, memory.Session{}, "When is the fire drill?", nil)
+	if err != nil || !c.Empty() || c.CutOff == 0 {
 		t.Errorf("%+v, %v", c, err)
 	}
-	if _, err := w.Start(t.Context(), memory.Session{}); err != nil {
+	if _, err := w.Start(ctx, memory.Session{}); err != nil {
 		t.Error(err)
 	}
 }

@@ -75,28 +75,35 @@ const (
 	besideShare  = .6 // of the rest: rules and digests, without which passages are told all the same
 )
 
-// partOfDeadline returns a context that ends after a share of the time before ctx's deadline.
-func partOfDeadline(ctx context.Context, part float64) (context.Context, context.CancelFunc) {
+// share returns a context that ends after a share of the time before ctx's deadline. done, which is called when the
+// work is, notes whether that was too short.
+func (in search) share(ctx context.Context, part float64) (limited context.Context, done func()) {
 	deadline, ok := ctx.Deadline()
 	if !ok {
 		return ctx, func() {}
 	}
-	return context.WithTimeout(ctx, time.Duration(part*float64(time.Until(deadline))))
+	limited, cancel := context.WithTimeout(ctx, time.Duration(part*float64(time.Until(deadline))))
+	return limited, func() {
+		if in.cut != nil && limited.Err() != nil {
+			*in.cut = true
+		}
+		cancel()
+	}
 }
 
 // rank returns the passages that may answer a text, the best first. When the deadline passes it returns what was found
 // until then.
 func (s *Store) rank(ctx context.Context, in search) (rank.Query, []*rank.Passage, error) {
 	q := rank.Ask(in.text, s.opts.Now())
-	looking, cancel := partOfDeadline(ctx, lookShare)
-	defer cancel()
+	looking, done := in.share(ctx, lookShare)
+	defer done()
 	all, err := s.candidates(looking, &q, in)
 	if err != nil || len(all) == 0 {
 		return q, nil, err
 	}
 	ranked := q.Rank(all)
-	comparing, cancel := partOfDeadline(ctx, compareShare)
-	defer cancel()
+	comparing, done := in.share(ctx, compareShare)
+	defer done()
 	if err := s.supersede(comparing, &q, ranked); err != nil && !timedOut(err) {
 		return q, nil, err
 	}

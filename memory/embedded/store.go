@@ -22,9 +22,6 @@ type Options struct {
 	Files         []string
 	OtherProjects bool // recall from other projects as well
 	NotPersonal   bool // what a person likes is told only in the project where it was said
-	// RecallLimit is how long a prompt may wait for the database; past it the prompt goes with what was found. 0: 100
-	// ms.
-	RecallLimit time.Duration
 	// Erase takes what was forgotten here out of other places that hold it, the files of events. nil: there are none.
 	Erase func(context.Context) error
 	Now   func() time.Time // nil: time.Now
@@ -40,9 +37,6 @@ func (s *Store) across(query string) string {
 	return query
 }
 
-// recallTime is how long a prompt may wait for the database, unless Options say otherwise.
-const recallTime = 100 * time.Millisecond
-
 // A Store is the embedded memory. It does not close the database. Methods may be called from several goroutines, and
 // other processes may use the same database.
 type Store struct {
@@ -54,9 +48,6 @@ type Store struct {
 func New(db *sql.DB, o Options) *Store {
 	if o.Now == nil {
 		o.Now = time.Now
-	}
-	if o.RecallLimit == 0 {
-		o.RecallLimit = recallTime
 	}
 	return &Store{db: db, opts: o}
 }

@@ -32,7 +32,7 @@ func newWorld(t testing.TB) *world {
 	t.Cleanup(func() { db.Close() })
 	w := &world{t: t, db: db, now: time.Date(2026, 10, 3, 12, 0, 0, 0, time.UTC)}
 	clock := func() time.Time { return w.now }
-	w.Store = New(db, Options{Now: clock, RecallLimit: time.Minute})
+	w.Store = New(db, Options{Now: clock})
 	w.journal = correlation.New(db, correlation.Options{Now: clock})
 	return w
 }

@@ -21,12 +21,11 @@ type Beside interface {
 
 	// For a held prompt.
 
-	// Unlocked returns a context that ends also when another program turns out to hold the database locked.
-	Unlocked(context.Context) (context.Context, context.CancelFunc)
 	// Continued says how the conversation ended that a session continues; "" if it continues none. The ledger has to
 	// have so many events first.
 	Continued(ctx context.Context, s *Session, behind int) <-chan string
-	Identity(memory.Session) <-chan memory.Context
+	// Identity reads the local identity files. IdentityRead follows.
+	Identity(*Held, memory.Session)
 	// Claim asks the ledger whether a session in a state may be given a block, and records that it is. If that is
 	// granted once ctx has ended, and nobody has taken the answer, it is taken back.
 	Claim(ctx context.Context, s *Session, from correlation.State, in correlation.Injection, behind int) <-chan error
@@ -77,14 +76,18 @@ type Held struct {
 	line []byte    // the frame as the client sent it; nil once it has left
 	read time.Time // when that was read: every limit runs from here
 
-	ctx    context.Context      // of its wait, claim included; the client's cancel ends it, too
-	cancel context.CancelFunc   // ends ctx
-	gone   bool                 // it has left
-	lost   correlation.StepName // Compacted or Cleared while its block is in flight, to be applied then
+	ctx       context.Context      // of its wait, claim included; the client's cancel ends it, too
+	cancel    context.CancelFunc   // ends ctx
+	cancelled bool                 // by the client
+	beaten    bool                 // another proxy has claimed its session
+	gone      bool                 // it has left
+	lost      correlation.StepName // Compacted or Cleared while its block is in flight, to be applied then
 
 	recall    recall
-	recallFor time.Duration  // it waits no longer for that
-	found     memory.Context // what memory has found for its words
+	recallFor time.Duration   // it waits no longer for that
+	found     memory.Context  // what memory has found for its words
+	reading   bool            // the local identity files are asked for
+	identity  *memory.Context // these; nil: they are not read
 }
 
 // A recall is how far a search of memory for a prompt's words is.

@@ -12,20 +12,31 @@ import (
 
 const (
 	recallLimit   = 300 * time.Millisecond // a prompt of a session that has its context is held no longer
+	claimTime     = 100 * time.Millisecond // of what a prompt is held at most, kept for the claim
 	minRecallSize = 20                     // characters that such a prompt must have to be searched for
 )
 
 // mustHold reports whether a plain prompt has to be held, because it may get a block or the ledger has not answered.
 // While another prompt of this connection is held or carries a block, none is.
 func (c *Connection) mustHold(s *Session) bool {
-	if s.off() || s.exists.ledger == none || s.context.held != nil {
+	if s.off() || s.context.held != nil {
 		return false
+	}
+	if s.exists.ledger == none { // the identity needs none
+		return s.untold()
 	}
 	// in flight in another proxy: it may have ended there
 	if !s.exists.ledger.answered() || s.exists.ledger == stale || s.context.state != correlation.Done {
 		return true
 	}
 	return len(s.turns.open) == 0 && (c.o.PerPrompt || len(c.news(s)) > 0)
+}
+
+// untold reports whether nothing was told in a session, as far as this process knows without asking the ledger again.
+func (s *Session) untold() bool {
+	e := &s.exists
+	return s.context.state == correlation.Armed && !e.unrecorded() &&
+		(e.ledger == known || e.Open.New || s.history.replay.shown != shownNothing)
 }
 
 // news returns what other agents have sent to a session and was not inserted yet.
@@ -46,7 +57,7 @@ func (c *Connection) hold(p *Held, words string) {
 	s := p.turn.Session
 	s.context.held = p
 	p.ctx, p.cancel = context.WithTimeout(c.o.Context, c.o.Hold)
-	limit, wanted := c.o.Hold-c.o.Claim, true
+	limit, wanted := AskTime(c.o.Hold), true
 	if e := s.exists.ledger; e == known || e == unknown {
 		switch s.context.state {
 		case correlation.Done:
@@ -59,6 +70,9 @@ func (c *Connection) hold(p *Held, words string) {
 		case correlation.Doubt:
 			wanted = false
 		}
+	}
+	if s.context.state == correlation.Armed {
+		c.readIdentity(p) // now, for at the end there may be no time
 	}
 	if wanted {
 		p.recall, p.recallFor = seeking, limit
@@ -73,6 +87,20 @@ func (c *Connection) RecallFor(p *Held) (who memory.Session, given []string, ok 
 	return s.exists.who(), s.history.given(), s.exists.ledger.answered()
 }
 
+// AskTime is how long after a prompt was read it waits for what it is to carry, if it is held for hold at most.
+func AskTime(hold time.Duration) time.Duration { return hold - min(claimTime, hold/4) }
+
+// readIdentity has the local identity files read for a held prompt, once.
+func (c *Connection) readIdentity(p *Held) {
+	if !p.reading {
+		p.reading = true
+		c.beside.Identity(p, p.turn.Session.exists.who())
+	}
+}
+
+// IdentityRead takes the local identity files for a held prompt.
+func (c *Connection) IdentityRead(p *Held, files memory.Context) { p.identity = &files }
+
 // Recalled takes what memory has found for a held prompt's words, without what the session was given before.
 func (c *Connection) Recalled(p *Held, found memory.Context) { p.recall, p.found = sought, found }
 
@@ -81,6 +109,7 @@ func (c *Connection) Recalled(p *Held, found memory.Context) { p.recall, p.found
 func (c *Connection) Cancel(id []byte, key string) {
 	for _, s := range c.sessions {
 		if h := s.context.held; h != nil && !h.gone && (h.key == key || s.ID() == string(id)) {
+			h.cancelled = true
 			h.cancel()
 		}
 	}

@@ -17,39 +17,15 @@ import (
 const maxClaims = 2
 
 // Release is the way of a held prompt: it waits for the session's row and for what the prompt is to carry, composes the
-// block, claims the session and splices. It returns the prompt as it leaves, in parts, and the block; nil: it leaves as
-// it came. What comes for the sessions meanwhile is handled where it waits.
+// block, claims the session and splices. Where there is no time for that, the identity goes in without. It returns the
+// prompt as it leaves, in parts, and the block; nil: it leaves as it came. What comes for the sessions meanwhile is
+// handled where it waits.
 func (c *Connection) Release(p *Held) (parts [][]byte, in *Injection) {
 	defer p.cancel()
-	ctx, stop := c.beside.Unlocked(p.ctx)
-	defer stop()
-	guard.Run("held prompt", func() {
-		for range maxClaims {
-			guard.Point("held prompt")
-			if !c.awaitRow(ctx, p) {
-				return
-			}
-			block := c.awaitBlock(ctx, p)
-			if block == nil {
-				return
-			}
-			spliced, ok := frame.PrependParts(p.line, block.Block.JSON(), "params", "prompt")
-			if !ok {
-				return
-			}
-			if !c.awaitOpened(ctx, p) {
-				return
-			}
-			switch err := c.claim(ctx, p, block); {
-			case err == nil:
-				parts, in = spliced, block
-				return
-			case !errors.Is(err, correlation.ErrStateChanged):
-				return
-			}
-			p.turn.Session.exists.ledger = stale // another proxy was first
-		}
-	})
+	guard.Run("held prompt", func() { parts, in = c.claimed(p) })
+	if in == nil && c.mayGoUnclaimed(p) {
+		guard.Run("held prompt", func() { parts, in = c.unclaimed(p) })
+	}
 	if in == nil {
 		parts = [][]byte{p.line}
 	}
@@ -57,11 +33,72 @@ func (c *Connection) Release(p *Held) (parts [][]byte, in *Injection) {
 	return parts, in
 }
 
+// claimed returns a prompt with its block in front, once the ledger has granted that; nil: nothing goes in, or there
+// was no time.
+func (c *Connection) claimed(p *Held) ([][]byte, *Injection) {
+	for range maxClaims {
+		guard.Point("held prompt")
+		if !c.awaitRow(p.ctx, p) {
+			return nil, nil
+		}
+		block := c.awaitBlock(p.ctx, p)
+		if block == nil {
+			return nil, nil
+		}
+		spliced, ok := frame.PrependParts(p.line, block.Block.JSON(), "params", "prompt")
+		if !ok || !c.awaitOpened(p.ctx, p) {
+			return nil, nil
+		}
+		switch err := c.claim(p.ctx, p, block); {
+		case err == nil:
+			return spliced, block
+		case !errors.Is(err, correlation.ErrStateChanged):
+			return nil, nil
+		}
+		p.beaten, p.turn.Session.exists.ledger = true, stale
+	}
+	return nil, nil
+}
+
+// mayGoUnclaimed reports whether a prompt that the database kept waiting gets the identity all the same: its session
+// is to be told, as far as this process knows, and the client still wants an answer.
+func (c *Connection) mayGoUnclaimed(p *Held) bool {
+	s := p.turn.Session
+	return !p.cancelled && !p.beaten && !s.off() && s.untold()
+}
+
+// unclaimed returns a prompt with the identity in front, which needs no database. That it went in is recorded when that
+// can be; another process that claims the session meanwhile tells it again: twice is a nuisance, never is a failure.
+func (c *Connection) unclaimed(p *Held) ([][]byte, *Injection) {
+	s := p.turn.Session
+	files, ok := c.awaitIdentity(p.ctx, p)
+	if !ok {
+		return nil, nil
+	}
+	in := c.compose(s, kindIdentity, files, memory.Context{})
+	if in == nil {
+		return nil, nil
+	}
+	parts, ok := frame.PrependParts(p.line, in.Block.JSON(), "params", "prompt")
+	if !ok {
+		return nil, nil
+	}
+	in.from, in.unclaimed = s.context.state, true
+	c.describe(p, in)
+	c.record(s, correlation.Unclaimed{Session: s.Number(), From: in.from, Injection: in.Injection})
+	c.inject(s, in)
+	s.history.since += len(p.line)
+	return parts, in
+}
+
 // awaitRow waits until the ledger has answered about a prompt's session. It reports false if nothing is to go in.
 func (c *Connection) awaitRow(ctx context.Context, p *Held) bool {
-	ctx, cancel := p.within(ctx, c.o.Hold-c.o.Claim)
+	s, limit := p.turn.Session, AskTime(c.o.Hold)
+	if last, ok := s.history.newest(); ok && last.unclaimed { // a prompt has waited for it in vain
+		limit = min(limit, recallLimit)
+	}
+	ctx, cancel := p.within(ctx, limit)
 	defer cancel()
-	s := p.turn.Session
 	if !c.until(ctx, func() bool { return s.exists.ledger.answered() }) {
 		return false
 	}
@@ -72,7 +109,7 @@ func (c *Connection) awaitRow(ctx context.Context, p *Held) bool {
 		}
 	}
 	c.settleDoubt(s, true)
-	return !s.off() && s.exists.ledger != stale
+	return !s.off() && s.exists.ledger != stale && s.exists.ledger != none
 }
 
 // awaitBlock waits for what a prompt is to carry, by its session's state, and composes it; nil: nothing.
@@ -107,7 +144,7 @@ func (c *Connection) awaitBlock(ctx context.Context, p *Held) (in *Injection) {
 // awaitContext waits for a fetch, if the prompt may, and for what was recalled, if that goes with it; and composes what
 // there is then.
 func (c *Connection) awaitContext(ctx context.Context, p *Held, f *Fetch, waits bool) *Injection {
-	wait, cancel := p.within(ctx, c.o.Hold-c.o.Claim)
+	wait, cancel := p.within(ctx, AskTime(c.o.Hold))
 	defer cancel()
 	s := p.turn.Session
 	armed, continued := s.context.state == correlation.Armed, ""
@@ -132,7 +169,7 @@ func (c *Connection) awaitContext(ctx context.Context, p *Held, f *Fetch, waits 
 		return c.composeFetched(s, f, KindMemories, f.got.WithoutIdentity(), p.found, continued)
 	case armed: // not there in time, or not at all: the local files go in its place
 		f.missed = true
-		files, _ := await(ctx, c, c.beside.Identity(s.exists.who()))
+		files, _ := c.awaitIdentity(ctx, p)
 		files.Continued = continued
 		return c.compose(s, kindIdentity, files, memory.Context{})
 	case f.ended() && !f.retryable():
@@ -141,6 +178,15 @@ func (c *Connection) awaitContext(ctx context.Context, p *Held, f *Fetch, waits 
 		f.missed = true
 	}
 	return c.compose(s, kindIdentity, memory.Context{Items: c.news(s), Continued: continued}, memory.Context{})
+}
+
+// awaitIdentity waits for the local identity files.
+func (c *Connection) awaitIdentity(ctx context.Context, p *Held) (files memory.Context, ok bool) {
+	c.readIdentity(p)
+	if !c.until(ctx, func() bool { return p.identity != nil }) {
+		return files, false
+	}
+	return *p.identity, true
 }
 
 // composeFetched composes what a fetch has got. If that is nothing, there is nothing to tell.
@@ -161,7 +207,7 @@ func (c *Connection) composeFetched(
 // found for its words.
 func (c *Connection) awaitNews(ctx context.Context, p *Held) *Injection {
 	s := p.turn.Session
-	c.awaitRecall(ctx, p, min(c.o.Hold-c.o.Claim, recallLimit))
+	c.awaitRecall(ctx, p, min(AskTime(c.o.Hold), recallLimit))
 	kind, start := KindRecall, memory.Context{}
 	if news := c.news(s); len(news) > 0 {
 		kind, start = KindMessages, memory.Context{Source: memory.FromDaemon, Items: news}
@@ -202,7 +248,7 @@ func (c *Connection) compose(s *Session, kind string, start, found memory.Contex
 // awaitOpened waits until the harness has opened a prompt's session: before, there is nothing to claim. It reports
 // false if it has not, or will not.
 func (c *Connection) awaitOpened(ctx context.Context, p *Held) bool {
-	ctx, cancel := p.within(ctx, c.o.Hold-c.o.Claim)
+	ctx, cancel := p.within(ctx, AskTime(c.o.Hold))
 	defer cancel()
 	e := &p.turn.Session.exists
 	c.until(ctx, func() bool { return !e.unrecorded() || !e.opening })
@@ -214,16 +260,12 @@ func (c *Connection) awaitOpened(ctx context.Context, p *Held) bool {
 func (c *Connection) claim(ctx context.Context, p *Held, in *Injection) error {
 	limit := c.o.Hold
 	if in.from == correlation.Done { // it has its context, and waits for less
-		limit = min(limit, recallLimit+c.o.Claim)
+		limit = min(limit, recallLimit+c.o.Hold-AskTime(c.o.Hold))
 	}
 	ctx, cancel := p.within(ctx, limit)
 	defer cancel()
 	s := p.turn.Session
-	in.Injection = correlation.Injection{
-		Key: s.exists.Open.Key, Kind: in.Kind, BlockID: in.Block.ID, Text: in.Block.Text, Source: in.Source,
-		Bytes: len(in.Block.Text), FetchMS: in.Took.Milliseconds(), HeldMS: time.Since(p.read).Milliseconds(),
-		Items: in.Block.Items, At: c.o.Now(),
-	}
+	c.describe(p, in)
 	err, ok := await(ctx, c, c.beside.Claim(ctx, s, in.from, in.Injection, c.Behind(s)))
 	if !ok {
 		return ctx.Err()
@@ -235,8 +277,26 @@ func (c *Connection) claim(ctx context.Context, p *Held, in *Injection) error {
 	return err
 }
 
-// Ungranted takes a claim back: the prompt has left without its block.
-func (c *Connection) Ungranted(s *Session) {
+// describe says of a block what the ledger keeps.
+func (c *Connection) describe(p *Held, in *Injection) {
+	cut := p.found.CutOff
+	if p.recall == seeking {
+		cut = time.Since(p.read)
+	}
+	in.Injection = correlation.Injection{
+		Key: p.turn.Session.exists.Open.Key, Kind: in.Kind, BlockID: in.Block.ID, Text: in.Block.Text,
+		Source: in.Source,
+		Bytes:  len(in.Block.Text), FetchMS: in.Took.Milliseconds(), HeldMS: time.Since(p.read).Milliseconds(),
+		CutMS: cut.Milliseconds(), Items: in.Block.Items, At: c.o.Now(),
+	}
+}
+
+// Ungranted takes the claim for a block back: the prompt has left without it. Where the identity went in its place, the
+// ledger has put that in the claim's.
+func (c *Connection) Ungranted(s *Session, blockID string) {
+	if last, ok := s.history.newest(); ok && last.sentHere && last.BlockID != blockID && last.unclaimed {
+		return
+	}
 	c.record(s, correlation.Stepped{Session: s.Number(), Step: correlation.Step{Name: correlation.Refused}})
 }
 

@@ -263,12 +263,13 @@ type Injection struct {
 	Block memory.Block  // set until it is inserted
 	Took  time.Duration // the fetch
 
-	fetch    *Fetch            // that it uses up; nil: none
-	from     correlation.State // in which the session was
-	settled  bool              // its prompt was answered, or will not be
-	shown    bool              // the harness has replayed it since the session was last opened
-	sentHere bool              // this connection has sent it
-	borrowed bool              // another session was given it, as the ledger knows
+	fetch     *Fetch            // that it uses up; nil: none
+	from      correlation.State // in which the session was
+	settled   bool              // its prompt was answered, or will not be
+	shown     bool              // the harness has replayed it since the session was last opened
+	sentHere  bool              // this connection has sent it
+	unclaimed bool              // it left before the ledger could be asked
+	borrowed  bool              // another session was given it, as the ledger knows
 }
 
 // The kinds of injections, as the ledger stores them.

@@ -52,7 +52,6 @@ type stage struct {
 	asked    []*Lookup
 	claims   []error       // its next answers to claims; none: by the row
 	lateBy   time.Duration // for that it takes so long
-	locked   bool          // another program has locked it
 	still    bool          // nothing follows from what happens
 
 	mu      sync.Mutex          // guards what follows
@@ -116,7 +115,7 @@ func newStage(t *testing.T) *stage {
 	p.o = Options{
 		Now:     func() time.Time { return time.Now().UTC() },
 		Harness: "model", Continues: "acpx",
-		Hold: 1500 * time.Millisecond, Claim: 100 * time.Millisecond,
+		Hold:    1500 * time.Millisecond,
 		Project: func(cwd string) string { return cwd },
 		NewKey:  func() string { p.n++; return fmt.Sprintf("key-%d", p.n) },
 	}
@@ -239,24 +238,14 @@ func (w *side) Recall(p *Held, _ string, until time.Time) {
 	})
 }
 
-func (w *side) Unlocked(ctx context.Context) (context.Context, context.CancelFunc) {
-	ctx, cancel := context.WithCancel(ctx)
-	if w.locked {
-		cancel()
-	}
-	return ctx, cancel
-}
-
 func (w *side) Continued(context.Context, *Session, int) <-chan string {
 	answer := make(chan string, 1)
 	answer <- ""
 	return answer
 }
 
-func (w *side) Identity(memory.Session) <-chan memory.Context {
-	answer := make(chan memory.Context, 1)
-	answer <- w.identity
-	return answer
+func (w *side) Identity(p *Held, _ memory.Session) {
+	go w.Do(func(c *Connection) { c.IdentityRead(p, w.identity) })
 }
 
 func (w *side) Claim(
@@ -277,7 +266,7 @@ func (w *side) Claim(
 		case answer <- err:
 		case <-ctx.Done():
 			if err == nil {
-				w.Do(func(c *Connection) { c.Ungranted(s) })
+				w.Do(func(c *Connection) { c.Ungranted(s, in.BlockID) })
 			}
 		}
 	}()

@@ -96,9 +96,6 @@ func (c *Config) Dir() string {
 	return dir
 }
 
-// DatabaseWait is how much of a prompt's wait may pass while another program has the database locked: 100 ms of 1.5 s.
-func (c *Config) DatabaseWait() time.Duration { return c.Hold / 15 }
-
 // LiveDir is the folder with the lock files of living processes.
 func (c *Config) LiveDir() string { return filepath.Join(filepath.Dir(c.DB), "live") }
 

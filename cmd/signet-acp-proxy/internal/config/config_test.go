@@ -48,12 +48,12 @@ func TestRetired(t *testing.T) {
 	write(t, file, "acp:\n  fetch: 2s\n  database_wait: [1]\n  hold: 3s\n  agents:\n    claude: {inject: on}\n")
 	t.Setenv("SIGNET_ACP_TOOL_HINT", "never")
 	c, err := Load(Flags{SignetPath: dir})
-	if err != nil || c.Hold != 3*time.Second || c.DatabaseWait() != 200*time.Millisecond || c.Fetch != 15*time.Second {
-		t.Errorf("%v, hold %v, and of that %v, fetch %v", err, c.Hold, c.DatabaseWait(), c.Fetch)
+	if err != nil || c.Hold != 3*time.Second || c.Fetch != 15*time.Second {
+		t.Errorf("%v, hold %v, fetch %v", err, c.Hold, c.Fetch)
 	}
 	want := []string{
 		file + ":2: fetch is no setting any more: SIGNET_SESSION_START_TIMEOUT, in milliseconds, sets it",
-		file + ":3: database_wait is no setting any more: it is a fifteenth of hold",
+		file + ":3: database_wait is no setting any more: hold sets it",
 		"SIGNET_ACP_TOOL_HINT: tool_hint is no setting any more: agents.NAME.asks_for_tools decides it",
 	}
 	if !slices.Equal(c.Warnings, want) {

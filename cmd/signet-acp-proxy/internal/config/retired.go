@@ -12,7 +12,7 @@ import (
 // read as before.
 var retired = map[string]string{
 	"context_age":          "a context that was not used is kept for 15 minutes",
-	"database_wait":        "it is a fifteenth of hold",
+	"database_wait":        "hold sets it",
 	"fetch":                "SIGNET_SESSION_START_TIMEOUT, in milliseconds, sets it",
 	"mcp_command":          "agents get our own memory tools",
 	"on_session_end_limit": "the command may run for 5 minutes",

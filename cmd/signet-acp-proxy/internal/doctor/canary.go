@@ -56,7 +56,7 @@ func canary(ctx context.Context, of *sql.DB) (step string, err error) {
 	}
 	defer db.Close()
 	journal := correlation.New(db, correlation.Options{})
-	memories := embedded.New(db, embedded.Options{RecallLimit: askTime})
+	memories := embedded.New(db, embedded.Options{})
 	next := memory.Session{Key: correlation.NewKey(), Project: canaryProject, Cwd: canaryProject}
 	var told memory.Context
 	for _, do := range []struct {

@@ -59,6 +59,11 @@ func Session(v runtime.Shown, s term.Screen) error {
 		if err := t.Print(s); err != nil {
 			return err
 		}
+		for _, in := range v.Injections {
+			if in.CutMS > 0 {
+				fmt.Fprintf(s.W, "%s: the search was cut off after %d ms\n", term.Local(in.At), in.CutMS)
+			}
+		}
 	}
 	if len(v.Delegated) > 0 {
 		fmt.Fprintln(s.W, "\n"+s.Paint(term.Bold, "Delegated"))

@@ -78,8 +78,8 @@ func (b *backend) Options(pump proxy.Options) proxy.Options {
 	o := proxy.Options{
 		Client: pump.Client, Harness: pump.Harness, Name: pump.Name, Log: b.log.Logger(),
 		Events: b.begin, Open: b.tryOpen, Heard: b.heard,
-		HoldLimit: b.c.Hold, ClaimLimit: b.c.DatabaseWait(), // a claim is part of the hold
-		LookLimit: max(proxy.DefaultLook, b.c.DatabaseWait()), FetchLimit: b.c.Fetch, ContextAge: contextAge,
+		HoldLimit: b.c.Hold, FetchLimit: b.c.Fetch, ContextAge: contextAge,
+		Identity:  embedded.New(nil, embeddedOptions(b.c)).Identity,
 		PerPrompt: b.c.PerPrompt, Announce: b.c.Announce == "on", Notice: b.c.Announce == "notice",
 		Exclude: b.c.Exclude, Private: privacy.FileAt(privateFile(b.c)), AgentID: b.c.AgentID,
 		Project: delegatedProject(b.c), Ask: b.c.Delegation && b.c.DelegationAsk,
@@ -238,7 +238,7 @@ func (b *backend) open(ctx context.Context) (*proxy.Backend, error) {
 	})
 	opened := &proxy.Backend{
 		Ledger:        store,
-		Memory:        localSource{b.sent, b.memories},
+		Memory:        b.sent,
 		Parent:        parentOfSessions(store, log),
 		Messages:      b.sent.messages,
 		FoldAll:       func(ctx context.Context) { b.foldAll(ctx, folded) },
@@ -386,19 +386,11 @@ func (b *backend) source(store *correlation.Store, local memory.Source, log zero
 	daemon := &recordingDaemon{Client: b.daemon, follower: b.follower, bypass: store.Bypass, signetPath: b.c.SignetPath,
 		log: log}
 	if b.c.Memory == "daemon" {
-		daemon.tell, daemon.holdLimit = b.std.Say, b.c.Hold-b.c.DatabaseWait()
+		daemon.tell, daemon.holdLimit = b.std.Say, session.AskTime(b.c.Hold)
 		return daemon
 	}
 	return memory.Auto{Daemon: daemon, Embedded: local}
 }
-
-// localSource is a source together with the local identity files.
-type localSource struct {
-	memory.Source
-	memories *embedded.Store
-}
-
-func (s localSource) Identity(who memory.Session) memory.Context { return s.memories.Identity(who) }
 
 // Close lets go of the database and the log.
 func (b *backend) Close() {

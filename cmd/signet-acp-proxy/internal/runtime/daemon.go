@@ -15,6 +15,7 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/guard"
 	"github.com/Signet-AI/signet-acp-proxy/memory"
 	"github.com/Signet-AI/signet-acp-proxy/memory/signet"
+	"github.com/Signet-AI/signet-acp-proxy/proxy/session"
 )
 
 // NewDaemon makes a process's client of the configured daemon, without a request. It has to be closed.
@@ -24,7 +25,7 @@ func NewDaemon(c *config.Config, token string, log zerolog.Logger) (*signet.Clie
 		Plain:        c.DaemonPlain,
 		Log:          log,
 		BreakerFile:  filepath.Join(c.Dir(), "daemon.json"),
-		Hold:         c.Hold - c.DatabaseWait(),
+		Hold:         session.AskTime(c.Hold),
 		StartTimeout: c.Fetch,
 		// the rest is for the embedded store, where the daemon does not answer
 		PromptTimeout: max(c.Hold*2/3, time.Millisecond),

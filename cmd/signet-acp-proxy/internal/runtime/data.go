@@ -78,9 +78,15 @@ func NewStore(c *config.Config, db *sql.DB, log *logFile) *embedded.Store {
 	erase := func(ctx context.Context) error {
 		return errors.Join(files.EraseFolded(ctx), files.Store.EmptyRefused(ctx), RemoveShown(c))
 	}
-	return embedded.New(db, embedded.Options{SignetPath: c.SignetPath, Files: c.IdentityFiles,
-		OtherProjects: otherProjects(c), NotPersonal: !c.Personal, RecallLimit: c.DatabaseWait(),
-		Erase: erase, Log: log.Logger()})
+	o := embeddedOptions(c)
+	o.Erase, o.Log = erase, log.Logger()
+	return embedded.New(db, o)
+}
+
+// embeddedOptions are those of a store without a database, which has the identity files.
+func embeddedOptions(c *config.Config) embedded.Options {
+	return embedded.Options{SignetPath: c.SignetPath, Files: c.IdentityFiles, OtherProjects: otherProjects(c),
+		NotPersonal: !c.Personal}
 }
 
 // Close closes the database and the log.

@@ -16,6 +16,7 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/correlation"
 	"github.com/Signet-AI/signet-acp-proxy/memory"
 	"github.com/Signet-AI/signet-acp-proxy/memory/signet"
+	"github.com/Signet-AI/signet-acp-proxy/proxy/session"
 )
 
 // A PreviewQuery says for which session the preview is.
@@ -54,10 +55,15 @@ func (d *Data) Preview(ctx context.Context, q PreviewQuery) (Preview, error) {
 		notes = append(notes, fmt.Sprintf("without the daemon's memories: %v", err))
 		start = d.Memories.Identity(who)
 	} else if q.Prompt != "" {
-		if recalled, err = source.Recall(ctx, who, q.Prompt, nil); err != nil {
+		limited, cancel := context.WithTimeout(ctx, session.AskTime(d.Config.Hold))
+		defer cancel()
+		if recalled, err = source.Recall(limited, who, q.Prompt, nil); err != nil {
 			notes = append(notes, fmt.Sprintf("without what the prompt recalls: %v", err))
 		}
-		if len(recalled.Items) == 0 {
+		switch {
+		case recalled.CutOff > 0:
+			notes = append(notes, fmt.Sprintf("the search was cut off after %d ms", recalled.CutOff.Milliseconds()))
+		case len(recalled.Items) == 0:
 			notes = append(notes, "the prompt recalls nothing: no memory is relevant enough")
 		}
 	}

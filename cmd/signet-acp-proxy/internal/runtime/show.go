@@ -29,6 +29,7 @@ type shownInjection struct {
 	Bytes   int       `json:"bytes"`
 	FetchMS int64     `json:"fetchMs"`
 	HeldMS  int64     `json:"heldMs"`
+	CutMS   int64     `json:"searchCutOffMs,omitempty"`
 	Items   []string  `json:"items"` // ids of the memories inside
 	At      time.Time `json:"at"`
 	Text    string    `json:"text,omitempty"` // with --context
@@ -83,7 +84,7 @@ func (d *Data) Show(ctx context.Context, s Listed, inserted []correlation.Inject
 	for _, in := range inserted {
 		one := shownInjection{
 			Kind: in.Kind, BlockID: in.BlockID, Source: in.Source, Outcome: string(in.Outcome), Key: in.Key,
-			Bytes: in.Bytes, FetchMS: in.FetchMS, HeldMS: in.HeldMS,
+			Bytes: in.Bytes, FetchMS: in.FetchMS, HeldMS: in.HeldMS, CutMS: in.CutMS,
 			Items: in.Items, At: in.At.UTC(),
 		}
 		if withText {
