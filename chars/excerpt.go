@@ -1,6 +1,9 @@
 package chars
 
-import "unicode/utf8"
+import (
+	"fmt"
+	"unicode/utf8"
+)
 
 // An Excerpt is the beginning and the end of a text that comes in pieces: of one that is no longer than MaxHead and
 // MaxTail all of it, of any other one the first MaxHead and the last MaxTail bytes, cut between characters.
@@ -36,6 +39,23 @@ func (e *Excerpt) Skip(bytes int) {
 		e.Omitted += len(e.Tail) + bytes
 		e.Tail = e.Tail[:0]
 	}
+}
+
+// Write implements io.Writer by Add.
+func (e *Excerpt) Write(piece []byte) (int, error) {
+	e.Add(piece)
+	return len(piece), nil
+}
+
+// String is what was kept, with the mark of Omission between its two parts.
+func (e *Excerpt) String() string { return string(e.Head) + Omission(e.Omitted) + string(e.Tail) }
+
+// Omission is the mark where so many bytes were left out; "" if none were.
+func Omission(bytes int) string {
+	if bytes == 0 {
+		return ""
+	}
+	return fmt.Sprintf("\n[%d bytes left out …]\n", bytes)
 }
 
 // Size is how many bytes are kept.

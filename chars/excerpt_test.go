@@ -34,8 +34,15 @@ func TestExcerpt(t *testing.T) {
 			if _, err := fmt.Sscan(piece, &missing); err == nil && missing > 0 {
 				e.Skip(missing)
 			} else {
-				e.Add([]byte(piece))
+				fmt.Fprint(&e, piece)
 			}
+		}
+		want := c.head + c.tail
+		if c.omitted > 0 {
+			want = fmt.Sprintf("%s\n[%d bytes left out …]\n%s", c.head, c.omitted, c.tail)
+		}
+		if e.String() != want {
+			t.Errorf("%q is written as %q, want %q", c.pieces, e.String(), want)
 		}
 		if string(e.Head) != c.head || e.Omitted != c.omitted || string(e.Tail) != c.tail {
 			t.Errorf("%q: %q, %d omitted, %q", c.pieces, e.Head, e.Omitted, e.Tail)

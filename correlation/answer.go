@@ -1,7 +1,6 @@
 package correlation
 
 import (
-	"fmt"
 	"strings"
 
 	"github.com/Signet-AI/signet-acp-proxy/chars"
@@ -25,20 +24,12 @@ func (a *answer) add(text string, skipped int) {
 		e.Add([]byte(a.text))
 	} else {
 		e.Head, e.Omitted = []byte(a.text[:a.head]), a.omitted
-		e.Tail = []byte(strings.TrimPrefix(a.text[a.head:], omission(a.omitted)))
+		e.Tail = []byte(strings.TrimPrefix(a.text[a.head:], chars.Omission(a.omitted)))
 	}
 	e.Skip(skipped)
 	e.Add([]byte(text))
-	a.text, a.head, a.omitted = string(e.Head)+omission(e.Omitted)+string(e.Tail), 0, e.Omitted
+	a.text, a.head, a.omitted = e.String(), 0, e.Omitted
 	if a.omitted > 0 {
 		a.head = len(e.Head)
 	}
-}
-
-// omission is the mark where something was left out; "" if nothing was.
-func omission(bytes int) string {
-	if bytes == 0 {
-		return ""
-	}
-	return fmt.Sprintf("\n[%d bytes left out …]\n", bytes)
 }

@@ -191,11 +191,3 @@ func (a *answerText) add(text string) {
 	a.MaxHead, a.MaxTail = maxAnswer, maxAnswer
 	a.Add([]byte(text))
 }
-
-func (a *answerText) String() string {
-	mark := ""
-	if a.Omitted > 0 {
-		mark = fmt.Sprintf("\n[… %d bytes left out …]\n", a.Omitted)
-	}
-	return string(a.Head) + mark + string(a.Tail)
-}

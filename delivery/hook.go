@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/Signet-AI/signet-acp-proxy/chars"
 	"github.com/Signet-AI/signet-acp-proxy/correlation"
 	"github.com/Signet-AI/signet-acp-proxy/memory/privacy"
 )
@@ -95,7 +96,7 @@ func (h Hook) run(ctx context.Context, in hookInput) (string, error) {
 		return "", fmt.Errorf("on_session_end: %w", err)
 	}
 	defer discard(stdin)
-	output := &tail{}
+	output := &chars.Excerpt{MaxTail: hookOutput}
 	cmd := exec.CommandContext(ctx, h.Command[0], h.Command[1:]...)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = stdin, output, output
 	cmd.WaitDelay = hookDrain
@@ -113,9 +114,9 @@ func (h Hook) run(ctx context.Context, in hookInput) (string, error) {
 		}
 	}
 	if err != nil {
-		return "", fmt.Errorf("on_session_end: %w: %s", err, output)
+		return "", fmt.Errorf("on_session_end: %w: %s", err, printed(output))
 	}
-	return output.String(), nil
+	return printed(output), nil
 }
 
 // asFile returns the hook's input as a file: a hook may not read it, and writing to a pipe would then fail.
@@ -145,18 +146,7 @@ func discard(f *os.File) {
 	_ = os.Remove(f.Name())
 }
 
-// A tail keeps the last hookOutput bytes that are written to it.
-type tail struct{ kept []byte }
-
-func (t *tail) Write(b []byte) (int, error) {
-	t.kept = append(t.kept, b...)
-	if over := len(t.kept) - hookOutput; over > 0 {
-		t.kept = append(t.kept[:0], t.kept[over:]...)
-	}
-	return len(b), nil
-}
-
-// String is what was kept, without secrets, because it is stored and shown to people.
-func (t *tail) String() string {
-	return privacy.Redact(strings.TrimSpace(strings.ToValidUTF8(string(t.kept), "")))
+// printed is what was kept of a hook's output, without secrets, because it is stored and shown to people.
+func printed(output *chars.Excerpt) string {
+	return privacy.Redact(strings.TrimSpace(strings.ToValidUTF8(string(output.Tail), "")))
 }

@@ -22,12 +22,11 @@ type tail struct {
 	done chan struct{} // closed when copy has returned
 
 	mu   sync.Mutex // protects what follows
-	kept []byte
-	cut  bool // something was dropped in front of kept
+	kept chars.Excerpt
 }
 
 func newTail(from *pipe, to io.Writer) *tail {
-	return &tail{from: from, to: to, done: make(chan struct{})}
+	return &tail{from: from, to: to, done: make(chan struct{}), kept: chars.Excerpt{MaxTail: tailBytes}}
 }
 
 // copy copies from to to until from ends, also if a write has failed: a harness must not block on its stderr.
@@ -52,18 +51,14 @@ func (t *tail) copy() {
 func (t *tail) keep(b []byte) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.kept = append(t.kept, b...)
-	if over := len(t.kept) - tailBytes; over > 0 {
-		t.kept = append(t.kept[:0], t.kept[over:]...)
-		t.cut = true
-	}
+	t.kept.Add(b)
 }
 
 // lines returns what was kept as lines for people, without terminal control sequences and empty lines.
 func (t *tail) lines() []string {
 	t.mu.Lock()
-	kept := string(t.kept)
-	if _, rest, found := strings.Cut(kept, "\n"); t.cut && found {
+	kept := string(t.kept.Tail)
+	if _, rest, found := strings.Cut(kept, "\n"); t.kept.Omitted > 0 && found {
 		kept = rest // the first line lacks its beginning
 	}
 	t.mu.Unlock()

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/Signet-AI/signet-acp-proxy/chars"
 )
 
 // A Term is a word, or a part of an identifier, that a question asks for.
@@ -145,8 +147,10 @@ func formsOf(part string, in set) []string {
 
 // bothEnds keeps the beginning and the end of a text, most bytes in all.
 func bothEnds(text string, most int) string {
-	if len(text) <= most {
+	e := chars.Excerpt{MaxHead: most / 2, MaxTail: most / 2}
+	e.Add([]byte(text))
+	if e.Omitted == 0 {
 		return text
 	}
-	return strings.ToValidUTF8(text[:most/2], "") + "\n" + strings.ToValidUTF8(text[len(text)-most/2:], "")
+	return string(e.Head) + "\n" + string(e.Tail)
 }
