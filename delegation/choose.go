@@ -81,14 +81,14 @@ func kindOf(r Request, agents []Agent) string {
 	return string(r.Mode)
 }
 
-// best chooses the agent where none was named: one that has the capability, then one that is free; the caller itself
-// only if there is no other.
+// best chooses the agent where none was named: one that has the capability, then one that is installed and free; the
+// caller itself only if there is no other.
 func best(agents []Agent, kind, caller string) (Agent, bool) {
 	rank := func(a Agent) (n int) {
 		if slices.Contains(a.Capabilities, kind) {
 			n += 2
 		}
-		if a.Status == busy {
+		if a.Status == busy || a.Status == byNpx {
 			n--
 		}
 		if a.ID == caller {

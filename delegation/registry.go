@@ -14,6 +14,7 @@ import (
 // Availability of an agent.
 const (
 	available = "available"
+	byNpx     = "by npx"  // nobody has installed it: npx fetches it at the start, if it can
 	busy      = "busy"    // it has a live session; another one can be started
 	missing   = "missing" // it cannot be started; Fix says what to do
 )
@@ -35,6 +36,7 @@ type KnownAgent struct {
 	ID, Title    string
 	Capabilities []string
 	Fix          string // "": it can be started
+	ByNpx        bool   // but nobody has installed it
 	Bounds       string // what keeps it to its folder: BySystem and so on
 	Session      string // a live one; "" for none
 }
@@ -70,6 +72,8 @@ func (l *Ledger) agents(ctx context.Context, known []KnownAgent) ([]Agent, error
 			a.Status, a.Fix = missing, k.Fix
 		case k.Session != "" || slices.ContainsFunc(working, running):
 			a.Status, a.Session = busy, k.Session
+		case k.ByNpx:
+			a.Status = byNpx
 		}
 		agents = append(agents, a)
 	}

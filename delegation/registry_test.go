@@ -25,11 +25,13 @@ func TestBest(t *testing.T) {
 		{ID: "claude", Status: busy, Capabilities: []string{"review"}},
 		{ID: "codex", Status: available},
 		{ID: "gemini", Status: missing, Capabilities: []string{"review", "docs"}},
+		{ID: "cline", Status: byNpx, Capabilities: []string{"migrate"}},
+		{ID: "auggie", Status: byNpx},
 		{ID: "opencode", Status: available},
 	}
 	for _, tt := range []struct{ kind, caller, want string }{
 		{"review", "opencode", "claude"}, {"review", "claude", "codex"}, {"docs", "codex", "opencode"},
-		{"docs", "", "codex"},
+		{"docs", "", "codex"}, {"migrate", "", "cline"},
 	} {
 		if got, ok := best(agents, tt.kind, tt.caller); got.ID != tt.want || !ok {
 			t.Errorf("%s for %s: %s, want %s", tt.kind, tt.caller, got.ID, tt.want)

@@ -136,13 +136,28 @@ func (s *Service) find(ctx context.Context, who Caller, id string) (Delegation, 
 	return d, nil
 }
 
+// byUser is the reason of what a person has ended, as agents are told.
+const byUser = "the user cancelled it"
+
+// ForUser returns a delegation's reason as the user reads it.
+func ForUser(reason string) string {
+	if reason == byUser {
+		return "cancelled by you"
+	}
+	return reason
+}
+
 // Cancel ends a delegation and waits, at most 5 s, until it has ended.
 func (s *Service) Cancel(ctx context.Context, who Caller, id string) (Delegation, error) {
 	d, err := s.find(ctx, who, id)
 	if err != nil || d.State.Ended() {
 		return d, err
 	}
-	if err := s.Ledger.cancel(ctx, d.ID, "its caller cancelled it"); err != nil {
+	why := "its caller cancelled it"
+	if who.Person && who.Inside == "" {
+		why = byUser
+	}
+	if err := s.Ledger.cancel(ctx, d.ID, why); err != nil {
 		return d, err
 	}
 	return s.Wait(ctx, d.ID, 5*time.Second, nil)

@@ -177,8 +177,9 @@ func TestFind(t *testing.T) {
 	if d, err := s.Cancel(t.Context(), robin, outer.ID); d.State != Done || err != nil {
 		t.Errorf("cancelled at its end: %s, %v", d.State, err)
 	}
-	if d, err := s.Cancel(t.Context(), Caller{Person: true}, inner.ID); d.State != Cancelled || err != nil {
-		t.Errorf("cancelled before its begin: %s, %v", d.State, err)
+	d, err := s.Cancel(t.Context(), Caller{Person: true}, inner.ID)
+	if d.State != Cancelled || d.Reason != "the user cancelled it" || ForUser(d.Reason) != "cancelled by you" || err != nil {
+		t.Errorf("cancelled before its begin: %s, %s, %v", d.State, d.Reason, err)
 	}
 }
 
@@ -205,7 +206,7 @@ func TestChoose(t *testing.T) {
 func TestAgents(t *testing.T) {
 	l := newLedger(t)
 	s := &Service{Ledger: l, Known: func(context.Context) ([]KnownAgent, error) {
-		return []KnownAgent{{ID: "gemini", Fix: "install it"}, {ID: "opencode", Session: "s1"}, {ID: "codex", Capabilities: []string{"docs"}},
+		return []KnownAgent{{ID: "gemini", Fix: "install it"}, {ID: "opencode", Session: "s1", ByNpx: true}, {ID: "auggie", ByNpx: true}, {ID: "codex", Capabilities: []string{"docs"}},
 			{ID: "claude"}}, nil
 	}}
 	for i, state := range []State{Done, Failed, Running} {
@@ -230,6 +231,7 @@ func TestAgents(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := []Agent{
+		{ID: "auggie", Status: byNpx, Capabilities: []string{}},
 		{ID: "claude", Status: busy, Capabilities: []string{}},
 		{ID: "codex", Status: available, Capabilities: []string{"docs"}, Commands: []string{"plan"}},
 		{ID: "opencode", Status: busy, Session: "s1", Capabilities: []string{}},

@@ -134,7 +134,7 @@ var executions = map[string]execution{
 		want: `forgotten: .*1 turn(?s:.*)gone`},
 	"signet-acp-proxy forget --undo": {before: "signet-acp-proxy memory add 'A mistake.'; " +
 		"signet-acp-proxy memory forget $(signet-acp-proxy memory add 'A mistake.')", want: `restored: the memory`},
-	"signet-acp-proxy agents":                       {want: `(?m)^claude +available`},
+	"signet-acp-proxy agents":                       {want: `(?m)^claude +(available|by npx)`},
 	"signet-acp-proxy delegations":                  {want: `^DELEGATION +AGENT`},
 	"signet-acp-proxy prune --older-than 90d":       {want: `nothing to remove`},
 	"signet-acp-proxy prune --older-than 90d --yes": {want: `nothing to remove`},

@@ -40,6 +40,16 @@ func (p Profile) CommandHere() []string {
 	return slices.Clone(p.Command)
 }
 
+// ByNpx reports whether npx fetches the harness, or what it has fetched before is started: nobody has installed it.
+func (p Profile) ByNpx() bool {
+	command := p.CommandHere()
+	if len(command) == 0 {
+		return false
+	}
+	_, ok := npxOf(command)
+	return ok
+}
+
 // Startable returns an ErrNotStarted if what starts the harness is missing here: its program, or npx for its adapter.
 func (p Profile) Startable() error {
 	_, err := find(p.CommandHere())

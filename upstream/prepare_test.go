@@ -107,6 +107,8 @@ func TestPrepare(t *testing.T) {
 				}
 			} else if err != nil || strings.Join(o.Command, " ") != test.want {
 				t.Errorf("got %q, %v", o.Command, err)
+			} else if test.command == "" && p.ByNpx() != strings.HasPrefix(test.want, "npx ") {
+				t.Errorf("by npx: %t", p.ByNpx())
 			}
 			if _, err := os.Stat(filepath.Join(dir, "asked")); (err == nil) != test.asked {
 				t.Errorf("the program was asked: %t", err == nil)

@@ -15,7 +15,7 @@ const maxDelegations = 2000
 
 // newDelegatedTask returns what the page shows of a delegation.
 func newDelegatedTask(d delegation.Delegation) *delegatedTask {
-	a := &delegatedTask{Delegation: d, Working: !d.State.Ended(), Why: d.Reason}
+	a := &delegatedTask{Delegation: d, Working: !d.State.Ended(), Why: delegation.ForUser(d.Reason)}
 	if a.Working {
 		a.Why = d.Progress
 	}

@@ -2,6 +2,8 @@ package main
 
 import (
 	"context"
+	"encoding/json"
+	"fmt"
 	"strings"
 	"time"
 
@@ -19,10 +21,14 @@ func newDelegate(p program) *cobra.Command {
 	var (
 		r       delegation.Request
 		timeout time.Duration
+		timed   bool   // timeout was given
 		id      string // the delegation that this process is the runner of
 	)
 	ask := p.onData(func(ctx context.Context, d *runtime.Data, words []string) error {
-		r.Task, r.Budget.Seconds = strings.Join(words, " "), max(1, int(timeout.Seconds()))
+		r.Task = strings.Join(words, " ")
+		if seconds := max(1, int(timeout.Seconds())); r.Budget.Seconds == 0 || timed && seconds < r.Budget.Seconds {
+			r.Budget.Seconds = seconds
+		}
 		ctx, stop := untilTold(ctx)
 		defer stop()
 		progress := term.NewProgress(p.std.Err)
@@ -45,12 +51,13 @@ func newDelegate(p program) *cobra.Command {
 			if id != "" {
 				return run(cmd, nil)
 			}
+			timed = cmd.Flags().Changed("timeout")
 			return ask(cmd, words)
 		},
 	}
 	flags := cmd.Flags()
-	flags.StringVar(&r.Scope, "scope", "", "What the agent answers for: `TEXT`, items between semicolons.")
-	flags.StringVar(&r.Kept, "keep", "", "What stays with you: `TEXT`, the same way.")
+	flags.StringVar(&r.Scope, "scope", "", "What the agent answers for: `TEXT; TEXT`.")
+	flags.StringVar(&r.Kept, "keep", "", "What stays with you: `TEXT; TEXT`.")
 	flags.StringVar(&r.Agent, "to", "", "The agent by `NAME`; else the best for it.")
 	flags.StringVar((*string)(&r.Mode), "mode", "",
 		"The `MODE`: read (the default), or edit, which returns its changes as a branch.")
@@ -58,12 +65,27 @@ func newDelegate(p program) *cobra.Command {
 	flags.StringVar(&r.SessionMode, "session-mode", "", "Put its session into this `MODE` of its own.")
 	flags.StringVar(&r.Continues, "continues", "", "Continue in the session and files of `ID`.")
 	flags.DurationVar(&timeout, "timeout", delegation.DefaultTime, "End it after this `DURATION`.")
-	flags.StringVar(&r.IdempotencyKey, "key", "", "Ask once for each `KEY`; without it, once for each scope and task.")
+	flags.Func("budget", "End it at a `LIMIT`: turns=N, tokens=N, cost=N, seconds=N, with commas between.",
+		func(text string) (err error) { r.Budget, err = budgetOf(text); return err })
+	flags.StringVar(&r.IdempotencyKey, "key", "", "Ask once for each `KEY`, else each task.")
 	flags.BoolVar(&r.Detach, "detach", false, "Print its id, and do not wait.")
 	flags.StringVar(&id, strings.TrimPrefix(runtime.RunFlag, "--"), "", "")
 	flags.Lookup("run").Hidden = true
 	complete(cmd, "to", agentNames(p.flags))
 	return cmd
+}
+
+// budgetOf reads limits such as turns=20,cost=0.5.
+func budgetOf(text string) (b delegation.Budget, err error) {
+	for part := range strings.SplitSeq(text, ",") {
+		name, n, _ := strings.Cut(strings.TrimSpace(part), "=")
+		limit := json.NewDecoder(strings.NewReader(fmt.Sprintf(`{%q: %s}`, name, n)))
+		limit.DisallowUnknownFields()
+		if limit.Decode(&b) != nil {
+			return b, fmt.Errorf("%q is not turns=N, tokens=N, cost=N or seconds=N", part)
+		}
+	}
+	return b, nil
 }
 
 // newAgents makes the command that lists agents.

@@ -292,29 +292,16 @@ func newMemoryExport(p program) *cobra.Command {
 func newMemoryImport(p program) *cobra.Command {
 	var o embedded.ImportOptions
 	cmd := &cobra.Command{
-		Use: "import [FILE]", Args: cobra.MaximumNArgs(1),
+		Use: "import [FILE…]", Args: cobra.ArbitraryArgs,
 		Short: "Read memories as export writes them; all or nothing.",
-		Long: "Read memories as export writes them, from FILE or stdin; all or nothing. Only texts, times and " +
-			"projects are taken, as imported text: use --trust for what you exported yourself. With session and " +
-			"position, neighbouring memories help to find one another.",
-		RunE: func(_ *cobra.Command, args []string) error {
-			if len(args) == 0 {
-				if p.std.Interactive() {
-					p.std.Say("reading memories from the terminal, one JSON object a line, until Ctrl-D; " +
-						"or give a FILE")
-				}
-				return p.importMemories(p.std.In, 0, o)
+		Long: "Read memories as export writes them, from each FILE or stdin; of a file all or nothing. Only " +
+			"texts, times and projects are taken, as imported text: use --trust for what you exported yourself. " +
+			"With session and position, neighbouring memories help to find one another.",
+		RunE: func(_ *cobra.Command, names []string) error {
+			if len(names) == 0 && p.std.Interactive() {
+				p.std.Say("reading memories from the terminal, one JSON object a line, until Ctrl-D; or give a FILE")
 			}
-			file, err := os.Open(args[0])
-			if err != nil {
-				return fmt.Errorf("importing memories: %w", err)
-			}
-			defer file.Close()
-			info, err := file.Stat()
-			if err != nil {
-				return fmt.Errorf("importing memories: %w", err)
-			}
-			return p.importMemories(file, info.Size(), o)
+			return p.importMemories(names, o)
 		},
 	}
 	cmd.Flags().BoolVar(&o.Trust, "trust", false,
@@ -324,25 +311,49 @@ func newMemoryImport(p program) *cobra.Command {
 	return cmd
 }
 
-func (p program) importMemories(from io.Reader, size int64, o embedded.ImportOptions) (err error) {
+// importMemories imports files, or stdin without a name.
+func (p program) importMemories(names []string, o embedded.ImportOptions) (err error) {
 	if o.Project, err = projectOf("."); err != nil {
 		return err
 	}
 	return runtime.WithData(p.flags, p.std, func(ctx context.Context, d *runtime.Data) error {
-		if size > 0 {
-			progress := term.NewProgress(p.std.Err)
-			defer progress.Done()
-			from = progress.Reader("importing", from, size)
+		var all embedded.Imported
+		var failed error
+		if len(names) == 0 {
+			all, failed = d.Memories.Import(ctx, p.std.In, o)
 		}
-		done, err := d.Memories.Import(ctx, from, o)
-		if err != nil {
-			return err
+		for _, name := range names {
+			done, err := p.importFile(ctx, d, name, o)
+			if err != nil {
+				failed = errors.Join(failed, fmt.Errorf("%s: %w", name, err))
+				continue
+			}
+			all.Add(done)
 		}
-		return p.print(done, func(term.Screen) error {
-			for _, line := range report.Imported(done) {
+		if failed != nil && all.Added+all.Updated+all.Unchanged == 0 {
+			return failed
+		}
+		return errors.Join(failed, p.print(all, func(term.Screen) error {
+			for _, line := range report.Imported(all) {
 				p.std.Say("%s", line)
 			}
 			return nil
-		})
+		}))
 	})
+}
+
+func (p program) importFile(ctx context.Context, d *runtime.Data, name string, o embedded.ImportOptions) (
+	done embedded.Imported, err error) {
+	file, err := os.Open(name)
+	if err != nil {
+		return done, err
+	}
+	defer file.Close()
+	info, err := file.Stat()
+	if err != nil {
+		return done, err
+	}
+	progress := term.NewProgress(p.std.Err)
+	defer progress.Done()
+	return d.Memories.Import(ctx, progress.Reader("importing", file, info.Size()), o)
 }

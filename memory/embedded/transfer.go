@@ -97,6 +97,19 @@ type Imported struct {
 	Projects   map[string]int `json:"projects"`   // all others; "" is none
 }
 
+// Add counts what another file has brought.
+func (i *Imported) Add(other Imported) {
+	i.Added, i.Updated, i.Unchanged = i.Added+other.Added, i.Updated+other.Updated, i.Unchanged+other.Unchanged
+	i.Kept, i.Doubted = i.Kept+other.Kept, i.Doubted+other.Doubted
+	i.Pinned, i.Everywhere = i.Pinned+other.Pinned, i.Everywhere+other.Everywhere
+	if i.Projects == nil {
+		i.Projects = map[string]int{}
+	}
+	for project, n := range other.Projects {
+		i.Projects[project] += n
+	}
+}
+
 // Import reads what Export wrote, or lines with at least a "content", in one transaction: all of it or nothing. After
 // that the index is brought up to date, in many short transactions. Errors name the line, or are package sqlite's.
 func (s *Store) Import(ctx context.Context, r io.Reader, o ImportOptions) (Imported, error) {

@@ -35,7 +35,7 @@ func Delegations(all []delegation.Row, s term.Screen) error {
 		{Title: "STARTED", Spare: 3}, {Title: "MODE", Spare: 2}, {Title: "", Least: 16, Spare: 1},
 	}}
 	for _, d := range all {
-		note := d.Reason
+		note := delegation.ForUser(d.Reason)
 		if note == "" {
 			note = d.Progress
 		}
@@ -49,7 +49,7 @@ func Delegations(all []delegation.Row, s term.Screen) error {
 func Doing(d delegation.Row, s term.Screen) error {
 	note := d.Progress
 	if d.Ended != nil {
-		note = d.Reason
+		note = delegation.ForUser(d.Reason)
 	}
 	line := fmt.Sprintf("%s  %s  %s  %s  %s", time.Now().Format(time.TimeOnly), d.ID, d.Agent, d.State, Used(d.Usage))
 	if note != "" {
@@ -77,7 +77,7 @@ func Delegation(d runtime.ShownDelegation, s term.Screen) {
 	l.Add("delegation", d.ID)
 	l.Add("agent", strings.Join(slices.Compact([]string{d.Agent, string(d.Mode), d.Kind}), ", "))
 	l.Add("state", string(d.State))
-	l.Add("reason", d.Reason)
+	l.Add("reason", delegation.ForUser(d.Reason))
 	l.Add("at", d.Progress)
 	l.Add("asked by", d.Parent)
 	l.Add("session", d.Session)
@@ -144,7 +144,7 @@ func Delegated(a runtime.Delegated, std term.Streams) error {
 		std.Say("refused: %s", one)
 	}
 	if a.State != delegation.Done {
-		return fmt.Errorf("%s: %s: %s", a.Agent, a.State, a.Reason)
+		return fmt.Errorf("%s: %s: %s", a.Agent, a.State, delegation.ForUser(a.Reason))
 	}
 	return nil
 }

@@ -119,7 +119,7 @@ func knownAgents(ctx context.Context, c *config.Config, db *sql.DB) ([]delegatio
 			continue
 		}
 		k := delegation.KnownAgent{ID: name, Title: profile.Title, Capabilities: c.Agent(name).Capabilities,
-			Bounds: boundsOf(profile)}
+			Bounds: boundsOf(profile), ByNpx: profile.ByNpx()}
 		if err := profile.Prepare(ctx, &upstream.Options{}); err != nil {
 			k.Fix = strings.TrimPrefix(err.Error(), upstream.ErrNotStarted.Error()+": ")
 		}

@@ -43,7 +43,8 @@ func (s Screen) Paint(attribute, text string) string {
 	return "\x1b[" + attribute + "m" + text + "\x1b[0m"
 }
 
-// Page shows what write writes: for a person through a pager ($PAGER, else less), otherwise as it is.
+// Page shows what write writes: for a person at a terminal through a pager ($PAGER, else less), otherwise as it is. A
+// pager without a keyboard would wait for ever.
 func Page(out io.Writer, write func(Screen) error) error {
 	s := On(out)
 	pager := strings.Fields(os.Getenv("PAGER"))
@@ -51,7 +52,7 @@ func Page(out io.Writer, write func(Screen) error) error {
 		pager = []string{"less"}
 	}
 	path, err := exec.LookPath(pager[0])
-	if !IsPerson(out) || err != nil || os.Getenv("TERM") == "dumb" {
+	if !IsPerson(out) || !IsTerminal(os.Stdin) || err != nil || os.Getenv("TERM") == "dumb" {
 		return write(s)
 	}
 	cmd := exec.Command(path, pager[1:]...)

@@ -25,8 +25,9 @@ type Table struct {
 
 // Add adds a row.
 func (t *Table) Add(cells ...string) {
-	for i := range cells {
-		cells[i] = chars.Printable(cells[i])
+	for i, cell := range cells {
+		indent := len(cell) - len(strings.TrimLeft(cell, " "))
+		cells[i] = cell[:indent] + chars.Printable(cell)
 	}
 	t.rows = append(t.rows, cells)
 }
