@@ -22,7 +22,7 @@ func TestTail(t *testing.T) {
 		{"begins inside a line", strings.Repeat("x", tailBytes) + "\nlast\n", []string{"last"}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			var whole, bytewise tail
+			whole, bytewise := newTail(nil, nil), newTail(nil, nil)
 			whole.keep([]byte(test.in))
 			for i := range test.in {
 				bytewise.keep([]byte(test.in[i : i+1]))
@@ -44,7 +44,7 @@ func FuzzTail(f *testing.F) {
 	f.Add([]byte(strings.Repeat("line\n", 3000)), 4096)
 	f.Fuzz(func(t *testing.T, b []byte, piece int) {
 		piece = max(1, piece)
-		var kept tail
+		kept := newTail(nil, nil)
 		for chunk := range slices.Chunk(b, piece) {
 			kept.keep(chunk)
 		}
