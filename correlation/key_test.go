@@ -122,14 +122,15 @@ func TestStaleKeysWithoutSession(t *testing.T) {
 // Keys are ended only where there is a daemon that may know them.
 func TestStaleKeysByMode(t *testing.T) {
 	for _, tt := range []struct {
-		memory string
-		seen   bool
-		want   int
+		memory, url string
+		seen        bool
+		want        int
 	}{
-		{"daemon", false, 1}, {"auto", true, 1}, {"auto", false, 0}, {"embedded", true, 0}, {"off", true, 0},
+		{"daemon", "", false, 1}, {"auto", "", true, 1}, {"auto", "", false, 0}, {"auto", "http://there", false, 1},
+		{"embedded", "", true, 0}, {"off", "", true, 0},
 	} {
 		b := newBench(t)
-		info := ProcessInfo{Memory: tt.memory, SignetPath: "/signet"}
+		info := ProcessInfo{Memory: tt.memory, URL: tt.url, SignetPath: "/signet"}
 		p := b.register(info)
 		b.startKey(p.ID(), b.open(OpenSession{ACPID: "s"}).Key)
 		if tt.seen {

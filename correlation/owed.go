@@ -97,13 +97,17 @@ func (s *Store) oweFor(ctx context.Context, tx *sql.Tx, p process, session int64
 	return err
 }
 
-// owesDaemon reports whether sessions of p are owed to the daemon: always in daemon mode; in auto mode if a daemon
-// answered since the process began or in the last 14 days, so that nobody without a daemon collects dead rows.
+// owesDaemon reports whether sessions of p are owed to the daemon: always in daemon mode; in auto mode if a person
+// named one, who expects it, or if one answered since the process began or in the last 14 days, so that nobody without
+// a daemon collects dead rows.
 func (s *Store) owesDaemon(ctx context.Context, q sqlite.Querier, p process) (bool, error) {
 	switch p.memory {
 	case memoryDaemon:
 		return true, nil
 	case memoryAuto:
+		if p.url != "" {
+			return true, nil
+		}
 	default:
 		return false, nil
 	}
