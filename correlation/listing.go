@@ -15,12 +15,13 @@ import (
 type Listing struct {
 	Sessions  map[int64]bool // only these; nil: all
 	Project   *string
+	Cwd       string // of sessions that are in no project; only with Project ""
 	Harnesses []string
 	Agent     string // Signet's
 	Since     time.Time
 	Until     time.Time
 	After     int64 // from the one after this session on
-	Limit     int
+	Limit     int   // 0: all
 }
 
 // List returns the rows of sessions.
@@ -34,12 +35,31 @@ func (s *Store) List(ctx context.Context, l Listing) ([]int64, error) {
 	}
 	return collect(ctx, s, "listing sessions", sqlite.One[int64], `SELECT id FROM sessions
 		WHERE (?1 IS NULL OR id IN (SELECT value FROM json_each(?1)))
-			AND (?2 IS NULL OR project = ?2)
+			AND (?2 IS NULL OR project = ?2) AND (?9 = '' OR cwd = ?9)
 			AND (?3 IS NULL OR harness IN (SELECT value FROM json_each(?3)))
 			AND (?4 = '' OR agent_id = ?4) AND last_active >= ?5 AND (?6 = 0 OR last_active < ?6)
 			AND (?7 = 0 OR (last_active, id) < (SELECT last_active, id FROM sessions WHERE id = ?7))
-		ORDER BY last_active DESC, id DESC LIMIT ?8`, sessions, l.Project, harnesses, l.Agent,
-		sqlite.Stamp(l.Since), sqlite.Stamp(l.Until), l.After, l.Limit)
+		ORDER BY last_active DESC, id DESC LIMIT coalesce(nullif(?8, 0), -1)`, sessions, l.Project, harnesses, l.Agent,
+		sqlite.Stamp(l.Since), sqlite.Stamp(l.Until), l.After, l.Limit, l.Cwd)
+}
+
+// Continuing returns for sessions the ACP id of the one that goes on from each, the last active if there are several.
+func (s *Store) Continuing(ctx context.Context, sessions []int64) (map[int64]string, error) {
+	found, err := sqlite.Pairs[int64, string](ctx, s.db, `SELECT continue_of, acp_id FROM sessions
+		WHERE continue_of IN (SELECT value FROM json_each(?)) ORDER BY last_active, id`, sqlite.List(sessions))
+	return found, sqlite.While("reading sessions", err)
+}
+
+// Neighbours returns the names of sessions that come right before and behind a name, among all by which Resolve finds
+// them.
+func (s *Store) Neighbours(ctx context.Context, name string) ([]string, error) {
+	return collect(ctx, s, "reading sessions", sqlite.One[string], `SELECT value FROM json_each(json_array(
+		(SELECT max(acp_id) FROM sessions WHERE acp_id < ?1 AND replaced = 0),
+		(SELECT min(acp_id) FROM sessions WHERE acp_id > ?1 AND replaced = 0),
+		(SELECT max(key) FROM sessions WHERE key < ?1),
+		(SELECT min(key) FROM sessions WHERE key > ?1),
+		(SELECT max(record) FROM sessions WHERE record < ?1 AND record <> ''),
+		(SELECT min(record) FROM sessions WHERE record > ?1 AND record <> ''))) WHERE value IS NOT NULL`, name)
 }
 
 // A Kind is what sessions have in common that people choose them by, and how many they are.

@@ -125,6 +125,7 @@ type PruneOptions struct {
 	Keep    int       // all but so many of the newest; 0: no rule
 	DryRun  bool      // remove nothing
 	Unlearn Unlearn
+	Done    func(sessions int) // is told how many are looked at that match; may be nil
 }
 
 // Pruned is what Prune has removed, or would remove.
@@ -143,8 +144,9 @@ const inUse = `SELECT session FROM attachments
 	UNION SELECT session FROM turns WHERE process IN (SELECT id FROM processes WHERE ended = 0)`
 
 // Prune removes old sessions, but none that a process holds, that still owes something, or that a session which stays
-// continues or was forked from. Each is removed in a transaction of its own, so that no prompt waits for all of them.
-// After an error it returns what was removed until then. Checkpoint removes it from the write-ahead log.
+// continues or was forked from. Transactions are short, so that no prompt waits for all of them. After an error, or
+// once ctx ends, it returns what was removed until then; the next call removes the rest. Checkpoint removes it from the
+// write-ahead log.
 func (s *Store) Prune(ctx context.Context, o PruneOptions) (Pruned, error) {
 	const doing = "pruning sessions"
 	all, err := sqlite.Collect(ctx, s.db, scanSession, `SELECT `+sessionColumns+` FROM sessions s
@@ -160,31 +162,48 @@ func (s *Store) Prune(ctx context.Context, o PruneOptions) (Pruned, error) {
 	// a session's forks and successors are removed before it
 	slices.SortFunc(picked, func(v, w Session) int { return cmp.Compare(w.ID, v.ID) })
 	var p Pruned
-	for _, v := range picked {
-		var turns int
-		var debts []int64
-		if o.DryRun {
-			err = sqlite.While(doing, s.db.QueryRowContext(ctx, `SELECT count(*) FROM turns WHERE session = ?`,
-				v.ID).Scan(&turns))
-		} else {
-			turns, debts, err = s.pruneOne(ctx, v, o.Unlearn)
-		}
-		if errors.Is(err, errInUse) {
-			continue
-		}
+	if o.DryRun {
+		p.Sessions = picked
+		p.Turns, err = s.countTurns(ctx, picked)
+		return p, sqlite.While(doing, err)
+	}
+	for at := 0; at < len(picked); {
+		var gone Pruned
+		var looked int
+		err := s.write(ctx, doing, func(tx *sql.Tx) (err error) {
+			gone, looked, err = pruneSome(ctx, tx, picked[at:], o.Unlearn)
+			return err
+		})
 		if err != nil {
 			return p, err
 		}
-		p.Sessions, p.Turns, p.Debts = append(p.Sessions, v), p.Turns+turns, append(p.Debts, debts...)
+		at += looked
+		p.Sessions, p.Turns = append(p.Sessions, gone.Sessions...), p.Turns+gone.Turns
+		p.Debts = append(p.Debts, gone.Debts...)
+		if o.Done != nil {
+			o.Done(at)
+		}
 	}
 	return p, nil
 }
 
-var errInUse = errors.New("in use again")
+func (s *Store) countTurns(ctx context.Context, sessions []Session) (n int, err error) {
+	ids := make([]int64, len(sessions))
+	for i, v := range sessions {
+		ids[i] = v.ID
+	}
+	err = s.db.QueryRowContext(ctx, `SELECT count(*) FROM turns WHERE session IN (SELECT value FROM json_each(?))`,
+		sqlite.List(ids)).Scan(&n)
+	return n, err
+}
 
-// pruneOne removes a session, unless it came into use since it was read.
-func (s *Store) pruneOne(ctx context.Context, v Session, unlearn Unlearn) (turns int, debts []int64, err error) {
-	err = s.write(ctx, "pruning a session", func(tx *sql.Tx) error {
+// pruneTime is how long a transaction of a pruning takes more sessions: a prompt may wait for it.
+const pruneTime = 8 * time.Millisecond
+
+// pruneSome removes the first of some sessions, unless they came into use since they were read. looked is at how many.
+func pruneSome(ctx context.Context, tx *sql.Tx, all []Session, unlearn Unlearn) (gone Pruned, looked int, err error) {
+	for began := time.Now(); looked < len(all) && (looked == 0 || time.Since(began) < pruneTime); looked++ {
+		v := all[looked]
 		var idle bool
 		err := tx.QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM sessions WHERE id = ?1 AND last_active = ?2)
 			AND NOT EXISTS (SELECT 1 FROM sessions WHERE fork_of = ?1)
@@ -192,38 +211,45 @@ func (s *Store) pruneOne(ctx context.Context, v Session, unlearn Unlearn) (turns
 			AND NOT EXISTS (SELECT 1 FROM attachments WHERE session = ?1)`,
 			v.ID, sqlite.Stamp(v.LastActive)).Scan(&idle)
 		if err != nil {
-			return err
+			return gone, looked, err
 		}
 		if !idle {
-			return errInUse
+			continue
 		}
-		turns, debts, err = deleteSessions(ctx, tx, []int64{v.ID}, unlearn)
-		return err
-	})
-	return turns, debts, err
+		turns, debts, err := deleteSessions(ctx, tx, []int64{v.ID}, unlearn)
+		if err != nil {
+			return gone, looked, err
+		}
+		gone.Sessions, gone.Turns = append(gone.Sessions, v), gone.Turns+turns
+		gone.Debts = append(gone.Debts, debts...)
+	}
+	return gone, looked, nil
 }
 
 // pick returns those of sessions, which come the last active first, that the rules match and that need not stay.
 func pick(sessions []Session, stay []int64, o PruneOptions) []Session {
+	byID := make(map[int64]Session, len(sessions))
+	for _, v := range sessions {
+		byID[v.ID] = v
+	}
 	needed := make(map[int64]bool)
+	var keep func(id int64) // with those that it came from, and so on
+	keep = func(id int64) {
+		if id != 0 && !needed[id] {
+			needed[id] = true
+			keep(byID[id].ForkOf)
+			keep(byID[id].ContinueOf)
+		}
+	}
 	for _, id := range stay {
-		needed[id] = true
+		keep(id)
 	}
 	taken := func(i int) bool {
 		return o.Keep > 0 && i >= o.Keep || !o.Before.IsZero() && sessions[i].LastActive.Before(o.Before)
 	}
-	// A session that stays keeps those that it came from, and so on.
-	for changed := true; changed; {
-		changed = false
-		for i, v := range sessions {
-			if taken(i) && !needed[v.ID] {
-				continue
-			}
-			for _, from := range []int64{v.ForkOf, v.ContinueOf} {
-				if from != 0 && !needed[from] {
-					needed[from], changed = true, true
-				}
-			}
+	for i, v := range sessions {
+		if !taken(i) {
+			keep(v.ID)
 		}
 	}
 	var picked []Session

@@ -164,7 +164,7 @@ func TestQuestions(t *testing.T) {
 		{func() (any, error) { return b.ToldTo(ctx, "m1") }, "2"},
 		{func() (any, error) { return b.ToldTo(ctx, "m2") }, "0"},
 		{func() (any, error) { return b.Told(ctx, []string{"m1", "m2", "m9"}) }, "[m1]"},
-		{func() (any, error) { w, err := b.Windows(ctx); return fmt.Sprint(len(w), *w[1].Used), err }, "1 7"},
+		{func() (any, error) { w, err := b.Windows(ctx, Scope{}); return fmt.Sprint(len(w), *w[1].Used), err }, "1 7"},
 		{func() (any, error) { return nil, b.SetTitle(ctx, 1, "b1", "h") }, "<nil>"},
 		{func() (any, error) { err := b.SetTitle(ctx, 1, "b2", "h"); return errors.Is(err, ErrNotFound), nil }, "true"},
 		{func() (any, error) { return nil, b.Bypass(ctx, "k1") }, "<nil>"},

@@ -44,6 +44,12 @@ func (s *Store) SessionsIn(ctx context.Context, in Scope) ([]Session, error) {
 	return all, sqlite.While("reading sessions", err)
 }
 
+// ConversationsIn returns the sessions in scope. Turns counts those of the sessions that each continues, too.
+func (s *Store) ConversationsIn(ctx context.Context, in Scope) ([]Session, error) {
+	all, err := s.list(ctx, conversationTurns, `WHERE `+in.where("id"), in.sessions())
+	return all, sqlite.While("reading sessions", err)
+}
+
 // KeysIn returns the sessions in scope by all keys that they have had.
 func (s *Store) KeysIn(ctx context.Context, in Scope) (map[string]int64, error) {
 	return s.keys(ctx, in.where("session"), in.sessions())

@@ -27,7 +27,7 @@ type Usage struct {
 type Window struct{ Used, Size *int64 }
 
 // Windows returns what was reported last of each session's window.
-func (s *Store) Windows(ctx context.Context) (map[int64]Window, error) {
+func (s *Store) Windows(ctx context.Context, in Scope) (map[int64]Window, error) {
 	found := map[int64]Window{}
 	err := sqlite.Each(ctx, s.db, func(row sqlite.Row) error {
 		var session int64
@@ -36,6 +36,7 @@ func (s *Store) Windows(ctx context.Context) (map[int64]Window, error) {
 		found[session] = w
 		return err
 	}, `SELECT session, context_used, context_size FROM usage WHERE id IN (
-		SELECT max(id) FROM usage WHERE context_used IS NOT NULL GROUP BY session)`)
+		SELECT max(id) FROM usage WHERE context_used IS NOT NULL AND `+in.where("session")+`
+		GROUP BY session)`, in.sessions())
 	return found, sqlite.While("reading usage", err)
 }

@@ -96,9 +96,9 @@ func ReadUsage(ctx context.Context, store *correlation.Store, scope correlation.
 }
 
 // SessionSums returns the usage of sessions by their rows: tokens and costs alone, and none where nobody reported any.
-func SessionSums(ctx context.Context, store *correlation.Store) (map[int64]Sum, error) {
+func SessionSums(ctx context.Context, store *correlation.Store, in correlation.Scope) (map[int64]Sum, error) {
 	tallies := map[int64]*tally{}
-	err := eachReport(ctx, store, correlation.Scope{}, func(r Report) {
+	err := eachReport(ctx, store, in, func(r Report) {
 		t := tallies[r.Session]
 		if t == nil {
 			t = &tally{costs: map[string]float64{}}

@@ -168,7 +168,7 @@ func TestUsage(t *testing.T) {
 			w := newWorld(t)
 			session := w.session(c.harness, "a")
 			c.say(w, session)
-			bySession, err := telemetry.SessionSums(t.Context(), w.store)
+			bySession, err := telemetry.SessionSums(t.Context(), w.store, correlation.Scope{})
 			if err != nil {
 				t.Fatal(err)
 			}

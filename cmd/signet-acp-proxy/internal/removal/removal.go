@@ -118,40 +118,43 @@ func (r Removal) forget(ctx context.Context, what, short string, ids []int64) er
 func (r Removal) Prune(ctx context.Context, o correlation.PruneOptions) error {
 	d := r.Data
 	o.Unlearn = d.Memories.Unlearn
-	all, _, err := d.List(ctx, runtime.SessionFilter{}) // before they are gone
+	progress := term.NewProgress(r.Std.Err)
+	progress.Step("looking for old sessions")
+	dry := o
+	dry.DryRun = true
+	p, err := d.Sessions.Prune(ctx, dry)
 	if err != nil {
 		return err
 	}
-	learned, err := d.LearnedFrom(ctx, o)
+	listed, err := d.Listed(ctx, idsOf(p.Sessions)) // before they are gone
 	if err != nil {
 		return err
 	}
+	learned, err := d.Memories.LearnedFrom(ctx, idsOf(p.Sessions))
+	if err != nil {
+		return err
+	}
+	progress.Done()
 	if learned.Passages+learned.Memories > 0 {
 		r.Std.Say("%s", goesToo(learned))
 	}
-	progress := term.NewProgress(r.Std.Err)
-	progress.Step("looking through " + term.Count(len(all), "session"))
-	var p correlation.Pruned
+	of := term.Count(len(listed), "session")
+	o.Done = func(n int) { progress.Step(fmt.Sprintf("removed %d of %s", n, of)) }
 	prune := func() (err error) {
 		p, err = d.Sessions.Prune(ctx, o)
 		return err
 	}
-	if o.DryRun {
-		err = prune()
-	} else {
+	if !o.DryRun {
 		err = r.sessions(ctx, "old conversations", prune, func() correlation.Forgotten {
-			gone := correlation.Forgotten{Turns: p.Turns, Debts: p.Debts}
-			for _, s := range p.Sessions {
-				gone.Sessions = append(gone.Sessions, s.ID)
-			}
-			return gone
+			return correlation.Forgotten{Sessions: idsOf(p.Sessions), Turns: p.Turns, Debts: p.Debts}
 		})
 	}
 	progress.Done()
-	var gone []runtime.Listed
+	removed := map[int64]bool{}
 	for _, s := range p.Sessions {
-		gone = append(gone, all[slices.IndexFunc(all, func(one runtime.Listed) bool { return one.ID == s.ID })])
+		removed[s.ID] = true
 	}
+	gone := slices.DeleteFunc(listed, func(s runtime.Listed) bool { return !removed[s.ID] })
 	if len(gone) > 0 {
 		err = errors.Join(err, report.Sessions(gone, term.On(r.Std.Out)))
 	}
@@ -167,6 +170,14 @@ func (r Removal) Prune(ctx context.Context, o correlation.PruneOptions) error {
 		r.SayUndo()
 	}
 	return err
+}
+
+func idsOf(sessions []correlation.Session) []int64 {
+	ids := make([]int64, len(sessions))
+	for i, s := range sessions {
+		ids[i] = s.ID
+	}
+	return ids
 }
 
 // Memory removes a memory, and returns it.

@@ -119,13 +119,14 @@ func (a Asked) Child(ctx context.Context, d *Data) (Listed, error) {
 	if err != nil {
 		return Listed{}, err
 	}
-	all, _, err := d.List(ctx, SessionFilter{})
-	for _, s := range all {
-		if s.ID == id {
-			return s, err
-		}
+	all, err := d.Listed(ctx, []int64{id})
+	if err == nil && len(all) == 0 {
+		err = fmt.Errorf("its session: %w", correlation.ErrNotFound)
 	}
-	return Listed{}, errors.Join(err, fmt.Errorf("its session: %w", correlation.ErrNotFound))
+	if err != nil {
+		return Listed{}, err
+	}
+	return all[0], nil
 }
 
 // Agents returns the agents that can be asked.

@@ -15,7 +15,6 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/config"
 	"github.com/Signet-AI/signet-acp-proxy/correlation"
 	"github.com/Signet-AI/signet-acp-proxy/memory"
-	"github.com/Signet-AI/signet-acp-proxy/memory/embedded"
 	"github.com/Signet-AI/signet-acp-proxy/telemetry"
 )
 
@@ -41,80 +40,154 @@ type Listed struct {
 
 // List returns sessions, the last active first, and how many more there are past the filter's limit.
 func (d *Data) List(ctx context.Context, f SessionFilter) (found []Listed, more int, err error) {
-	all, err := d.listed(ctx)
+	ids, err := d.matching(ctx, f)
 	if err != nil {
 		return nil, 0, err
+	}
+	if f.Limit > 0 && len(ids) > f.Limit {
+		ids, more = ids[:f.Limit], len(ids)-f.Limit
+	}
+	found, err = d.Listed(ctx, ids)
+	return found, more, err
+}
+
+// matching returns the rows of the sessions that a filter lets pass, the last active first.
+func (d *Data) matching(ctx context.Context, f SessionFilter) ([]int64, error) {
+	l := correlation.Listing{Since: f.Since}
+	if f.Here != "" {
+		project := memory.Project(f.Here)
+		if l.Project = &project; project == "" {
+			l.Cwd = f.Here
+		}
+	}
+	if f.Harness != "" {
+		kinds, err := d.Sessions.Kinds(ctx)
+		if err != nil {
+			return nil, err
+		}
+		l.Harnesses = []string{}
+		for _, k := range kinds {
+			if isHarness(k.Harness, f.Harness) {
+				l.Harnesses = append(l.Harnesses, k.Harness)
+			}
+		}
+	}
+	ids, err := d.Sessions.List(ctx, l)
+	if err != nil || len(f.Words) == 0 {
+		return ids, err
 	}
 	said := make([]map[int64]bool, len(f.Words))
 	for i, word := range f.Words {
 		if said[i], err = d.Sessions.Mentioning(ctx, word, false); err != nil {
-			return nil, 0, err
+			return nil, err
 		}
+	}
+	all, err := d.Sessions.SessionsIn(ctx, correlation.Scope{})
+	if err != nil {
+		return nil, err
 	}
 	rows := map[int64]correlation.Session{}
 	for _, s := range all {
-		rows[s.ID] = s.Session
+		rows[s.ID] = s
 	}
-	here := memory.Project(f.Here)
-	for _, s := range all {
-		if f.matches(s, here) && saidAll(s, conversation(rows, s.Session), f.Words, said) {
-			found = append(found, s)
-		}
-	}
-	if f.Limit > 0 && len(found) > f.Limit {
-		found, more = found[:f.Limit], len(found)-f.Limit
-	}
-	return found, more, nil
+	return slices.DeleteFunc(ids, func(id int64) bool {
+		return !saidAll(rows[id], conversation(rows, rows[id]), f.Words, said)
+	}), nil
 }
 
-// listed returns all sessions, the last active first.
-func (d *Data) listed(ctx context.Context) ([]Listed, error) {
-	all, err := d.Sessions.Sessions(ctx, 0)
+// Listed returns sessions with what people recognise them by, in the order of their rows' ids.
+func (d *Data) Listed(ctx context.Context, ids []int64) ([]Listed, error) {
+	if len(ids) == 0 {
+		return nil, nil
+	}
+	in := correlation.Scope{Sessions: ids}
+	all, err := d.Sessions.ConversationsIn(ctx, in)
 	if err != nil {
 		return nil, err
 	}
-	words, err := d.Sessions.FirstWords(ctx, correlation.Scope{})
+	words, err := d.Sessions.FirstWords(ctx, in)
 	if err != nil {
 		return nil, err
 	}
-	sums, err := telemetry.SessionSums(ctx, d.Sessions)
+	sums, err := telemetry.SessionSums(ctx, d.Sessions, in)
 	if err != nil {
 		return nil, err
 	}
-	windows, err := d.Sessions.Windows(ctx)
+	windows, err := d.Sessions.Windows(ctx, in)
 	if err != nil {
 		return nil, err
 	}
-	handed, err := d.Sessions.Handoffs(ctx)
+	related, err := d.relate(ctx, all)
 	if err != nil {
 		return nil, err
 	}
-	ids := map[int64]string{}   // ACP ids, by row
-	after := map[int64]string{} // the ACP id of the last session that continues a row
-	keys := map[string]string{} // ACP ids, by Signet key
-	for _, s := range all {
-		ids[s.ID] = s.ACPID
-		if s.Key != "" {
-			keys[s.Key] = s.ACPID
-		}
-		for _, before := range []int64{s.ContinueOf, handed[s.ID]} {
-			if after[before] == "" {
-				after[before] = s.ACPID
-			}
-		}
-	}
-	short := shortIDs(all)
 	found := make([]Listed, len(all))
 	for i, s := range all {
-		found[i] = Listed{Session: s, Title: chars.Title(cmp.Or(s.Title, words[s.ID])), Short: short[s.ID],
-			Continues: ids[cmp.Or(handed[s.ID], s.ContinueOf)], ContinuedBy: after[s.ID],
-			Parent: cmp.Or(keys[s.ParentKey], s.ParentKey)}
+		found[i] = Listed{Session: s, Title: chars.Title(cmp.Or(s.Title, words[s.ID])),
+			Continues: related.continues(s), ContinuedBy: related.after[s.ID], Parent: related.parent(s)}
+		if found[i].Short, err = d.shortID(ctx, s.ACPID); err != nil {
+			return nil, err
+		}
 		if sum, window := sums[s.ID], windows[s.ID]; sum.Reported || window.Used != nil {
 			found[i].Usage = &rowUsage{InputTokens: sum.InputTokens, OutputTokens: sum.OutputTokens, Cost: sum.Cost,
 				Currency: sum.Currency, ContextUsed: window.Used, ContextSize: window.Size}
 		}
 	}
+	at := make(map[int64]int, len(ids))
+	for i, id := range ids {
+		at[id] = i
+	}
+	slices.SortFunc(found, func(a, b Listed) int { return cmp.Compare(at[a.ID], at[b.ID]) })
 	return found, nil
+}
+
+// relations are what sessions are to others.
+type relations struct {
+	handed map[int64]int64  // the session that was handed to one
+	after  map[int64]string // the ACP id of the last session that continues one
+	ids    map[int64]string // ACP ids
+	keys   map[string]int64 // sessions by their keys
+}
+
+func (r relations) continues(s correlation.Session) string {
+	return r.ids[cmp.Or(r.handed[s.ID], s.ContinueOf)]
+}
+
+func (r relations) parent(s correlation.Session) string {
+	return cmp.Or(r.ids[r.keys[s.ParentKey]], s.ParentKey)
+}
+
+func (d *Data) relate(ctx context.Context, all []correlation.Session) (r relations, err error) {
+	if r.handed, err = d.Sessions.Handoffs(ctx); err != nil {
+		return r, err
+	}
+	var rows, others []int64
+	var parents []string
+	for _, s := range all {
+		rows, others = append(rows, s.ID), append(others, cmp.Or(r.handed[s.ID], s.ContinueOf))
+		parents = append(parents, s.ParentKey)
+	}
+	if r.keys, err = d.Sessions.SessionsByKey(ctx, parents); err != nil {
+		return r, err
+	}
+	if r.after, err = d.Sessions.Continuing(ctx, rows); err != nil {
+		return r, err
+	}
+	for _, id := range r.keys {
+		others = append(others, id)
+	}
+	for to := range r.handed {
+		others = append(others, to)
+	}
+	names, err := d.Sessions.Names(ctx, correlation.Scope{Sessions: others})
+	r.ids = map[int64]string{}
+	for _, n := range names {
+		r.ids[n.ID] = n.ACPID
+	}
+	for to, from := range r.handed {
+		r.after[from] = cmp.Or(r.after[from], r.ids[to])
+	}
+	return r, err
 }
 
 // sessionSchema is the version of Row. Fields may be added without a new one, but not changed or removed.
@@ -180,15 +253,15 @@ func (d *Data) Resolve(ctx context.Context, name string) (correlation.Session, e
 	newest, _ := d.Sessions.Sessions(ctx, suggested)
 	var ids []string
 	for _, one := range newest {
-		ids = append(ids, chars.Cut(one.ACPID, max(len(name), shortID)))
+		ids = append(ids, chars.Cut(one.ACPID, max(len(name), suggestedID)))
 	}
 	return s, fmt.Errorf("session %q %w%s (signet-acp-proxy sessions lists them)", name, correlation.ErrNotFound,
 		config.DidYouMean(name, ids))
 }
 
 const (
-	suggested = 200 // sessions that a misspelt one may mean, the newest
-	shortID   = 8   // bytes of an id by which one is suggested
+	suggested   = 200 // sessions that a misspelt one may mean, the newest
+	suggestedID = 8   // bytes of an id by which one is suggested
 )
 
 // Find is Resolve, with what the list of sessions has.
@@ -197,12 +270,11 @@ func (d *Data) Find(ctx context.Context, name string) (Listed, error) {
 	if err != nil {
 		return Listed{}, err
 	}
-	all, err := d.listed(ctx)
-	if i := slices.IndexFunc(all, func(one Listed) bool { return one.ID == s.ID }); i >= 0 {
-		all[i].Session = s
-		return all[i], nil
+	all, err := d.Listed(ctx, []int64{s.ID})
+	if len(all) == 0 {
+		return Listed{Session: s}, err
 	}
-	return Listed{Session: s}, err
+	return all[0], err
 }
 
 // conversation lists a session and those that it continues, the newest first.
@@ -215,13 +287,6 @@ func conversation(rows map[int64]correlation.Session, s correlation.Session) []i
 	return ids
 }
 
-func (f SessionFilter) matches(s Listed, project string) bool {
-	if f.Here != "" && !(project != "" && s.Project == project || s.Project == "" && s.Cwd == f.Here) {
-		return false
-	}
-	return (f.Harness == "" || isHarness(s.Harness, f.Harness)) && !s.LastActive.Before(f.Since)
-}
-
 // isHarness reports whether a harness, by its own name or the one that it was started as, is the one that a person
 // names.
 func isHarness(harness, name string) bool {
@@ -229,7 +294,7 @@ func isHarness(harness, name string) bool {
 }
 
 // saidAll reports whether each word was said in the conversation, or stands in the session's title or folder.
-func saidAll(s Listed, chain []int64, words []string, said []map[int64]bool) bool {
+func saidAll(s correlation.Session, chain []int64, words []string, said []map[int64]bool) bool {
 	about := strings.ToLower(s.Title + " " + s.Cwd)
 	for i, word := range words {
 		if !slices.ContainsFunc(chain, func(id int64) bool { return said[i][id] }) &&
@@ -240,54 +305,23 @@ func saidAll(s Listed, chain []int64, words []string, said []map[int64]bool) boo
 	return true
 }
 
-// shortIDs returns each session's id as short as Resolve still understands it.
-func shortIDs(all []correlation.Session) map[int64]string {
-	var names []named
-	for _, s := range all {
-		for _, name := range []string{s.ACPID, s.Key, s.Record} {
-			if name != "" {
-				names = append(names, named{s.ID, name})
-			}
-		}
-	}
-	begins := beginnings(names)
-	short := map[int64]string{}
-	for _, s := range all {
-		short[s.ID] = begins[named{s.ID, s.ACPID}]
-	}
-	return short
-}
-
-// A named is one of the names of a thing.
-type named struct {
-	Thing int64
-	Name  string
-}
-
 // minID is the shortest abbreviation of an id, in characters.
 const minID = 8
 
-// beginnings returns for each name its shortest beginning, of at least minID characters, that no name of another
-// thing has.
-func beginnings(names []named) map[named]string {
-	names = slices.Clone(names)
-	slices.SortFunc(names, func(a, b named) int { return strings.Compare(a.Name, b.Name) })
-	found := make(map[named]string, len(names))
-	for i, one := range names {
-		need := minID
-		for _, step := range []int{-1, 1} { // the nearest name of another thing, on both sides
-			j := i + step
-			for 0 <= j && j < len(names) && names[j].Thing == one.Thing {
-				j += step
-			}
-			if 0 <= j && j < len(names) {
-				need = max(need, common(names[j].Name, one.Name)+1)
-			}
-		}
-		runes := []rune(one.Name)
-		found[one] = string(runes[:min(need, len(runes))])
+// shortID returns a session's id as short as Resolve still understands it.
+func (d *Data) shortID(ctx context.Context, id string) (string, error) {
+	beside, err := d.Sessions.Neighbours(ctx, id)
+	return beginning(id, beside), err
+}
+
+// beginning returns the shortest beginning of a name, of at least minID characters, that none of its neighbours has.
+func beginning(name string, neighbours []string) string {
+	need := minID
+	for _, other := range neighbours {
+		need = max(need, common(other, name)+1)
 	}
-	return found
+	runes := []rune(name)
+	return string(runes[:min(need, len(runes))])
 }
 
 // common returns the length in characters of the common beginning of two texts.
@@ -307,18 +341,4 @@ func HomeShort(path string) string {
 		return path
 	}
 	return "~" + rest
-}
-
-// LearnedFrom counts what was learned from the sessions that a pruning would remove.
-func (d *Data) LearnedFrom(ctx context.Context, o correlation.PruneOptions) (embedded.Learned, error) {
-	o.DryRun = true
-	p, err := d.Sessions.Prune(ctx, o)
-	if err != nil {
-		return embedded.Learned{}, err
-	}
-	ids := make([]int64, len(p.Sessions))
-	for i, s := range p.Sessions {
-		ids[i] = s.ID
-	}
-	return d.Memories.LearnedFrom(ctx, ids)
 }

@@ -12,25 +12,17 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/migrations"
 )
 
-func TestBeginnings(t *testing.T) {
-	for _, c := range []struct{ names, want string }{ // thing:name
-		{"1:abcdefghijkl", "abcdefgh"},
-		{"1:abcdefghij 2:abcdefghik", "abcdefghij abcdefghik"},
-		{"1:abcdefghijkl 1:abcdefghijkm 2:zzz", "abcdefgh abcdefgh zzz"}, // of one thing
-		{"1:sess 2:sess-1", "sess sess-1"},                               // one begins the other: the whole of it
-		{"1:äöüäöüäöü1 2:äöüäöüäöü2", "äöüäöüäöü1 äöüäöüäöü2"},
+// A session's id is shown as short as nobody else's begins.
+func TestBeginning(t *testing.T) {
+	for _, c := range []struct{ name, beside, want string }{
+		{"abcdefghijkl", "", "abcdefgh"},
+		{"abcdefghij", "abcdefghik", "abcdefghij"},
+		{"sess", "sess-1", "sess"}, // one begins the other: the whole of it
+		{"sess-1", "sess", "sess-1"},
+		{"äöüäöüäöü1x", "äöüäöüäöü2", "äöüäöüäöü1"},
 	} {
-		var names []named
-		for _, one := range strings.Fields(c.names) {
-			names = append(names, named{int64(one[0] - '0'), one[2:]})
-		}
-		got := beginnings(names)
-		var all []string
-		for _, one := range names {
-			all = append(all, got[one])
-		}
-		if joined := strings.Join(all, " "); joined != c.want {
-			t.Errorf("%s: %q, want %q", c.names, joined, c.want)
+		if got := beginning(c.name, strings.Fields(c.beside)); got != c.want {
+			t.Errorf("%s beside %s: %q, want %q", c.name, c.beside, got, c.want)
 		}
 	}
 }
