@@ -39,6 +39,22 @@ func TakeLock(live, id string) (*Lock, error) {
 // ID is the process's id.
 func (l *Lock) ID() string { return l.id }
 
+// Path is the lock's file.
+func (l *Lock) Path() string { return l.flock.Path() }
+
+// Stands reports whether the lock's file is still at its path, or nobody can tell.
+func (l *Lock) Stands() bool {
+	held, err := l.flock.Stat()
+	if err != nil {
+		return true
+	}
+	now, err := os.Lstat(l.flock.Path())
+	if err != nil {
+		return !errors.Is(err, fs.ErrNotExist)
+	}
+	return os.SameFile(held, now)
+}
+
 // Release releases the lock and removes its file: the process counts as dead.
 func (l *Lock) Release() error {
 	// removing it is safe: ids are never used twice
@@ -97,7 +113,7 @@ func (s *Store) liveSessions(ctx context.Context) (map[int64]bool, error) {
 	all, err := sqlite.Collect(ctx, s.db, func(row sqlite.Row) (a attachment, err error) {
 		err = row.Scan(&a.session, &a.process)
 		return a, err
-	}, `SELECT session, process FROM attachments ORDER BY process`)
+	}, `SELECT session, process FROM attachments WHERE closed = 0 ORDER BY process`)
 	live, processes := make(map[int64]bool), make(map[string]bool)
 	for _, a := range all {
 		alive, asked := processes[a.process]

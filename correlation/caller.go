@@ -21,7 +21,8 @@ func (s *Store) OpenTurn(ctx context.Context, key string) (turn int64, err error
 // session open.
 func (s *Store) TurnStands(ctx context.Context, turn int64) (stop string, open bool, err error) {
 	err = s.db.QueryRowContext(ctx, `SELECT iif(ended > 0, stop, ''), EXISTS (SELECT 1 FROM attachments a
-		WHERE a.session = t.session AND a.process = t.process) FROM turns t WHERE id = ?`, turn).Scan(&stop, &open)
+		WHERE a.session = t.session AND a.process = t.process AND a.closed = 0) FROM turns t WHERE id = ?`,
+		turn).Scan(&stop, &open)
 	if errors.Is(err, sql.ErrNoRows) {
 		return "", false, nil
 	}
@@ -67,7 +68,7 @@ func (s *Store) Parent(ctx context.Context, parent, cwd string) (key string, err
 		`SELECT t.key FROM turns t JOIN sessions s ON s.id = t.session WHERE t.process = ?1 AND t.ended = 0
 			ORDER BY s.cwd = ?2 DESC, t.id DESC LIMIT 1`,
 		`SELECT s.key FROM attachments a JOIN sessions s ON s.id = a.session WHERE a.process = ?1
-			ORDER BY s.cwd = ?2 DESC, s.last_active DESC LIMIT 1`,
+			AND a.closed = 0 ORDER BY s.cwd = ?2 DESC, s.last_active DESC LIMIT 1`,
 	} {
 		err = orNotFound(s.db.QueryRowContext(ctx, query, parent, cwd).Scan(&key))
 		if !errors.Is(err, ErrNotFound) {

@@ -24,7 +24,6 @@ import (
 	"context"
 	"database/sql"
 	"errors"
-	"io/fs"
 	"os"
 	"time"
 
@@ -79,10 +78,19 @@ func New(db *sql.DB, o Options) *Store {
 	return &Store{db: db, live: o.LiveDir, path: o.Path, schema: o.Schema, now: o.Now, log: o.Log}
 }
 
-// File is what is at the database's path now; nil: nothing, or nobody has named the path.
-func (s *Store) File() fs.FileInfo {
-	now, _ := os.Stat(s.path)
-	return now
+// SyncLog has the system bring the database's log to the disk itself, and returns the log's size. What is only
+// committed survives a kill, but no power cut.
+func (s *Store) SyncLog() (size int64, err error) {
+	log, err := os.OpenFile(s.path+"-wal", os.O_RDWR, 0)
+	if err != nil {
+		return 0, ignoreMissing(err) // of a database whose path nobody has named, too
+	}
+	defer log.Close()
+	info, err := log.Stat()
+	if err != nil {
+		return 0, err
+	}
+	return info.Size(), log.Sync()
 }
 
 // Schema checks that tables, indexes and triggers are ours. What they refuse meanwhile can be stored once they are. It
@@ -95,7 +103,7 @@ func (s *Store) Schema(ctx context.Context) error {
 
 const schemaLimit = time.Second
 
-// LiveDir is the folder of the locks, and of the files of events, of living processes; "" for none.
+// LiveDir is the folder of the locks, and of the spill files, of living processes; "" for none.
 func (s *Store) LiveDir() string { return s.live }
 
 // write runs f in a transaction. doing says in the error what was being done.

@@ -116,11 +116,11 @@ func (b *bench) happen(process string, events ...Event) error {
 // number is a session's in the events of a process, which may be one that has not opened it; 0: there is no session.
 func (b *bench) number(process string, id int64) (n int) {
 	b.tb.Helper()
-	_, err := b.db.ExecContext(b.ctx(), `INSERT INTO event_sessions (process, n, session)
-		SELECT ?1, 1000 + id, id FROM sessions
-		WHERE id = ?2 AND NOT EXISTS (SELECT 1 FROM event_sessions WHERE process = ?1 AND session = ?2)`, process, id)
+	_, err := b.db.ExecContext(b.ctx(), `INSERT INTO attachments (process, n, session, closed)
+		SELECT ?1, 1000 + id, id, 1 FROM sessions
+		WHERE id = ?2 AND NOT EXISTS (SELECT 1 FROM attachments WHERE process = ?1 AND session = ?2)`, process, id)
 	check(b.tb, err)
-	return b.count(`SELECT coalesce(max(n), 0) FROM event_sessions WHERE process = ? AND session = ?`, process, id)
+	return b.count(`SELECT coalesce(max(n), 0) FROM attachments WHERE process = ? AND session = ?`, process, id)
 }
 
 // startKey notes a session-start.

@@ -55,12 +55,12 @@ func (s *Store) leaveDebts(ctx context.Context, tx *sql.Tx, id, reason string) e
 	if err := s.oweFor(ctx, tx, info, 0, reason); err != nil {
 		return err
 	}
-	_, err = tx.ExecContext(ctx, `DELETE FROM attachments WHERE process = ?`, id)
+	_, err = tx.ExecContext(ctx, `UPDATE attachments SET closed = 1 WHERE process = ? AND closed = 0`, id)
 	return err
 }
 
 // SweepDead ends the processes that died without an end: what they had in flight is in doubt, their open turns have
-// ended, and what they owe is due. unread, if not nil, reports that a process's files of events are not folded in yet;
+// ended, and what they owe is due. unread, if not nil, reports that a process's spill file is not folded in yet;
 // it is left for later, or a part of a session would be delivered as the whole. SweepDead returns how many it ended.
 func (s *Store) SweepDead(ctx context.Context, unread func(process string) bool) (int, error) {
 	const doing = "looking for dead processes"
@@ -108,7 +108,11 @@ func (s *Store) removeLeftovers(ctx context.Context) error {
 	}
 	if any {
 		err := s.write(ctx, "removing rows of old processes", func(tx *sql.Tx) error {
-			_, err := tx.ExecContext(ctx, `DELETE FROM processes WHERE ended BETWEEN 1 AND ?`, old)
+			_, err := tx.ExecContext(ctx, `DELETE FROM attachments WHERE closed = 1 AND process IN (
+				SELECT id FROM processes WHERE ended BETWEEN 1 AND ?)`, old)
+			if err == nil {
+				_, err = tx.ExecContext(ctx, `DELETE FROM processes WHERE ended BETWEEN 1 AND ?`, old)
+			}
 			if err == nil {
 				_, err = tx.ExecContext(ctx, `DELETE FROM session_keys WHERE session IS NULL AND started <= ?`, lost)
 			}

@@ -164,8 +164,8 @@ type (
 		Usage   Usage `json:"usage"`
 	}
 
-	// TurnEnded: the prompt's response has come. The event is in the file, behind the turn's words, before the client
-	// has the response. If the process dies, its open turns end without one.
+	// TurnEnded: the prompt's response has come. The event is written, behind the turn's words, before the client has
+	// the response. If the process dies, its open turns end without one.
 	TurnEnded struct {
 		Turn    int    `json:"turn"`
 		Stop    string `json:"stop,omitempty"`    // ACP's stopReason
@@ -190,7 +190,7 @@ type (
 		Version    string `json:"version"`
 	}
 
-	// Erased: an event that a person had forgotten was here.
+	// Erased: an event that a person had forgotten was here, in a file of an earlier version.
 	Erased struct{}
 
 	// ProcessEnded: the process ends, and what it owes is due. Events may still follow.
@@ -206,45 +206,42 @@ type unknown struct {
 	Session, Turn int
 }
 
-// kinds is all that there is to know of each kind, by its name in the file and in the table events. What it does to the
-// database is its method fold; of which session and turn it is say its fields of these names.
-var kinds = map[string]struct {
-	zero Event
-	text bool // it holds text of the conversation, which goes when that is forgotten
-}{
-	"session_opened":  {Opened{}, false},
-	"state_changed":   {Stepped{}, false},
-	"session_left":    {Closed{}, false},
-	"rekeyed":         {Rekeyed{}, false},
-	"record_known":    {RecordKnown{}, false},
-	"parent_known":    {ParentKnown{}, false},
-	"titled":          {Titled{}, true},
-	"injected":        {Injected{}, true},
-	"unclaimed":       {Unclaimed{}, true},
-	"context_stored":  {ContextStored{}, true},
-	"context_dropped": {ContextDropped{}, false},
-	"compacting":      {Compacting{}, false},
-	"daemon_warned":   {Warned{}, true},
-	"summarised":      {Summarised{}, true},
-	"turn_began":      {TurnBegan{}, false},
-	"user_said":       {UserSaid{}, true},
-	"assistant_said":  {AssistantSaid{}, true},
-	"tool_used":       {ToolUsed{}, true},
-	"noted":           {Noted{}, false},
-	"turn_told":       {TurnTold{}, true},
-	"usage_reported":  {UsageReported{}, false},
-	"turn_ended":      {TurnEnded{}, false},
-	"key_started":     {KeyStarted{}, false},
-	"daemon_answered": {DaemonAnswered{}, false},
-	"erased":          {Erased{}, false},
-	"process_ended":   {ProcessEnded{}, false},
+// kinds are all kinds, by their names in the table events and in a spill file. What one does to the database is its
+// method fold; of which session and turn it is say its fields of these names.
+var kinds = map[string]Event{
+	"session_opened":  Opened{},
+	"state_changed":   Stepped{},
+	"session_left":    Closed{},
+	"rekeyed":         Rekeyed{},
+	"record_known":    RecordKnown{},
+	"parent_known":    ParentKnown{},
+	"titled":          Titled{},
+	"injected":        Injected{},
+	"unclaimed":       Unclaimed{},
+	"context_stored":  ContextStored{},
+	"context_dropped": ContextDropped{},
+	"compacting":      Compacting{},
+	"daemon_warned":   Warned{},
+	"summarised":      Summarised{},
+	"turn_began":      TurnBegan{},
+	"user_said":       UserSaid{},
+	"assistant_said":  AssistantSaid{},
+	"tool_used":       ToolUsed{},
+	"noted":           Noted{},
+	"turn_told":       TurnTold{},
+	"usage_reported":  UsageReported{},
+	"turn_ended":      TurnEnded{},
+	"key_started":     KeyStarted{},
+	"daemon_answered": DaemonAnswered{},
+	"erased":          Erased{},
+	"process_ended":   ProcessEnded{},
 }
 
 // names has the name of each kind by its type.
 var names = func() map[reflect.Type]string {
 	m := map[reflect.Type]string{}
 	for name, k := range kinds {
-		m[reflect.TypeOf(k.zero)] = name
+		m[reflect.TypeOf(k)] = name
 	}
 	return m
 }()
@@ -255,13 +252,6 @@ func KindOf(e Event) string {
 		return u.kind
 	}
 	return names[reflect.TypeOf(e)]
-}
-
-// HoldsText reports whether an event holds text of the conversation, which goes when that is forgotten. One of a newer
-// version may.
-func HoldsText(e Event) bool {
-	kind, known := kinds[KindOf(e)]
-	return kind.text || !known
 }
 
 // ParseEvent returns the event of a kind with the fields in data, a JSON object.
@@ -278,7 +268,7 @@ func ParseEvent(kind string, data []byte) (Event, error) {
 		}
 		return u, nil
 	}
-	e := reflect.New(reflect.TypeOf(known.zero))
+	e := reflect.New(reflect.TypeOf(known))
 	if err := json.Unmarshal(data, e.Interface()); err != nil {
 		return nil, err
 	}

@@ -8,7 +8,7 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/sqlite"
 )
 
-// How each event of a session or a process is folded in; fold_turn.go has those of a turn.
+// How each event of a session or a process is written; fold_turn.go has those of a turn.
 
 func (e Stepped) fold(b *Batch) error {
 	return b.inSession(e, e.Session, func(row int64) error { return b.step(row, e.From, e.Step) })
@@ -17,7 +17,8 @@ func (e Stepped) fold(b *Batch) error {
 func (e Closed) fold(b *Batch) error {
 	b.Closed = append(b.Closed, e.Session)
 	return b.inSession(e, e.Session, func(row int64) error {
-		if err := b.exec(`DELETE FROM attachments WHERE process = ? AND session = ?`, b.process, row); err != nil {
+		err := b.exec(`UPDATE attachments SET closed = 1 WHERE process = ? AND n = ?`, b.process, e.Session)
+		if err != nil {
 			return err
 		}
 		info, err := processByID(b.ctx, b.tx, b.process)
@@ -227,12 +228,10 @@ func (b *Batch) openedSession(n int) (id int64, err error) {
 	if id, known := b.sessions[n]; known {
 		return id, nil
 	}
-	err = b.tx.QueryRowContext(b.ctx, `SELECT session FROM event_sessions WHERE process = ? AND n = ?`,
-		b.process, n).Scan(&id)
-	if err == nil {
+	if id, err = openedSession(b.ctx, b.tx, b.process, n); err == nil {
 		b.sessions[n] = id
 	}
-	return id, orNotFound(err)
+	return id, err
 }
 
 // inSession changes a session, and records the event.

@@ -49,7 +49,7 @@ func TestFolds(t *testing.T) {
 		"a key of nobody":               {[]Event{KeyStarted{"k", "a"}}, "SELECT key || process || agent_id FROM session_keys WHERE session IS NULL", "kpa"},
 		"a daemon":                      {[]Event{DaemonAnswered{"/p", "u", "v"}}, "SELECT name || value FROM noted", `/p{"url":"u","version":"v"}`},
 		"the end of the process":        {[]Event{ProcessEnded{"eof"}}, "SELECT reason FROM processes WHERE ended > 0", "eof"},
-		"a session that is closed":      {[]Event{Closed{1, "closed"}}, "SELECT count(*) FROM attachments", "0"},
+		"a session that is closed":      {[]Event{Closed{1, "closed"}}, "SELECT count(*) FROM attachments WHERE closed = 0", "0"},
 		"of a forgotten session":        {[]Event{RecordKnown{2, "r"}, TurnBegan{Session: 2, Turn: 1}, UserSaid{1, "x", false}}, "SELECT (SELECT count(*) FROM turns) || count(*) FROM sessions", "01"},
 		"what is noted of a session":    {[]Event{Compacting{1}, Warned{1, "CANARX"}}, all + "(SELECT kind || session || (turn IS NULL) v FROM events ORDER BY id)", "session_opened11 compacting11 daemon_warned11"},
 		"what is noted of a turn":       {append(on(Noted{1, "n"}), ToolUsed{1, call("a")}), all + "(SELECT kind || session || turn v FROM events WHERE turn > 0 ORDER BY id)", "turn_began11 noted11 tool_used11"},

@@ -9,7 +9,7 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/sqlite"
 )
 
-// fold makes the turn, unless there is one with its number.
+// fold makes the turn.
 func (e TurnBegan) fold(b *Batch) error {
 	session, err := b.session(e.Session)
 	if err != nil {
@@ -23,40 +23,18 @@ func (e TurnBegan) fold(b *Batch) error {
 }
 
 func (b *Batch) beginTurn(session int64, e TurnBegan) (turn int64, err error) {
-	if isNew, err := b.isNew(e.Turn); err != nil {
-		return 0, err
-	} else if !isNew {
-		if turn, _, err := b.turn(e.Turn); !errors.Is(err, ErrNotFound) {
-			return turn, err
-		}
-	}
 	t := Turn{Session: session, Key: e.Key, Process: b.process, Delegation: e.Delegation, Started: b.store.now()}
 	row, err := rowOf(t)
 	if err != nil {
 		return 0, err
 	}
+	row.n = e.Turn
 	if turn, err = row.insert(b.ctx, b.tx, t); err != nil {
 		return 0, err
 	}
-	err = b.exec(`INSERT INTO event_turns (process, n, turn) VALUES (?, ?, ?)`, b.process, e.Turn, turn)
-	if err != nil {
-		return 0, err
-	}
-	b.turns[e.Turn], b.lastTurn, b.answers[turn] = turnOf{turn, session}, max(b.lastTurn, e.Turn), &answer{}
+	b.turns[e.Turn], b.answers[turn] = turnOf{turn, session}, &answer{}
 	b.touch(session)
 	return turn, nil
-}
-
-// isNew reports whether no turn with this number can have a row yet: numbers grow.
-func (b *Batch) isNew(n int) (bool, error) {
-	if b.lastTurn < 0 {
-		err := b.tx.QueryRowContext(b.ctx, `SELECT coalesce(max(n), 0) FROM event_turns WHERE process = ?`,
-			b.process).Scan(&b.lastTurn)
-		if err != nil {
-			return false, err
-		}
-	}
-	return n > b.lastTurn, nil
 }
 
 // turn returns the row of the turn with a number, and its session's, or ErrNotFound.
@@ -64,8 +42,8 @@ func (b *Batch) turn(n int) (id, session int64, err error) {
 	if t, known := b.turns[n]; known {
 		return t.id, t.session, nil
 	}
-	err = b.tx.QueryRowContext(b.ctx, `SELECT t.id, t.session FROM event_turns e JOIN turns t ON t.id = e.turn
-		WHERE e.process = ? AND e.n = ?`, b.process, n).Scan(&id, &session)
+	err = b.tx.QueryRowContext(b.ctx, `SELECT id, session FROM turns WHERE process = ? AND n = ? AND n > 0`,
+		b.process, n).Scan(&id, &session)
 	if err == nil {
 		b.turns[n] = turnOf{id, session}
 	}
@@ -119,15 +97,9 @@ func (e AssistantSaid) fold(b *Batch) error {
 	if err != nil {
 		return err
 	}
-	head, omitted := a.head, a.omitted
 	a.add(strings.ToValidUTF8(e.Text, "\uFFFD"), e.Skipped)
-	err = b.exec(`UPDATE turns SET assistant = ?, truncated = max(truncated, ?), learned = 0
-		WHERE id = ?`, a.text, a.omitted > 0, turn)
-	if err == nil && (a.head != head || a.omitted != omitted) {
-		err = b.exec(`UPDATE event_turns SET head = ?, left_out = ? WHERE turn = ?`,
-			a.head, a.omitted, turn)
-	}
-	return err
+	return b.exec(`UPDATE turns SET assistant = ?, head = ?, left_out = ?, truncated = max(truncated, ?), learned = 0
+		WHERE id = ?`, a.text, a.head, a.omitted, a.omitted > 0, turn)
 }
 
 // answer returns the assistant's answer in a turn so far.
@@ -136,8 +108,8 @@ func (b *Batch) answer(turn int64) (*answer, error) {
 		return a, nil
 	}
 	a := &answer{}
-	err := b.tx.QueryRowContext(b.ctx, `SELECT t.assistant, e.head, e.left_out FROM turns t
-		JOIN event_turns e ON e.turn = t.id WHERE t.id = ?`, turn).Scan(&a.text, &a.head, &a.omitted)
+	err := b.tx.QueryRowContext(b.ctx, `SELECT assistant, head, left_out FROM turns WHERE id = ?`,
+		turn).Scan(&a.text, &a.head, &a.omitted)
 	if err != nil {
 		return nil, orNotFound(err)
 	}

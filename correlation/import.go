@@ -43,7 +43,8 @@ func (s *Store) Import(ctx context.Context, o OpenSession) (*Import, error) {
 		return nil, err
 	}
 	i.Live, err = value[bool](ctx, s, "looking who holds a session", `SELECT EXISTS (SELECT 1 FROM attachments a
-		JOIN processes p ON p.id = a.process WHERE a.session = ? AND p.ended = 0 AND p.harness <> ?)`, v.ID, Importer)
+		JOIN processes p ON p.id = a.process
+		WHERE a.session = ? AND a.closed = 0 AND p.ended = 0 AND p.harness <> ?)`, v.ID, Importer)
 	if err != nil {
 		return nil, err
 	}

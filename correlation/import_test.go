@@ -40,7 +40,7 @@ func (b *bench) take(o OpenSession, turns []Turn) (v Session, added int, err err
 	if added > 0 {
 		v, err = b.Find(b.ctx(), o.Harness, o.ACPID)
 	}
-	return v, added, errors.Join(err, to.End(b.ctx()))
+	return v, added, err
 }
 
 // What is imported stands there once, in order, as old as it is, and is not brought back once it was forgotten.

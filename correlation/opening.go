@@ -36,8 +36,9 @@ func (e Opened) fold(b *Batch) error {
 	}
 	b.sessions[e.Session], b.Opened[e.Session] = id, id
 	delete(b.Gone, e.Session)
-	err = b.exec(`INSERT INTO event_sessions (process, n, session) VALUES (?, ?, ?)
-		ON CONFLICT (process, n) DO UPDATE SET session = excluded.session`, b.process, e.Session, id)
+	err = b.exec(`INSERT INTO attachments (process, n, session, closed) VALUES (?1, ?2, ?3, ?1 = '')
+		ON CONFLICT (process, n) DO UPDATE SET session = excluded.session, closed = excluded.closed`,
+		b.process, e.Session, id)
 	if err != nil {
 		return err
 	}
@@ -67,9 +68,6 @@ func (b *Batch) open(o OpenSession) (id int64, err error) {
 		err = b.fillSession(id, o)
 	default:
 		err = b.refreshSession(id, o)
-	}
-	if err == nil && b.process != "" {
-		err = b.exec(`INSERT INTO attachments (session, process) VALUES (?, ?) ON CONFLICT DO NOTHING`, id, b.process)
 	}
 	if err == nil {
 		_, err = b.store.freshState(b.ctx, b.tx, id)

@@ -137,7 +137,7 @@ type Pruned struct {
 
 // inUse selects the sessions that must not be pruned: a process holds them, a turn is under way in them, or they still
 // owe something.
-const inUse = `SELECT session FROM attachments
+const inUse = `SELECT session FROM attachments WHERE closed = 0
 	UNION SELECT session FROM debts WHERE done = 0
 	UNION SELECT session FROM turns WHERE ended = 0
 	UNION SELECT session FROM turns WHERE key IN (SELECT key FROM debts WHERE done = 0)
@@ -208,7 +208,7 @@ func pruneSome(ctx context.Context, tx *sql.Tx, all []Session, unlearn Unlearn) 
 		err := tx.QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM sessions WHERE id = ?1 AND last_active = ?2)
 			AND NOT EXISTS (SELECT 1 FROM sessions WHERE fork_of = ?1)
 			AND NOT EXISTS (SELECT 1 FROM sessions WHERE continue_of = ?1)
-			AND NOT EXISTS (SELECT 1 FROM attachments WHERE session = ?1)`,
+			AND NOT EXISTS (SELECT 1 FROM attachments WHERE session = ?1 AND closed = 0)`,
 			v.ID, sqlite.Stamp(v.LastActive)).Scan(&idle)
 		if err != nil {
 			return gone, looked, err

@@ -76,7 +76,7 @@ func TestForget(t *testing.T) {
 		"SELECT count(*) FROM sessions": 2, "SELECT count(*) FROM turns": 2, "SELECT count(*) FROM injections": 0,
 		"SELECT count(*) FROM debts":                         0,
 		"SELECT count(*) FROM sessions WHERE context_at > 0": 0, "SELECT count(*) FROM session_keys": 2,
-		"SELECT count(*) FROM attachments": 2,
+		"SELECT count(*) FROM attachments WHERE closed = 0": 2,
 	} {
 		if n := b.count(query); n != want {
 			t.Errorf("%s: %d, want %d", query, n, want)

@@ -3,11 +3,19 @@ package correlation
 import (
 	"context"
 	"database/sql"
+	"encoding/json"
 	"errors"
+	"strings"
 	"time"
 
 	"github.com/Signet-AI/signet-acp-proxy/sqlite"
 )
+
+// KindDelegation is the kind of events that package delegation notes (NoteEvent).
+const KindDelegation = "delegation_changed"
+
+// kindRefused is the kind of events that the database will never take, and of what is no event at all.
+const kindRefused = "refused"
 
 // Refuse keeps a line that the database will never take, and why. session is the number of its session, 0 for none, or
 // turn that of its turn.
@@ -19,11 +27,14 @@ func (b *Batch) Refuse(line []byte, session, turn int, reason string) error {
 	if err != nil && !errors.Is(err, ErrNotFound) {
 		return err
 	}
-	return b.exec(`INSERT INTO refused_events (at, process, session, line, reason) VALUES (?, ?, nullif(?, 0), ?, ?)`,
-		b.now(), b.process, row, string(line), reason)
+	data, err := json.Marshal(map[string]string{"line": strings.ToValidUTF8(string(line), "\uFFFD"), "reason": reason})
+	if err != nil {
+		return err
+	}
+	return b.addEvent(kindRefused, row, 0, data)
 }
 
-// A Refusal sums up the lines that the database has refused.
+// A Refusal sums up what the database has refused.
 type Refusal struct {
 	Lines  int
 	Last   time.Time
@@ -33,23 +44,31 @@ type Refusal struct {
 // Refused returns what was refused and is still kept.
 func (s *Store) Refused(ctx context.Context) (r Refusal, err error) {
 	var last int64
-	err = s.db.QueryRowContext(ctx, `SELECT count(*), coalesce(max(at), 0), coalesce((SELECT reason
-		FROM refused_events ORDER BY id DESC LIMIT 1), '') FROM refused_events`).Scan(&r.Lines, &last, &r.Reason)
+	err = s.db.QueryRowContext(ctx, `SELECT count(*), coalesce(max(at), 0), coalesce((SELECT data ->> 'reason'
+		FROM events WHERE kind = ?1 ORDER BY id DESC LIMIT 1), '') FROM events WHERE kind = ?1`,
+		kindRefused).Scan(&r.Lines, &last, &r.Reason)
 	r.Last = sqlite.Unstamp(last)
-	return r, sqlite.While("looking for refused lines", err)
+	return r, sqlite.While("looking for what was refused", err)
 }
 
-// EmptyRefused removes the text of what was refused: a person had something forgotten that it may repeat.
-func (s *Store) EmptyRefused(ctx context.Context) error {
-	return s.write(ctx, "emptying refused lines", func(tx *sql.Tx) error {
-		_, err := tx.ExecContext(ctx, `UPDATE refused_events SET line = '' WHERE line <> ''`)
+// EmptyEvents removes the text of what was refused, and the fields of events of a newer version, which may hold text: a
+// person had something forgotten that they may repeat.
+func (s *Store) EmptyEvents(ctx context.Context) error {
+	known := []string{KindDelegation}
+	for kind := range kinds {
+		known = append(known, kind)
+	}
+	return s.write(ctx, "emptying events", func(tx *sql.Tx) error {
+		_, err := tx.ExecContext(ctx, `UPDATE events
+			SET data = iif(kind = ?, json_object('reason', data ->> 'reason'), '{}')
+			WHERE kind NOT IN (SELECT value FROM json_each(?))`, kindRefused, sqlite.List(known))
 		return err
 	})
 }
 
-// deleteRefused deletes lines that may be of one of the sessions, a JSON list of rows. Those that name one go with it.
+// deleteRefused deletes what may be of one of the sessions, a JSON list of rows. What names one goes with it.
 func deleteRefused(ctx context.Context, tx *sql.Tx, sessions string) error {
-	_, err := tx.ExecContext(ctx, `DELETE FROM refused_events WHERE session IS NULL AND process IN (
-		SELECT process FROM turns WHERE session IN (SELECT value FROM json_each(?)))`, sessions)
+	_, err := tx.ExecContext(ctx, `DELETE FROM events WHERE kind = ? AND session IS NULL AND process IN (
+		SELECT process FROM turns WHERE session IN (SELECT value FROM json_each(?)))`, kindRefused, sessions)
 	return err
 }

@@ -14,10 +14,10 @@ import (
 type StoredEvent struct {
 	ID            int64
 	At            time.Time
-	Kind          string // as package eventlog names it; one that it does not know is a newer version's
+	Kind          string // as kinds names it; one that it does not know is a newer version's
 	Process       string
 	Session, Turn int64 // rows, 0 for none
-	// an object; session and turn in it are numbers in the process's file of events
+	// an object; session and turn in it are the process's own numbers
 	Data json.RawMessage
 }
 

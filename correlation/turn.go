@@ -103,6 +103,7 @@ func scanTurn(row sqlite.Row) (t Turn, err error) {
 type turnRow struct {
 	user, assistant, tools string
 	truncated              bool
+	n                      int // its number in the events of its process, 0 for none
 }
 
 func rowOf(t Turn) (turnRow, error) {
@@ -115,15 +116,15 @@ func rowOf(t Turn) (turnRow, error) {
 		t.Tools = []ToolCall{}
 	}
 	tools, err := json.Marshal(t.Tools)
-	return turnRow{user, assistant, string(tools), cut || cutUser || t.Truncated}, err
+	return turnRow{user, assistant, string(tools), cut || cutUser || t.Truncated, 0}, err
 }
 
 func (r turnRow) insert(ctx context.Context, tx *sql.Tx, t Turn) (id int64, err error) {
-	id, err = sqlite.One[int64](tx.QueryRowContext(ctx, `INSERT INTO turns (session, key, process, started, ended, stop,
-		code, truncated, tools, user, assistant, delegation)
-		SELECT id, coalesce(nullif(?, ''), key), ?, ?, ?, ?, ?, ?, ?, ?, ?, ? FROM sessions WHERE id = ? RETURNING id`,
-		t.Key, t.Process, sqlite.Stamp(t.Started), sqlite.Stamp(t.Ended), t.Stop, t.Code, r.truncated, r.tools, r.user,
-		r.assistant, t.Delegation, t.Session))
+	id, err = sqlite.One[int64](tx.QueryRowContext(ctx, `INSERT INTO turns (session, key, process, n, started, ended,
+		stop, code, truncated, tools, user, assistant, delegation)
+		SELECT id, coalesce(nullif(?, ''), key), ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ? FROM sessions WHERE id = ?
+		RETURNING id`, t.Key, t.Process, r.n, sqlite.Stamp(t.Started), sqlite.Stamp(t.Ended), t.Stop, t.Code,
+		r.truncated, r.tools, r.user, r.assistant, t.Delegation, t.Session))
 	return id, orNotFound(err)
 }
 

@@ -293,11 +293,11 @@ func TestWatch(t *testing.T) {
 	why("")
 	change(`DELETE FROM attachments`)
 	why("its caller's session was closed")
-	change(`INSERT INTO attachments SELECT id, '` + process.ID() + `' FROM sessions`)
+	change(`INSERT INTO attachments (session, n, process) SELECT id, id, '` + process.ID() + `' FROM sessions`)
 	if err := process.End(t.Context(), "eof"); err != nil {
 		t.Fatal(err)
 	}
-	change(`INSERT OR IGNORE INTO attachments SELECT id, '` + process.ID() + `' FROM sessions`)
+	change(`INSERT OR REPLACE INTO attachments (session, n, process) SELECT id, id, '` + process.ID() + `' FROM sessions`)
 	why("its caller has ended")
 	if err := l.cancel(t.Context(), d.ID, "asked"); err != nil {
 		t.Fatal(err)

@@ -42,7 +42,7 @@ func (l *Ledger) noteEvent(ctx context.Context, tx *sql.Tx, id string) error {
 	if err != nil {
 		return err
 	}
-	return correlation.NoteEvent(ctx, tx, d.Key, correlation.StoredEvent{At: l.now(), Kind: "delegation_changed",
+	return correlation.NoteEvent(ctx, tx, d.Key, correlation.StoredEvent{At: l.now(), Kind: correlation.KindDelegation,
 		Process: cmp.Or(d.Runner, d.Process), Turn: d.Turn, Data: data})
 }
 

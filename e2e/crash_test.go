@@ -14,17 +14,16 @@ import (
 	"time"
 )
 
-// A recording is what a relay has written until it was killed behind its last response. Its file of events and its
-// write-ahead log were only appended to, and the database's own file stayed as it was, so that their prefixes are what
-// a kill at any other moment leaves: one file at each length, the other as long, or as short, as it can be then.
+// A recording is what a relay has written until it was killed behind its last response: into the database, or, while
+// somebody else held that, into its spill file. The database's log and the spill file were only appended to, and the
+// database's own file stayed as it was, so that their prefixes are what a kill at any other moment leaves.
 //
-// That covers a kill between two appends and in the middle of one, of a turn, of the commits that fold it in, and of a
-// migration. It does not cover the removal of files at a process's end, nor a power cut that reorders writes. Commands
-// that rename and truncate are killed after ever longer times instead (TestCrashedCommands), and disks that take no
-// more after ever more bytes (TestCrashFull).
+// That covers a kill between two appends and in the middle of one, of a turn and of a migration. It does not cover the
+// removal of files, nor a power cut that reorders writes. Commands that rename and truncate are killed after ever longer
+// times instead (TestCrashedCommands), and disks that take no more after ever more bytes (TestCrashFull).
 type recording struct {
 	base, wal, events []byte
-	process           string // the name of its file of events
+	process           string // the name of its spill file
 	said              []string
 	had               int // turns in the base
 }
@@ -34,8 +33,8 @@ const (
 	frameHeader = 24
 )
 
-// record lets a relay have two turns on a database, and kills it once all of it is in the log.
-func record(t *testing.T, base []byte) *recording {
+// record lets a relay have two turns on a database, which somebody else may hold, and kills it once they are written.
+func record(t *testing.T, base []byte, held bool) *recording {
 	b := newBox(t)
 	b.set("ECHOAGENT_TERSE=1", "SIGNET_PORT=1", "SIGNET_ACP_MEMORY=embedded")
 	acp := filepath.Dir(b.database())
@@ -50,27 +49,41 @@ func record(t *testing.T, base []byte) *recording {
 		must(b, os.WriteFile(b.database(), base, 0o600))
 		r.had = len(b.query(`SELECT 1 FROM turns`))
 	}
+	if held {
+		db, err := sql.Open("sqlite3", "file:"+b.database())
+		must(b, err)
+		defer db.Close()
+		db.SetMaxOpenConns(1)
+		_, err = db.Exec("BEGIN IMMEDIATE")
+		must(b, err)
+	}
 	c := b.connect(nil, echoBin)
 	session := c.open()
 	for n := range 2 {
 		r.said = append(r.said, fmt.Sprintf("Turn %d of the one that is killed.", n))
 		c.say(session, r.said[n])
 	}
-	b.wait("the turns in the database", func() bool {
-		return len(b.query(`SELECT 1 FROM turns WHERE stop = 'end_turn'`)) == r.had+len(r.said)
-	})
+	if !held {
+		b.wait("the turns in the database", func() bool {
+			return len(b.query(`SELECT 1 FROM turns WHERE stop = 'end_turn'`)) == r.had+len(r.said)
+		})
+	}
 	must(b, c.cmd.Process.Kill())
 	c.vanish()
-	files, err := filepath.Glob(filepath.Join(acp, "live", "*.events"))
-	must(b, err)
-	if len(files) != 1 {
-		t.Fatalf("files of events: %q", files)
+	if held {
+		files, err := filepath.Glob(filepath.Join(acp, "live", "*.events"))
+		must(b, err)
+		if len(files) != 1 {
+			t.Fatalf("spill files: %q", files)
+		}
+		r.process = filepath.Base(files[0])
+		r.events, err = os.ReadFile(files[0])
+		must(b, err)
+	} else {
+		var err error
+		r.wal, err = os.ReadFile(b.database() + "-wal")
+		must(b, err)
 	}
-	r.process = filepath.Base(files[0])
-	r.events, err = os.ReadFile(files[0])
-	must(b, err)
-	r.wal, err = os.ReadFile(b.database() + "-wal")
-	must(b, err)
 	now, err := os.ReadFile(b.database())
 	must(b, err)
 	if !bytes.Equal(now, r.base) {
@@ -79,21 +92,24 @@ func record(t *testing.T, base []byte) *recording {
 	return r
 }
 
-// put makes a box hold the beginnings of the log and of the file of events.
+// put makes a box hold the beginnings of the log and of the spill file.
 func (r *recording) put(b *box, wal, events int) {
 	acp := filepath.Dir(b.database())
 	must(b, os.RemoveAll(acp))
 	must(b, os.MkdirAll(filepath.Join(acp, "live"), 0o700))
 	must(b, os.WriteFile(b.database(), r.base, 0o600))
-	must(b, os.WriteFile(b.database()+"-wal", r.wal[:wal], 0o600))
-	must(b, os.WriteFile(filepath.Join(acp, "live", r.process), r.events[:events], 0o600))
+	if r.process == "" {
+		must(b, os.WriteFile(b.database()+"-wal", r.wal[:wal], 0o600))
+	} else {
+		must(b, os.WriteFile(filepath.Join(acp, "live", r.process), r.events[:events], 0o600))
+	}
 }
 
 // check starts the program again: the database opens and is whole, each turn whose end was written is there, once, and
 // no session was told twice.
 func (r *recording) check(b *box, wal, events int) {
 	b.t.Helper()
-	where := fmt.Sprintf("%d of %d bytes of the log, %d of %d of events", wal, len(r.wal), events, len(r.events))
+	where := fmt.Sprintf("%d of %d bytes of the log, %d of %d of the spill file", wal, len(r.wal), events, len(r.events))
 	if got := b.try(proxyBin, "sessions", "--json"); got.Code != 0 || got.Stderr != "" {
 		b.t.Errorf("%s: exit %d\n%s", where, got.Code, got.Stderr)
 		return
@@ -106,6 +122,9 @@ func (r *recording) check(b *box, wal, events int) {
 	}
 	whole := r.events[:bytes.LastIndexByte(r.events[:events], '\n')+1] // no response leaves before its turn's last line is
 	ended := bytes.Count(whole, []byte(`"kind":"turn_ended"`))
+	if r.process == "" && wal == len(r.wal) {
+		ended = len(r.said)
+	}
 	for i, said := range r.said {
 		rows := b.query(`SELECT assistant <> '' AND stop = 'end_turn' FROM turns WHERE user = ?`, said)
 		if len(rows) > 1 || i < ended && (len(rows) == 0 || rows[0][0] != "1") {
@@ -115,18 +134,6 @@ func (r *recording) check(b *box, wal, events int) {
 	if got := b.query(`SELECT session FROM injections WHERE outcome = 'kept' GROUP BY session HAVING count(*) > 1`); len(got) > 0 {
 		b.t.Errorf("%s: sessions were told twice: %q", where, got)
 	}
-}
-
-// folded is how far the file of events is folded in after a beginning of the log.
-func (r *recording) folded(b *box, wal int) int {
-	db, err := sql.Open("sqlite3", "file:"+b.database())
-	must(b, err)
-	defer db.Close()
-	var at int
-	if db.QueryRow(`SELECT position FROM event_files`).Scan(&at) != nil { // before the first commit
-		return 0
-	}
-	return at
 }
 
 // stride is how many operations are left out between two that are tried; make crash tries all.
@@ -142,34 +149,33 @@ func TestCrash(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			r := record(t, base(t))
 			b := newBox(t)
 			b.set("SIGNET_ACP_MEMORY=embedded", "SIGNET_PORT=1")
+			direct, spilled := record(t, base(t), false), record(t, base(t), true)
 			tried := 0
-			try := func(wal, events int) {
+			try := func(r *recording, wal, events int) {
 				r.put(b, wal, events)
 				r.check(b, wal, events)
 				tried++
 			}
-			frame := frameHeader + int(binary.BigEndian.Uint32(r.wal[8:]))
-			frames, lines := (len(r.wal)-walHeader)/frame, bytes.Count(r.events, []byte{'\n'})
+			frame := frameHeader + int(binary.BigEndian.Uint32(direct.wal[8:]))
+			frames, lines := (len(direct.wal)-walHeader)/frame, bytes.Count(spilled.events, []byte{'\n'})
 			for i := 0; i <= frames; i += stride(17) {
 				at := walHeader + i*frame
-				try(at, len(r.events))
-				try(max(at-frame/2, 0), len(r.events)) // torn
-				r.put(b, at, len(r.events))
-				try(at, r.folded(b, at))
+				try(direct, at, 0)
+				try(direct, max(at-frame/2, 0), 0) // torn
 			}
+			try(direct, len(direct.wal), 0)
 			at := 0
 			for i := 1; i <= lines; i++ {
-				line := bytes.IndexByte(r.events[at:], '\n') + 1
-				if i%stride(5) == 0 {
-					try(0, at+line/2) // torn
-					try(0, at+line)
+				line := bytes.IndexByte(spilled.events[at:], '\n') + 1
+				if i%stride(5) == 0 || i == lines {
+					try(spilled, 0, at+line/2) // torn
+					try(spilled, 0, at+line)
 				}
 				at += line
 			}
-			t.Logf("%d appends to the log, %d to the file of events; %d prefixes tried", frames, lines, tried)
+			t.Logf("%d appends to the log, %d to the spill file; %d prefixes tried", frames, lines, tried)
 		})
 	}
 }
@@ -201,7 +207,7 @@ func oldest(t *testing.T) []byte {
 // as a whole, or not at all.
 func TestCrashedCommands(t *testing.T) {
 	t.Parallel()
-	r := record(t, nil)
+	r := record(t, nil, true)
 	b := newBox(t)
 	b.set("SIGNET_ACP_MEMORY=embedded", "SIGNET_PORT=1")
 	r.put(b, len(r.wal), len(r.events))

@@ -201,3 +201,45 @@ CREATE INDEX debts_session ON debts (session);
 
 -- After how many milliseconds a search of memory was cut off whose finds went in; 0: it was not.
 ALTER TABLE injections ADD COLUMN cut_ms INTEGER NOT NULL DEFAULT 0;
+
+-- What happens is written when it happens, and not read from files first: processes number their events, and what
+-- a number stands for is said by the rows that it is of.
+
+-- The number up to which the process's events are here. Those of earlier versions, which wrote files and may still run,
+-- are numbered by file and position.
+ALTER TABLE processes ADD COLUMN written INTEGER NOT NULL DEFAULT 0;
+UPDATE processes SET written = f.file << 40 | f.position FROM event_files f WHERE f.process = processes.id;
+DROP TABLE event_files;
+
+-- Which processes hold a session open now. More than one may (acpx 0.7.0). Without a row here what a process says of a
+-- session is of nobody: it was forgotten.
+ALTER TABLE attachments RENAME TO attachments_before;
+CREATE TABLE attachments (
+	process TEXT    NOT NULL,
+	n       INTEGER NOT NULL, -- the session's number in the events of the process
+	session INTEGER NOT NULL REFERENCES sessions (id) ON DELETE CASCADE,
+	closed  INTEGER NOT NULL DEFAULT 0, -- 1: the client has closed it there, or the process has ended
+	PRIMARY KEY (process, n)
+) STRICT, WITHOUT ROWID;
+INSERT INTO attachments (process, n, session, closed)
+	SELECT process, n, session, NOT EXISTS (SELECT 1 FROM attachments_before a
+		WHERE a.process = e.process AND a.session = e.session) FROM event_sessions e;
+INSERT INTO attachments (process, n, session)
+	SELECT process, -session, session FROM attachments_before a WHERE NOT EXISTS (SELECT 1 FROM event_sessions e
+		WHERE e.process = a.process AND e.session = a.session);
+DROP TABLE attachments_before;
+DROP TABLE event_sessions;
+CREATE INDEX attachments_session ON attachments (session);
+
+ALTER TABLE turns ADD COLUMN n INTEGER NOT NULL DEFAULT 0;        -- its number in the events of its process; 0: it has none
+ALTER TABLE turns ADD COLUMN head INTEGER NOT NULL DEFAULT 0;     -- bytes of the answer before what was left out of its middle; 0: nothing was
+ALTER TABLE turns ADD COLUMN left_out INTEGER NOT NULL DEFAULT 0; -- bytes that were
+UPDATE turns SET n = e.n, head = e.head, left_out = e.left_out FROM event_turns e WHERE e.turn = turns.id;
+DROP TABLE event_turns;
+DROP INDEX turns_process;
+CREATE INDEX turns_process ON turns (process, n);
+
+-- What the database will never take is an event of its own kind, with its line and the reason.
+INSERT INTO events (at, kind, process, session, data)
+	SELECT at, 'refused', process, session, json_object('line', line, 'reason', reason) FROM refused_events ORDER BY id;
+DROP TABLE refused_events;

@@ -29,6 +29,12 @@ var elsewhere = map[string]string{
 	"delegations": `SELECT 1 FROM delegations WHERE id = 'delegations.id' AND caller = 'delegations.caller' AND state = 'delegations.state'
 		AND request ->> 'task' = 'delegations.task' AND request -> 'budget' = '[]' AND work ->> 'progress' = 'delegations.progress'
 		AND result ->> 'answer' = 'delegations.answer' AND result -> 'paths' = '[]' AND question IN ('', '{}', '{"allowed":true}')`,
+	"event_files":    `SELECT 1 FROM processes WHERE id = 'processes.id' AND written = (1 << 40) + 1`,
+	"event_sessions": `SELECT 1 FROM attachments WHERE process = 'event_sessions.process' AND n = 1 AND session = 1 AND closed = 1`,
+	"event_turns":    `SELECT 1 FROM turns WHERE id = 1 AND n = 1 AND head = 1 AND left_out = 1`,
+	"attachments":    `SELECT 1 FROM attachments WHERE process = 'attachments.process' AND session = 1 AND closed = (n > 0)`,
+	"refused_events": `SELECT 1 FROM events WHERE kind = 'refused' AND at = 1 AND process = 'refused_events.process' AND session = 1
+		AND data = '{"line":"refused_events.line","reason":"refused_events.reason"}'`,
 	"stored_contexts": `SELECT 1 FROM sessions WHERE id = 1 AND context_key = 'stored_contexts.key' AND context_at = 1 AND context = x'01'`,
 }
 
@@ -68,6 +74,8 @@ func fillEach(t *testing.T, db *sql.DB) {
 		for _, c := range columns {
 			value := "1"
 			switch {
+			case table == "event_files" && c.name == "process":
+				value = "'processes.id'"
 			case c.kind == "INTEGER" && c.key == 1 && c.keys == 1 && c.name == "id":
 				value = "4242"
 			case slices.Contains([]string{"items", "tools", "budget", "paths", "refused", "commands", "raw", "data"}, c.name):

@@ -22,6 +22,7 @@ type connector struct {
 	path   string // absolute
 	driver driver.Driver
 	reads  bool // read only
+	quiet  bool // a commit makes no checkpoint
 	alone  bool // with reads: no process has it open, so that SQLite needs no log and no locks, and makes none
 	// anew begins a database at path, or updates another one that is there now; nil: nobody does
 	anew func(context.Context) error
@@ -46,7 +47,10 @@ func (c *connector) Connect(ctx context.Context) (driver.Conn, error) {
 	if !ok {
 		return nil, errors.Join(fmt.Errorf("the driver's %T lacks a method", raw), raw.Close())
 	}
-	if c.file, err = os.Stat(c.path); err != nil {
+	if c.file, err = os.Stat(c.path); err == nil && c.quiet {
+		_, err = full.ExecContext(ctx, "PRAGMA wal_autocheckpoint = 0", nil)
+	}
+	if err != nil {
 		return nil, errors.Join(err, raw.Close())
 	}
 	return &conn{sqliteConn: full, timeout: wait, turns: c.path + turnSuffix, moved: c.moved}, nil

@@ -43,13 +43,16 @@ func Open(ctx context.Context, path string) (*sql.DB, error) {
 }
 
 // Again opens another connection to a database that Open has opened just now. It reads the schema, which takes longer
-// than most transactions: others would wait for that.
+// than most transactions: others would wait for that. Its commits make no checkpoints, which sync the disk: whoever
+// uses it makes them beside (correlation.Store.Settle).
 func Again(ctx context.Context, path string) (*sql.DB, error) {
 	path, err := filepath.Abs(path)
 	if err != nil {
 		return nil, err
 	}
-	db := connectTo(path, files)
+	c := connectorTo(path, files)
+	c.quiet = true
+	db := connect(c)
 	if _, err := appliedTo(ctx, db); err != nil {
 		return nil, errors.Join(fmt.Errorf("database %s: %w", path, sqlite.Explain(err)), db.Close())
 	}
@@ -63,15 +66,15 @@ func connect(c *connector) *sql.DB {
 	return db
 }
 
-// connectTo connects to a database that has a schema, whatever file is at the path.
-func connectTo(path string, schema fs.FS) *sql.DB {
-	return connect(&connector{path: path, driver: newDriver(), anew: func(ctx context.Context) error {
+// connectorTo connects to a database that has a schema, whatever file is at the path.
+func connectorTo(path string, schema fs.FS) *connector {
+	return &connector{path: path, driver: newDriver(), anew: func(ctx context.Context) error {
 		db, err := open(ctx, path, schema)
 		if err != nil {
 			return err
 		}
 		return db.Close()
-	}})
+	}}
 }
 
 // Look opens the database at path for reading, and leaves no trace: no file is made, nothing is written and no schema
@@ -97,7 +100,7 @@ func open(ctx context.Context, path string, schema fs.FS) (*sql.DB, error) {
 	if err := secure(path); err != nil {
 		return nil, err
 	}
-	db := connectTo(path, schema)
+	db := connect(connectorTo(path, schema))
 	if err := update(ctx, db, path, schema); err != nil {
 		if broken := Check(ctx, db); errors.Is(broken, sqlite.ErrSchema) {
 			err = fmt.Errorf("%w: %w", broken, err)

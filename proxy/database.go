@@ -124,7 +124,7 @@ func (d *database) open() {
 	}
 }
 
-// folded is called by the file of events when events were folded in (eventlog.Options.Folded).
+// folded is called when events were written into the database (eventlog.Options.Folded).
 func (d *database) folded(ended bool, gone []int) {
 	if len(gone) > 0 {
 		d.talk.Tell(func(c *session.Connection) { c.Forget(gone) })
@@ -281,7 +281,7 @@ func (d *database) end() {
 	d.endOnce.Do(func() { d.file.Append(correlation.ProcessEnded{Reason: "ended"}) })
 }
 
-// close folds in what it can within closeLimit and ends the file of events. A database that is still being opened is
+// close folds in what it can within closeLimit and ends the log. A database that is still being opened is
 // waited for as long: the conversation may have been short.
 func (d *database) close() {
 	ctx, cancel := context.WithTimeout(context.Background(), closeLimit)
@@ -303,9 +303,9 @@ func (d *database) close() {
 	}
 	unfolded, err := d.file.Close(ctx)
 	if err != nil {
-		d.o.Log.Error().Err(err).Msg("ending the file of events")
+		d.o.Log.Error().Err(err).Msg("ending to record")
 	}
 	if unfolded {
-		d.o.Log.Info().Msg("the database did not take all in time; the rest is in the file of events")
+		d.o.Log.Info().Msg("the database did not take all in time; the rest is in the spill file")
 	}
 }

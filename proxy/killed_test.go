@@ -2,15 +2,20 @@ package proxy
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/Signet-AI/signet-acp-proxy/sqlite"
 )
 
 // Whatever moment of an answer somebody kills us in, what was said more than 250 ms before is in the file of events,
@@ -53,22 +58,24 @@ func TestKilledInAnAnswer(t *testing.T) {
 				c.open()
 				c.call(1, methodNew, cwd)
 				c.synced()
+				var db sqlite.Querier = w.db
 				if tt.locked {
 					tx, err := w.db.BeginTx(t.Context(), nil)
 					if err != nil {
 						t.Fatal(err)
 					}
 					defer tx.Rollback()
+					db = tx
 				}
 				c.send(`{"jsonrpc":"2.0","id":2,"method":"session/prompt","params":{"sessionId":"s1","prompt":[%s]}}`,
 					textBlock("go on"))
 				for at := 0; at < chunks; {
 					c.until(word(at))
 					killed := time.Now()
-					kept := strings.Count(filesOf(t, w), "word-") // perhaps more than the client has read
+					kept := written(t, w, db) // perhaps more than the client has read
 					next := min(kept+tt.behind/len(word(0)+tt.end)+1, at)
 					if lost := killed.Sub(said[next]); lost > limit+2*pause {
-						t.Errorf("%v after the beginning %d of %d words are in the file: those of %v are lost",
+						t.Errorf("%v after the beginning %d of %d words are written: those of %v are lost",
 							killed.Sub(said[0]), kept, at, lost)
 					}
 					at += 1 + rand.IntN(chunks/20)
@@ -79,19 +86,27 @@ func TestKilledInAnAnswer(t *testing.T) {
 	}
 }
 
-// filesOf is what is in the files of events.
-func filesOf(t *testing.T, w *world) (all string) {
+// written is how many words are in the database or in spill files.
+func written(t *testing.T, w *world, db sqlite.Querier) int {
 	t.Helper()
 	names, err := filepath.Glob(filepath.Join(filepath.Dir(w.path), "live", "*.events"))
-	if err != nil || len(names) == 0 {
-		t.Fatalf("files of events: %q, %v", names, err)
+	if err != nil {
+		t.Fatal(err)
+	}
+	all, err := sqlite.Collect(t.Context(), db, sqlite.One[string], `SELECT assistant FROM turns`)
+	if err != nil {
+		t.Fatal(err)
 	}
 	for _, name := range names {
 		text, err := os.ReadFile(name)
-		if err != nil {
+		if err != nil && !errors.Is(err, fs.ErrNotExist) { // the database has it
 			t.Fatal(err)
 		}
-		all += string(text)
+		all = append(all, string(text))
 	}
-	return all
+	found := map[string]bool{}
+	for _, word := range regexp.MustCompile(`word-\d+`).FindAllString(strings.Join(all, ""), -1) {
+		found[word] = true
+	}
+	return len(found)
 }

@@ -45,7 +45,7 @@ type Events interface {
 }
 
 // Ledger is the database of sessions; *correlation.Store is one, and documents the methods. The relay reads it, and
-// decides there who may inject (Claim); what happens comes there from the file of events.
+// decides there who may inject (Claim); what happens is written there by Events.
 type Ledger interface {
 	Find(ctx context.Context, harness, acpID string) (correlation.Session, error)
 	FindByRecord(ctx context.Context, record string) (correlation.Session, error)
@@ -108,12 +108,12 @@ type Options struct {
 	Harness Harness
 	Name    string // the name that the harness was started by
 
-	// Events begins the file of events. folded is to be called when events were folded into the ledger
+	// Events begins to write down events. folded is to be called when they were written into the ledger
 	// (eventlog.Options.Folded). If Events is nil, or fails, the relay is a byte pump. The relay closes what it
 	// returns.
 	Events func(folded func(ended bool, gone []int)) (Events, error)
 	Heard  func(...correlation.Event) // is called with the events, and must not wait; nil: nobody listens
-	// Open opens the backend, and attaches the file of events to it. It is called again after sqlite.ErrBusy. It runs
+	// Open opens the backend, and attaches Events to it. It is called again after sqlite.ErrBusy. It runs
 	// beside the conversation, which waits for it no longer than for a prompt's context. If nil, the relay is a byte
 	// pump.
 	Open func(context.Context) (*Backend, error)

@@ -16,13 +16,15 @@ import (
 const (
 	// how often text is recorded while an answer streams: kill -9 costs no more of it
 	recordEvery = 250 * time.Millisecond
-	// how long the disk is waited for, and a response for the words of its turn to be on it
+	// how long the disk is waited for
 	flushLimit = 50 * time.Millisecond
+	// how long a response waits for the words of its turn to be written: in the database, or in the spill file
+	endLimit   = 90 * time.Millisecond
 	minRest    = 20 * time.Millisecond // pause after recording, so that what comes meanwhile is recorded together
-	maxUnsaved = 256 << 10             // bytes that are queued for the file before the disk is waited for
+	maxUnsaved = 256 << 10             // bytes that are queued before the disk is waited for
 )
 
-// A recorder decodes and redacts what was said and appends it to the file of events: in one goroutine, beside the
+// A recorder decodes and redacts what was said and has it written: in one goroutine, beside the
 // conversation. Only the response that ends a turn waits for that work.
 type recorder struct {
 	*env
@@ -116,7 +118,7 @@ func (r *recorder) recordFor(done chan struct{}) {
 // flush records all that was said so far, and waits for the disk for flushLimit at most.
 func (r *recorder) flush() {
 	r.recordNow(context.Background())
-	_ = r.save() // what is not on disk by then is written later, or reported by the file of events
+	_ = r.save() // what is not written by then is written later, or reported
 }
 
 // recordNow records all that was said so far, and waits until that is done or ctx ends.
@@ -133,10 +135,10 @@ func (r *recorder) recordNow(ctx context.Context) {
 }
 
 // end brings to the disk what a turn has said, prompt and answer, and behind it the event that it has ended. The
-// response waits for that, flushLimit at most: a disk that hangs gets the words after the end, and the file of events
+// response waits for that, endLimit at most: a disk that hangs gets the words after the end, and the log
 // says so.
 func (r *recorder) end(ended session.Ended) {
-	ctx, cancel := context.WithTimeout(r.ctx, flushLimit)
+	ctx, cancel := context.WithTimeout(r.ctx, endLimit)
 	defer cancel()
 	r.talk.Await(ctx, func(*session.Connection) bool { return ended.Turn.Read() })
 	r.recordNow(ctx)
@@ -296,7 +298,7 @@ func appendSaid(events []correlation.Event, turn int, words string, skipped int)
 	return append(events, correlation.AssistantSaid{Turn: turn, Text: words, Skipped: skipped})
 }
 
-// waitForSpace waits for the disk after each maxUnsaved bytes, because the file's queue drops what does not fit. A disk
+// waitForSpace waits for the disk after each maxUnsaved bytes, because the log's queue drops what does not fit. A disk
 // that hangs is waited for once a round.
 func (r *recorder) waitForSpace(bytes int) {
 	if r.unsaved += bytes; r.unsaved < maxUnsaved || r.diskHangs {
@@ -306,7 +308,7 @@ func (r *recorder) waitForSpace(bytes int) {
 	r.diskHangs = r.save() != nil
 }
 
-// save waits, for flushLimit at most, until all that was appended is in the file.
+// save waits, for flushLimit at most, until all that was appended is written.
 func (r *recorder) save() error {
 	ctx, cancel := context.WithTimeout(context.Background(), flushLimit)
 	defer cancel()

@@ -16,7 +16,7 @@ type responses struct {
 }
 
 // edit returns a response as the client is to get it, and a notice in front of it. What a turn has said, and the event
-// that it ended, is in the file of events by then.
+// that it ended, is written by then.
 func (r *responses) edit(line []byte, head *frame.Head) (notice, edited []byte) {
 	var req session.Request
 	var opened *session.Session

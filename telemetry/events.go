@@ -68,7 +68,7 @@ func (r *EventReader) Next(ctx context.Context) ([]Event, error) {
 		if err := json.Unmarshal(row.Data, &e.Data); err != nil {
 			return nil, fmt.Errorf("reading event %d: %w", row.ID, err)
 		}
-		for _, ours := range []string{"at", "kind", "session", "turn"} { // numbers in a file of events
+		for _, ours := range []string{"at", "kind", "session", "turn"} { // the process's own numbers
 			delete(e.Data, ours)
 		}
 		if row.Turn != 0 {

@@ -51,7 +51,7 @@ func Apply(ctx context.Context, s *correlation.Store, process string, events ...
 
 // Session opens a session, which its process holds if one is named.
 func Session(ctx context.Context, s *correlation.Store, o correlation.OpenSession) (correlation.Session, error) {
-	_, n, err := numbers(ctx, s, o.Process, false, 0)
+	_, n, err := numbers(ctx, s, o.Process, 0)
 	if err == nil {
 		err = Apply(ctx, s, o.Process, correlation.Opened{Session: n, Open: o})
 	}
@@ -67,7 +67,7 @@ func Session(ctx context.Context, s *correlation.Store, o correlation.OpenSessio
 
 // Number returns the number that a session has in the events of a process, which opens it if it has none.
 func Number(ctx context.Context, s *correlation.Store, process string, session int64) (int, error) {
-	n, _, err := numbers(ctx, s, process, false, session)
+	n, _, err := numbers(ctx, s, process, session)
 	if err != nil || n != 0 {
 		return n, err
 	}
@@ -78,25 +78,38 @@ func Number(ctx context.Context, s *correlation.Store, process string, session i
 	if err != nil {
 		return 0, err
 	}
-	n, _, err = numbers(ctx, s, process, false, session)
+	n, _, err = numbers(ctx, s, process, session)
 	return n, err
 }
 
-// numbers returns the number of a session, or of its last turn, in the events of a process (0: none), and the first
-// that is free.
-func numbers(
-	ctx context.Context, s *correlation.Store, process string, turns bool, session int64,
-) (known, free int, err error) {
-	all, err := s.EventNumbers(ctx)
-	for _, n := range all {
-		if n.Process == process && n.Turn == turns {
-			free = max(free, n.N)
-			if n.Session == session {
-				known = n.N
-			}
+// numbers returns the number of a session in the events of a process (0: none), and the first that is free.
+func numbers(ctx context.Context, s *correlation.Store, process string, session int64) (known, free int, err error) {
+	for free = 1; ; free++ {
+		row, err := s.EventSession(ctx, process, free)
+		switch {
+		case errors.Is(err, correlation.ErrNotFound):
+			return known, free, nil
+		case err != nil:
+			return 0, 0, err
+		case row == session:
+			known = free
 		}
 	}
-	return known, free + 1, err
+}
+
+// freeTurn returns the first number that no turn of a process has.
+func freeTurn(ctx context.Context, s *correlation.Store, process string) (free int, err error) {
+	err = s.Batch(ctx, process, func(b *correlation.Batch) error {
+		for free = 1; ; free++ {
+			if err := b.Apply(correlation.Noted{Turn: free}); err != nil {
+				return err // which leaves no trace
+			}
+		}
+	})
+	if errors.Is(err, correlation.ErrNotFound) {
+		err = nil
+	}
+	return free, err
 }
 
 // Save adds turns of a process that have no id, and completes others. One without an end goes on.
@@ -112,7 +125,7 @@ func Save(ctx context.Context, s *correlation.Store, turns []correlation.Turn) e
 		if t.ID == 0 {
 			added[t.Session] = append(added[t.Session], t)
 			if t.Ended.IsZero() {
-				_, free, err := numbers(ctx, s, t.Process, true, 0)
+				free, err := freeTurn(ctx, s, t.Process)
 				if err != nil {
 					return err
 				}

@@ -126,73 +126,63 @@ func TestNothingSaid(t *testing.T) {
 	}
 }
 
-// A file that has grown is left for a new one, and goes once it is folded in.
-func TestAnotherFile(t *testing.T) {
+// What the database takes is in no file; what it did not take is in one no longer than that lasts, and counts once. Long
+// texts are no exception.
+func TestSpills(t *testing.T) {
 	b := newBench(t)
+	other := must(migrations.Open(t.Context(), b.path))(t)
+	defer other.Close()
 	l := b.log(true)
-	session := number()
-	l.Append(correlation.Opened{Session: session, Open: correlation.OpenSession{Harness: "claude", ACPID: "s", New: true}})
-	const turns = 150
-	for range turns {
-		turn := number()
-		l.Append(correlation.TurnBegan{Session: session, Turn: turn}, correlation.UserSaid{Turn: turn, Text: strings.Repeat("é", 10_000)},
-			correlation.TurnEnded{Turn: turn, Stop: "end_turn"})
-		check(t, l.Flush(t.Context()))
-	}
+	conversation(l, "direct")
 	check(t, l.Folded(t.Context()))
-	another := func(files []string) bool { return len(files) == 1 && !strings.HasSuffix(files[0], ".1.events") }
-	for end := time.Now().Add(20 * time.Second); !another(b.files()) && time.Now().Before(end); {
-		l.Append(correlation.RecordKnown{Session: session, Record: "r"}) // until the folder has said so
-		check(t, l.Folded(t.Context()))
-	}
-	if files := b.files(); !another(files) {
+	if files := b.files(); len(files) != 0 {
 		t.Errorf("files: %q", files)
 	}
-	conversation(l, "another")
-	must(l.Close(t.Context()))(t)
-	b.found("another")
-	v := must(b.store.Find(t.Context(), "claude", "s"))(t)
-	if n := b.count("SELECT count(*) FROM turns WHERE session = ? AND length(user) = 10000 AND stop = 'end_turn'",
-		v.ID); n != turns || v.Record != "r" || len(b.files()) != 0 {
-		t.Errorf("%d turns, record %q, files %q", n, v.Record, b.files())
+	tx := must(other.BeginTx(t.Context(), nil))(t)
+	refused := l.Refusal()
+	session, turns := conversation(l, "spilled")
+	for range 40 {
+		l.Append(correlation.AssistantSaid{Turn: turns[1], Text: strings.Repeat("CANARY ", 1000)})
 	}
-}
-
-// What was said before a silence stands in the database alone; a turn that goes on behind it is one turn.
-func TestIdleFile(t *testing.T) {
-	b := newBench(t)
-	l := b.log(true)
-	session, turn := number(), number()
-	l.Append(correlation.Opened{Session: session, Open: correlation.OpenSession{Harness: "claude", ACPID: "s", New: true}},
-		correlation.TurnBegan{Session: session, Turn: turn}, correlation.UserSaid{Turn: turn, Text: "question"})
-	for range 10 {
-		l.Append(correlation.AssistantSaid{Turn: turn, Text: strings.Repeat("CANARY ", 1000)})
+	check(t, l.AppendWait(t.Context(), correlation.RecordKnown{Session: session, Record: "r"}))
+	<-refused
+	if files := b.files(); len(files) != 1 {
+		t.Errorf("files: %q", files)
 	}
+	check(t, tx.Rollback())
 	check(t, l.Folded(t.Context()))
-	words := func() bool {
-		for _, name := range b.files() {
-			text, err := os.ReadFile(filepath.Join(b.dir, name))
-			if err != nil || strings.Contains(string(text), "CANARY") { // it may be gone by now
-				return true
-			}
-		}
-		return false
-	}
-	for end := time.Now().Add(time.Minute); words(); time.Sleep(50 * time.Millisecond) {
+	for end := time.Now().Add(time.Minute); len(b.files()) != 0; time.Sleep(5 * time.Millisecond) {
 		if time.Now().After(end) {
 			t.Fatal("what was said is still in the file")
 		}
 	}
-	l.Append(correlation.AssistantSaid{Turn: turn, Text: "and the end."}, correlation.TurnEnded{Turn: turn, Stop: "end_turn"})
-	must(l.Close(t.Context()))(t)
-	turns := must(b.store.Turns(t.Context(), must(b.store.Find(t.Context(), "claude", "s"))(t).ID))(t)
-	if len(turns) != 1 || turns[0].Stop != "end_turn" ||
-		!strings.HasSuffix(turns[0].Assistant, "CANARY and the end.") || len(b.files()) != 0 {
-		t.Errorf("%d turns; files: %q", len(turns), b.files())
+	conversation(l, "later")
+	if left := must(l.Close(t.Context()))(t); left || len(b.files()) != 0 {
+		t.Errorf("left: %t, files: %q", left, b.files())
+	}
+	b.found("direct")
+	b.found("later")
+	v := must(b.store.Find(t.Context(), "claude", "spilled"))(t)
+	all := must(b.store.Turns(t.Context(), v.ID))(t)
+	if len(all) != 2 || all[0].Assistant != "answer one" || !strings.HasPrefix(all[1].Assistant, "answer twoCANARY") ||
+		v.Record != "r" {
+		t.Errorf("%d turns, record %q", len(all), v.Record)
+	}
+	if n := b.count("SELECT count(*) FROM turns WHERE left_out BETWEEN 150000 AND 250000 AND head = 48 << 10"); n != 1 {
+		t.Errorf("%d turns have a middle that was left out", n)
 	}
 }
 
-// A database that is removed while a process runs is begun again, and gets what the file has.
+// Who ends a turn finds it in the database when they hear of it.
+func TestRowAtOnce(t *testing.T) {
+	b := newBench(t)
+	l := b.log(true)
+	conversation(l, "s")
+	check(t, l.AppendWait(t.Context(), correlation.DaemonAnswered{SignetPath: "/", URL: "u"}))
+	b.found("s")
+}
+
+// A database that is removed while a process runs is begun again, and gets what was said last.
 func TestReplaced(t *testing.T) {
 	b := newBench(t)
 	l := b.log(true)

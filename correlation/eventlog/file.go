@@ -16,6 +16,8 @@ import (
 	"strings"
 	"syscall"
 
+	"github.com/oklog/ulid/v2"
+
 	"github.com/Signet-AI/signet-acp-proxy/correlation"
 	"github.com/Signet-AI/signet-acp-proxy/files"
 )
@@ -30,8 +32,8 @@ type header struct {
 	Process correlation.ProcessInfo `json:"process"`
 }
 
-// A file of events is named <process>.<number>.events. A process begins a new one when the last has grown and is folded
-// in.
+// A file of events is named <process>.events. Earlier versions, whose processes wrote all events into files and may
+// still run, name them <process>.<number>.events.
 type file struct {
 	path    string
 	process string
@@ -39,12 +41,6 @@ type file struct {
 }
 
 const suffix = ".events"
-
-// there reports whether the file exists. A file is removed before the database forgets how far it was folded in.
-func (f file) there() bool {
-	_, err := os.Lstat(f.path)
-	return !errors.Is(err, fs.ErrNotExist)
-}
 
 // is reports whether the file is still the one that was opened, or nobody can tell.
 func (f file) is(opened fs.FileInfo) bool {
@@ -55,9 +51,8 @@ func (f file) is(opened fs.FileInfo) bool {
 	return os.SameFile(opened, now)
 }
 
-func fileOf(dir, process string, number int) file {
-	return file{filepath.Join(dir, fmt.Sprintf("%s.%d%s", process, number, suffix)), process, number}
-}
+// spillOf is the file of a process of this version.
+func spillOf(dir, process string) file { return file{filepath.Join(dir, process+suffix), process, 0} }
 
 // filesIn returns the files of events in a folder, by process and number.
 func filesIn(dir string) ([]file, error) {
@@ -70,7 +65,8 @@ func filesIn(dir string) ([]file, error) {
 		name, isOurs := strings.CutSuffix(e.Name(), suffix)
 		process, number, _ := strings.Cut(name, ".")
 		n, _ := strconv.Atoi(number)
-		if isOurs && n > 0 && process != "" && e.Type().IsRegular() {
+		_, err := ulid.ParseStrict(name)
+		if isOurs && (n > 0 && process != "" || err == nil) && e.Type().IsRegular() {
 			all = append(all, file{filepath.Join(dir, e.Name()), process, n})
 		}
 	}
@@ -131,21 +127,17 @@ func readHeader(r *os.File) (h header, size int64, err error) {
 
 const maxHeader = 16 << 10 // bytes
 
-// create makes a file with its header.
-func (f file) create(h header) (*os.File, int64, error) {
+// write writes the header, and returns its size.
+func (h header) write(w *os.File) (int64, error) {
 	text, err := json.Marshal(h)
 	if err != nil {
-		return nil, 0, err
+		return 0, err
 	}
-	w, err := os.OpenFile(f.path, os.O_CREATE|os.O_EXCL|os.O_RDWR|os.O_APPEND|files.NoFollow, 0o600)
+	n, err := w.Write(append(text, '\n'))
 	if err != nil {
-		return nil, 0, err
+		err = errors.Join(err, w.Truncate(0))
 	}
-	text = append(text, '\n')
-	if _, err := w.Write(text); err != nil {
-		return nil, 0, errors.Join(err, w.Close(), os.Remove(f.path))
-	}
-	return w, int64(len(text)), nil
+	return int64(n), err
 }
 
 const (
@@ -155,14 +147,15 @@ const (
 
 // readLines returns the whole lines that begin at a position, about maxRead bytes of them. end is the position behind
 // the last. No lines and end == from: there is no whole line. The lines are good as long as buf is left alone. It has
-// room for maxRead bytes or more, and grows with a long line.
-func readLines(r io.ReaderAt, from int64, buf *[]byte) (lines []line, end int64, err error) {
+// room for maxRead bytes or more, and grows with a long line. last is the number of the line before; one that has none
+// of its own has that, but in a file of an earlier version, where all are numbered by their position.
+func (f file) readLines(r io.ReaderAt, from int64, last *int64, buf *[]byte) (lines []line, end int64, err error) {
 	size := maxRead
 	n, err := r.ReadAt((*buf)[:size], from)
 	for n == size && bytes.IndexByte((*buf)[:n], '\n') < 0 {
 		if n == maxLine {
 			if end, err = skipLine(r, from); err == nil && end > from {
-				lines = []line{{end: end, strange: errTooLong}}
+				lines = []line{{n: f.numberAt(end, *last), strange: errTooLong}}
 			}
 			return lines, end, err
 		}
@@ -187,9 +180,21 @@ func readLines(r io.ReaderAt, from int64, buf *[]byte) (lines []line, end int64,
 			continue
 		}
 		l, err := parse(one)
-		l.text, l.end, l.strange = one, end, err
+		l.text, l.strange = one, err
+		if l.n == 0 {
+			l.n = f.numberAt(end, *last)
+		}
+		*last = l.n
 		lines = append(lines, l)
 	}
+}
+
+// numberAt is the number of a line that has none, by the position behind it.
+func (f file) numberAt(end, last int64) int64 {
+	if f.number == 0 {
+		return last
+	}
+	return int64(f.number)<<40 | end // as migration 0022 has it
 }
 
 var errTooLong = fmt.Errorf("longer than %d bytes", maxLine)

@@ -6,107 +6,139 @@ import (
 	"fmt"
 	"io/fs"
 	"maps"
-	"os"
 	"slices"
 	"sync"
 	"time"
 
 	"github.com/Signet-AI/signet-acp-proxy/correlation"
 	"github.com/Signet-AI/signet-acp-proxy/guard"
-	"github.com/Signet-AI/signet-acp-proxy/pace"
 	"github.com/Signet-AI/signet-acp-proxy/sqlite"
 )
 
 const (
-	foldSoon  = 20 * time.Millisecond // pause before events are folded in, so that several go in one transaction
-	foldRetry = 50 * time.Millisecond // pause after a failure, doubled up to foldLast
-	foldLast  = 2 * time.Second
-	foldNews  = 400 * time.Millisecond // pauses as long as this are logged at level info
-	foldLimit = 10 * time.Second       // for one transaction, which normally takes 10 ms
-	bigFile   = 1 << 20                // bytes: a file of this size is replaced by a new one once it is folded in
-	idleFile  = 16 << 10               // bytes: so is one of this size after a silence
-	idleAfter = 2 * time.Second        // of this length
+	foldLimit = 10 * time.Second // for what the writer gives at a time, which normally takes a millisecond
+	maxLog    = 4 << 20          // bytes of the database's log, which is brought into the database then
 )
 
-// A folder folds the files of this process into a database, in a goroutine of its own.
+// A folder brings the events of this process into the database, in a goroutine of its own, because a commit cannot be
+// stopped. The writer gives it something at a time, and decides what goes where.
 type folder struct {
-	o Options
-	w *writer
+	o        Options
+	file     file // that the writer spills to
+	folding  folding
+	work     chan []queued // 1-buffered; nil: all that is spilled
+	done     chan error    // 1-buffered: what has become of it
+	attached chan struct{} // closed once there is a database
 
-	mu      sync.Mutex // guards what follows
-	store   *correlation.Store
+	mu      sync.Mutex    // guards what follows
 	rows    map[int]int64 // of sessions, by number
 	gone    map[int]bool  // numbers of sessions that were forgotten
-	reached place         // up to which all is folded in
+	reached int64         // number up to which the database has all
 	moved   chan struct{} // closed and replaced when reached or rows change
-	urgent  bool          // somebody waits: do not pause
-	refused chan struct{} // closed and replaced when a transaction fails
+	refused chan struct{} // closed and replaced when the database takes nothing
 
-	urged   chan struct{} // 1-buffered
 	ctx     context.Context
 	cancel  context.CancelFunc
-	running bool
 	stopped chan struct{}
 
-	// Used by the goroutine, and after it by whoever has joined it.
-	number   int         // of the file that is being folded in
-	database fs.FileInfo // at the database's path; nil: nothing was
-	r        *reader
+	checkpointed int64 // size of the log when it was last brought into the database; only the syncer uses it
+
+	// The goroutine's, and after it of whoever has joined it.
 	reported bool // a person was told that the database takes nothing
 }
 
-func newFolder(o Options, w *writer) *folder {
-	f := &folder{o: o, w: w, rows: map[int]int64{}, gone: map[int]bool{}, moved: make(chan struct{}),
-		refused: make(chan struct{}), urged: make(chan struct{}, 1), stopped: make(chan struct{}), number: 1}
+func newFolder(o Options, h header, spill file) *folder {
+	f := &folder{o: o, file: spill, folding: folding{header: h, log: o.Log, now: o.Now},
+		checkpointed: maxLog, work: make(chan []queued, 1),
+		done: make(chan error, 1), attached: make(chan struct{}), rows: map[int]int64{}, gone: map[int]bool{},
+		moved: make(chan struct{}), refused: make(chan struct{}), stopped: make(chan struct{})}
 	f.ctx, f.cancel = context.WithCancel(context.Background())
 	return f
 }
 
+// attach begins to use a database.
 func (f *folder) attach(store *correlation.Store) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if f.running || f.ctx.Err() != nil {
+	if f.isAttached() || f.ctx.Err() != nil {
 		return
 	}
-	f.store, f.running = store, true
+	f.folding.store = store
+	close(f.attached)
 	guard.Go("folder", f.run)
+}
+
+func (f *folder) isAttached() bool {
+	select {
+	case <-f.attached:
+		return true
+	default:
+		return false
+	}
 }
 
 // run is the folder's goroutine.
 func (f *folder) run() {
 	defer close(f.stopped)
-	wait := foldRetry
-	for f.ctx.Err() == nil {
-		err := guard.Try("folder", func() error { return f.foldAll(f.ctx) })
-		if err != nil {
-			f.refuse()
-			f.report(err)
-		}
-		switch {
-		case err == nil:
-			wait = foldRetry
-			if !f.awaitMore() {
-				return
+	for {
+		select {
+		case events := <-f.work:
+			ctx, cancel := context.WithTimeout(f.ctx, foldLimit)
+			err := f.foldAll(sqlite.WithLockWait(ctx, dbWait), events)
+			cancel()
+			if err != nil {
+				f.refuse()
+				f.report(err)
+				f.o.Log.Debug().Err(err).Msg("the database takes no events just now") // usually another writes
 			}
-			f.pauseUnlessUrged(foldSoon)
-		case f.ctx.Err() == nil:
-			note := f.o.Log.Debug() // usually another process is writing
-			if wait >= foldNews {
-				note = f.o.Log.Info()
-			}
-			note.Err(err).Dur("again", wait).Msg("the database takes no events just now")
-			f.takeUrgent() // trying at once would not help who waits
-			f.pause(wait)
-			wait = min(2*wait, foldLast)
+			f.done <- err
+		case <-f.ctx.Done():
+			return
 		}
 	}
 }
 
-// report tells a person, once, that events cannot be folded in. Another process's lock passes, and the writer reports a
+// foldAll brings events into the database; nil: all that is spilled.
+func (f *folder) foldAll(ctx context.Context, events []queued) error {
+	f.folding.least = f.has()
+	err := guard.Try("folder", func() error {
+		if events != nil {
+			return f.folding.steps(ctx, linesOf(events), f.applied)
+		}
+		if err := f.folding.file(ctx, f.file, f.applied); err != nil {
+			return err
+		}
+		written, err := f.folding.store.Written(ctx, f.o.Process.ID) // others may have folded some of it in
+		if err == nil {
+			f.applied(folded{written: written})
+		}
+		return err
+	})
+	if errors.Is(err, errLacks) {
+		f.anew()
+	}
+	return err
+}
+
+// anew begins with the database that is there now.
+func (f *folder) anew() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	clear(f.rows)
+	clear(f.gone)
+	f.reached = 0
+}
+
+// report tells a person, once, that events cannot be written. Another process's lock passes, and the writer reports a
 // full disk, and a file that is gone.
 func (f *folder) report(err error) {
-	if f.reported || err == nil || passes(err) || errors.Is(err, sqlite.ErrFull) || errors.Is(err, fs.ErrNotExist) {
+	if f.reported || err == nil || passes(err) {
 		return
+	}
+	for _, known := range []error{errLacks, sqlite.ErrFull, fs.ErrNotExist} {
+		if errors.Is(err, known) {
+			return
+		}
 	}
 	f.reported = true
 	f.o.Tell(fmt.Sprintf("what is said waits in a file until the database takes it: %v", err))
@@ -118,139 +150,8 @@ func passes(err error) bool {
 		errors.Is(err, context.DeadlineExceeded)
 }
 
-// awaitMore waits until there is more to fold in; it returns false when the log ends. After a silence it has a new file
-// begun, so that what was said does not stay in the old one.
-func (f *folder) awaitMore() bool {
-	idle := time.NewTimer(idleAfter)
-	defer idle.Stop()
-	for {
-		select {
-		case <-f.w.grown:
-			return true
-		case <-idle.C:
-			if f.w.written().position >= idleFile {
-				f.w.renew()
-			}
-		case <-f.ctx.Done():
-			return false
-		}
-	}
-}
-
-// pauseUnlessUrged pauses, so that more events come together and the conversation has the machine, unless somebody
-// waits.
-func (f *folder) pauseUnlessUrged(d time.Duration) {
-	if !f.takeUrgent() {
-		f.pause(d)
-	}
-}
-
-// takeUrgent reports whether somebody has begun to wait since the last call.
-func (f *folder) takeUrgent() bool {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	hurry := f.urgent
-	f.urgent = false
-	return hurry
-}
-
-// pause waits for d, or until somebody begins to wait.
-func (f *folder) pause(d time.Duration) {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-	case <-f.urged:
-	case <-f.ctx.Done():
-	}
-}
-
-// foldAll folds in what is written so far, and removes files that are folded in and followed by another.
-func (f *folder) foldAll(ctx context.Context) error {
-	for {
-		target := f.w.written()
-		database := f.store.File()
-		if database != nil && !os.SameFile(database, f.database) || f.r != nil && !f.r.file.is(f.r.opened) {
-			f.anew(database)
-		}
-		if f.r == nil {
-			r, err := fileOf(f.o.Dir, f.o.Process.ID, f.number).reader(f.store, f.o.Log, f.o.Now)
-			if errors.Is(err, fs.ErrNotExist) && f.number < target.number {
-				f.number++ // another process has folded it in
-				continue
-			}
-			if errors.Is(err, fs.ErrNotExist) {
-				wake(f.w.wake) // begins it again, or says why not
-			}
-			if err != nil {
-				return err
-			}
-			f.r = r
-		}
-		began := time.Now()
-		limited, cancel := context.WithTimeout(sqlite.WithLockWait(ctx, foldWait), foldLimit)
-		did, err := f.r.step(limited)
-		cancel()
-		if err != nil {
-			return err
-		}
-		f.applied(did)
-		if ctx == f.ctx { // not at the end of the process, which must not pause
-			f.pauseUnlessUrged(pace.Rest(time.Since(began)))
-		}
-		switch {
-		case !did.atEnd && !did.superseded:
-		case f.number < target.number: // the next file; all of this one is folded in
-			old := f.r.file
-			err := f.r.close()
-			if err == nil && !f.w.sync.slow.Load() {
-				err = removeFile(ctx, f.store, old, false)
-			}
-			if err != nil { // whoever comes next removes it
-				f.o.Log.Info().Err(err).Msg("a file of events stays")
-			}
-			f.r, f.number = nil, f.number+1
-		default:
-			if target.position >= bigFile {
-				f.w.renew()
-			}
-			return nil
-		}
-	}
-}
-
-// anew begins with the files and the database that are there now: somebody has removed or replaced the folder.
-func (f *folder) anew(database fs.FileInfo) {
-	if f.r != nil {
-		_ = f.r.close() // it was only read
-		f.r = nil
-	}
-	f.number = f.w.written().number
-	all, _ := filesIn(f.o.Dir) // what cannot be listed cannot be opened, which is reported
-	for _, one := range all {
-		if one.process == f.o.Process.ID {
-			f.number = min(f.number, one.number)
-		}
-	}
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	clear(f.rows)
-	clear(f.gone)
-	f.reached, f.database = place{}, database
-}
-
-// folded returns how far a file of this process is folded into the database that is there now.
-func (f *folder) folded(number int) int64 {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if f.store == nil || f.reached.number != number || !os.SameFile(f.store.File(), f.database) {
-		return 0 // it has gone, and may have been made anew
-	}
-	return f.reached.position
-}
-
-// applied notes the result of a step, and calls Options.Folded.
-func (f *folder) applied(did stepResult) {
+// applied notes what a transaction has changed, and calls Options.Folded.
+func (f *folder) applied(did folded) {
 	f.mu.Lock()
 	maps.Copy(f.rows, did.Opened)
 	for _, n := range did.Closed { // it is looked up in the database if it is asked for again
@@ -267,30 +168,25 @@ func (f *folder) applied(did stepResult) {
 	for n := range did.Opened {
 		delete(f.gone, n)
 	}
+	f.reached = max(f.reached, did.written)
+	close(f.moved)
+	f.moved = make(chan struct{})
 	f.mu.Unlock()
 	tellRefused(did.refused, f.o.Tell)
 	if did.Spoke || len(gone) > 0 {
 		slices.Sort(gone)
 		f.o.Folded(did.Spoke, gone)
 	}
+}
+
+// has is the number up to which the database has all.
+func (f *folder) has() int64 {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if at := (place{f.number, did.to}); f.reached.before(at) {
-		f.reached = at
-	}
-	close(f.moved)
-	f.moved = make(chan struct{})
+	return f.reached
 }
 
-// urge ends a pause, or skips the next.
-func (f *folder) urge() {
-	f.mu.Lock()
-	f.urgent = true
-	f.mu.Unlock()
-	wake(f.urged)
-}
-
-// refuse tells who waits that a transaction has failed.
+// refuse tells who waits that the database takes nothing.
 func (f *folder) refuse() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -309,7 +205,7 @@ func (f *folder) row(ctx context.Context, n int) (int64, error) {
 	for {
 		f.mu.Lock()
 		row, known := f.rows[n]
-		gone, moved, store := f.gone[n], f.moved, f.store
+		gone, moved := f.gone[n], f.moved
 		f.mu.Unlock()
 		switch {
 		case known:
@@ -317,91 +213,84 @@ func (f *folder) row(ctx context.Context, n int) (int64, error) {
 		case gone:
 			return 0, correlation.ErrNotFound
 		}
-		if store != nil { // another process may have folded our file in
-			if row, err := store.EventSession(ctx, f.o.Process.ID, n); err == nil {
+		if f.isAttached() { // another process may have folded our file in
+			if row, err := f.folding.store.EventSession(ctx, f.o.Process.ID, n); err == nil {
 				f.mu.Lock()
 				f.rows[n] = row
 				f.mu.Unlock()
 				return row, nil
 			}
 		}
-		f.urge()
-		select {
-		case <-moved:
-		case <-ctx.Done():
-			return 0, ctx.Err()
-		case <-f.stopped:
-			return 0, errClosed
+		if err := f.await(ctx, moved); err != nil {
+			return 0, err
 		}
 	}
 }
 
-// awaitFolded waits until all up to a place is folded in.
-func (f *folder) awaitFolded(ctx context.Context, target place) error {
+// awaitFolded waits until the database has all up to a number.
+func (f *folder) awaitFolded(ctx context.Context, n int64) error {
 	for {
 		f.mu.Lock()
-		there, moved := !f.reached.before(target), f.moved
+		there, moved := f.reached >= n, f.moved
 		f.mu.Unlock()
 		if there {
 			return nil
 		}
-		if !pace.Gentle(ctx) {
-			f.urge()
-		}
-		select {
-		case <-moved:
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-f.stopped:
-			return errClosed
+		if err := f.await(ctx, moved); err != nil {
+			return err
 		}
 	}
 }
 
-// close ends the log, as Log.Close says.
-func (f *folder) close(ctx context.Context) (unfolded bool, err error) {
-	limit := time.NewTimer(lastWrite)
-	defer limit.Stop()
-	writing := f.w.close(limit.C)
-	f.stop()
-	unfolded = true
-	if f.store != nil && writing == nil {
-		if err = ctx.Err(); err == nil {
-			err = guard.Try("folder", func() error { return f.foldAll(ctx) })
-			f.report(err)
-		}
-		unfolded = err != nil
+func (f *folder) await(ctx context.Context, moved <-chan struct{}) error {
+	select {
+	case <-moved:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-f.stopped:
+		return errClosed
 	}
-	if f.r != nil {
-		err = errors.Join(err, f.r.close())
-	}
-	last := fileOf(f.o.Dir, f.o.Process.ID, f.number)
-	switch {
-	case !unfolded && f.w.sync.slow.Load():
-		err = errors.Join(err, f.store.NoteSlow(ctx))
-	case !unfolded:
-		err = errors.Join(err, removeFile(ctx, f.store, last, true))
-	case f.store == nil && writing == nil && f.w.empty():
-		unfolded, err = false, errors.Join(err, os.Remove(last.path))
-	}
-	if ctx.Err() != nil || isTransient(ctx, err) {
-		err = nil // another process folds the rest in
-	}
-	return unfolded, errors.Join(writing, err, f.w.release())
 }
 
-// lastWrite is how long the end of a process waits for a disk that hangs.
-const lastWrite = 500 * time.Millisecond
+// sync has the system bring the database's log to the disk itself, and that into the database once it is large.
+func (f *folder) sync() error {
+	if !f.isAttached() {
+		return nil
+	}
+	size, err := f.folding.store.SyncLog()
+	if err != nil || size <= f.checkpointed || f.o.Checkpoint == nil {
+		return err
+	}
+	f.checkpointed = size // it is written from its beginning next, and grows when that takes more
+	if err := f.o.Checkpoint(f.ctx); !passes(err) {
+		return err
+	}
+	return nil // others read or write it; it grows on
+}
 
-// stop ends and joins the goroutine, which may be waiting for the database.
-func (f *folder) stop() {
+// noteSlow notes in the database that the disk is slow.
+func (f *folder) noteSlow(ctx context.Context) error {
+	if !f.isAttached() {
+		return nil
+	}
+	return f.folding.store.NoteSlow(ctx)
+}
+
+// stop ends the goroutine, and joins it unless a commit takes longer than limit. joined: there is a database, and the
+// goroutine does not use it any more.
+func (f *folder) stop(limit <-chan time.Time) (joined bool) {
 	f.mu.Lock()
 	f.cancel()
-	running := f.running
-	f.mu.Unlock()
-	if running {
-		<-f.stopped
-	} else {
+	attached := f.isAttached()
+	if !attached {
 		close(f.stopped)
+	}
+	f.mu.Unlock()
+	select {
+	case <-f.stopped:
+		return attached
+	case <-limit:
+		return false
 	}
 }

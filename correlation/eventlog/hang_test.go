@@ -23,10 +23,15 @@ func TestHangingDisk(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	l.w.mu.Lock()
-	file := l.w.out
-	l.w.out = in // takes 64 KB, then nothing until somebody reads
-	l.w.mu.Unlock()
+	l.Append(correlation.KeyStarted{Key: "k"})
+	if err := l.Flush(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	spilled := l.w.spilled
+	spilled.mu.Lock()
+	file := spilled.out
+	spilled.out = in // takes 64 KB, then nothing until somebody reads
+	spilled.mu.Unlock()
 	defer file.Close()
 	words := strings.Repeat("word ", maxText/5-100)
 	for range 60 {
@@ -50,8 +55,9 @@ func TestHangingDisk(t *testing.T) {
 	}()
 	var kinds []string
 	for lines := bufio.NewScanner(disk); lines.Scan(); {
-		head, _ := headOf(lines.Bytes())
-		kinds = append(kinds, head.Kind)
+		if l, err := parse(lines.Bytes()); err == nil {
+			kinds = append(kinds, correlation.KindOf(l.event))
+		}
 	}
 	if err := <-closed; err != nil {
 		t.Error(err)

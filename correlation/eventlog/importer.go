@@ -75,6 +75,3 @@ func (i *Importer) fold(ctx context.Context, of *correlation.Import, turns []cor
 	}
 	return err
 }
-
-// End forgets the numbers of what was folded in.
-func (i *Importer) End(ctx context.Context) error { return i.Store.FileRemoved(ctx, i.Process) }

@@ -19,11 +19,11 @@ func TestLines(t *testing.T) {
 		correlation.Stepped{Session: 1, From: []correlation.State{correlation.Armed},
 			Step: correlation.Step{Name: correlation.NothingToTell}},
 	} {
-		text, err := appendLine(nil, time.UnixMilli(5), e)
+		text, err := appendLine(nil, queued{n: 7, at: time.UnixMilli(5), event: e})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if l, err := parse(text[:len(text)-1]); err != nil || cmp.Diff(e, l.event) != "" {
+		if l, err := parse(text[:len(text)-1]); err != nil || cmp.Diff(e, l.event) != "" || l.n != 7 || l.at.UnixMilli() != 5 {
 			t.Errorf("%s: %v %s", text, err, cmp.Diff(e, l.event))
 		}
 	}
@@ -42,9 +42,8 @@ func FuzzParse(f *testing.F) {
 		if err != nil {
 			return
 		}
-		session, turn := numbersOf(l.event)
-		concerns(l.event, map[int]bool{session: true}, map[int]bool{turn: true})
-		if _, err := appendLine(nil, l.at, l.event); err != nil {
+		numbersOf(l.event)
+		if _, err := appendLine(nil, queued{at: l.at, event: l.event}); err != nil {
 			t.Errorf("%q was read and cannot be written: %v", text, err)
 		}
 	})

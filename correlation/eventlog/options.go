@@ -1,6 +1,7 @@
 package eventlog
 
 import (
+	"context"
 	"errors"
 	"os"
 	"time"
@@ -12,20 +13,21 @@ import (
 
 // Options of a Log.
 type Options struct {
-	// Dir is the folder of the files and locks of living processes ($SIGNET_PATH/acp/live), made when needed.
+	// Dir is the folder of the locks and spill files of living processes ($SIGNET_PATH/acp/live), made when needed.
 	Dir string
-	// Process says whose file it is. If ID is empty, or another process has it, a new one is made.
+	// Process says who writes. If ID is empty, or another process has it, a new one is made.
 	Process correlation.ProcessInfo
 	Now     func() time.Time // nil: time.Now
 	Log     zerolog.Logger
 	// Tell tells a person something, in one line. It may be nil.
 	Tell func(string)
-	// Folded is called after events were folded in. ended: a turn has ended, or has more text, so that there may be
-	// something to learn. gone are the numbers of sessions that a person has had forgotten: nothing more of them is
-	// kept. It may be nil.
+	// Folded is called after events were written into the database. ended: a turn has ended, or has more text, so that
+	// there may be something to learn. gone are the numbers of sessions that a person has had forgotten: nothing more
+	// of them is kept. It may be nil.
 	Folded func(ended bool, gone []int)
 
-	sync func(*os.File) error // nil: (*os.File).Sync
+	// Checkpoint brings the database's log into its file, on a connection of its own: it may take long. It may be nil.
+	Checkpoint func(context.Context) error
 }
 
 func (o *Options) defaults() {
@@ -38,9 +40,6 @@ func (o *Options) defaults() {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	if o.sync == nil {
-		o.sync = (*os.File).Sync
-	}
 	if o.Tell == nil {
 		o.Tell = func(string) {}
 	}
@@ -50,8 +49,8 @@ func (o *Options) defaults() {
 }
 
 var (
-	// ErrNotWritten says that an event is not in the file, or not yet.
+	// ErrNotWritten says that an event is neither in the database nor in the spill file, or not yet.
 	ErrNotWritten = errors.New("not written yet")
-	// errClosed says that nothing is folded in any more.
-	errClosed = errors.New("the file of events is closed")
+	// errClosed says that nothing is written any more.
+	errClosed = errors.New("nothing is recorded any more")
 )

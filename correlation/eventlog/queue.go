@@ -15,25 +15,28 @@ const (
 	hangs     = time.Second // a write that takes longer: no busy machine is so slow
 )
 
-// A queue is what waits for the disk, in the order in which it goes to the file.
+// A queue is what waits to be written, in the order in which it will be.
 type queue struct {
-	o    Options
-	wake chan struct{} // 1-buffered: there is something to write
+	o     Options
+	wake  chan struct{} // 1-buffered: there is something to write
+	urged chan struct{} // 1-buffered: somebody waits for it
 
 	mu      sync.Mutex // guards what follows
 	events  []queued
 	waiting int           // bytes of text in them
 	lost    loss          // what could not be written
+	number  int64         // of the last event that was taken
 	writing time.Time     // when the write under way began; zero: there is none
-	last    time.Time     // when the last event was; the clock may jump, a file does not go back
+	last    time.Time     // when the last event was; the clock may jump, what is recorded does not go back
 	quiet   chan struct{} // closed while the writer rests
 	resting bool
 	ended   bool // nothing more is taken
 	slow    bool // a person knows that the disk hangs
 }
 
-// queued is an event on its way to the file.
+// queued is an event on its way.
 type queued struct {
+	n       int64 // its number, once it was taken
 	at      time.Time
 	event   correlation.Event
 	bytes   int        // of text
@@ -43,13 +46,13 @@ type queued struct {
 type loss struct{ events, bytes int }
 
 func newQueue(o Options) *queue {
-	q := &queue{o: o, wake: make(chan struct{}, 1), quiet: make(chan struct{}), resting: true}
+	q := &queue{o: o, wake: make(chan struct{}, 1), urged: make(chan struct{}, 1), quiet: make(chan struct{}),
+		resting: true}
 	close(q.quiet)
 	return q
 }
 
-// add queues an event, a long text in pieces; written, if not nil, hears once it is in the file, or is not to come
-// there.
+// add queues an event, a long text in pieces; written, if not nil, hears once it is written, or will not be.
 func (q *queue) add(e correlation.Event, written chan error) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -76,13 +79,13 @@ func (q *queue) add(e correlation.Event, written chan error) {
 }
 
 // overtake puts an event that somebody has waited for in vain in front of the text that it waits behind. What is no
-// text keeps its order: an end in front of its turn's beginning would end nothing.
+// text keeps its order: an end in front of its turn's beginning would end nothing. So does what has a number.
 func (q *queue) overtake(written chan error) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	at := slices.IndexFunc(q.events, func(one queued) bool { return one.written == written })
 	to := at
-	for to > 0 && q.events[to-1].bytes > 0 {
+	for to > 0 && q.events[to-1].bytes > 0 && q.events[to-1].n == 0 {
 		to--
 	}
 	if to < at {
@@ -95,13 +98,26 @@ func (q *queue) overtake(written chan error) {
 	}
 }
 
+// urge ends the writer's pauses: somebody waits.
+func (q *queue) urge() { wake(q.urged) }
+
+// taken is the number of the last event that was taken.
+func (q *queue) taken() int64 {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return q.number
+}
+
 // take returns what is to be written next, about so many bytes of text, or nothing, and the writer rests.
 func (q *queue) take(bytes int) (batch []queued) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	n, size := 0, 0
 	for n < len(q.events) && size < bytes {
-		size += q.events[n].bytes
+		if size += q.events[n].bytes; q.events[n].n == 0 { // else it was put back
+			q.number++
+			q.events[n].n = q.number
+		}
 		n++
 	}
 	batch = q.events[:n:n]
@@ -124,7 +140,7 @@ func (q *queue) restLocked() {
 	}
 }
 
-// putBack queues again what the disk did not take, and the writer rests.
+// putBack queues again what was not taken, and the writer rests.
 func (q *queue) putBack(batch []queued) {
 	q.mu.Lock()
 	defer q.mu.Unlock()

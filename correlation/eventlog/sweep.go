@@ -15,7 +15,6 @@ import (
 
 	"github.com/Signet-AI/signet-acp-proxy/correlation"
 	"github.com/Signet-AI/signet-acp-proxy/guard"
-	"github.com/Signet-AI/signet-acp-proxy/pace"
 	"github.com/Signet-AI/signet-acp-proxy/sqlite"
 )
 
@@ -23,7 +22,7 @@ import (
 // take longer.
 const foldWait = 100 * time.Millisecond
 
-// A Sweep folds in the files of other processes, which are in the store's LiveDir.
+// A Sweep folds in the spill files of other processes, which are in the store's LiveDir.
 type Sweep struct {
 	Store *correlation.Store
 	Now   func() time.Time // nil: time.Now
@@ -31,7 +30,7 @@ type Sweep struct {
 	// Tell tells a person, in one line and once in a process, of a file that is left alone. It may be nil.
 	Tell func(string)
 	// Living: fold in the files of living processes too, as far as they are written, to know what was said just now.
-	// The processes notice.
+	// It is erased there: what is forgotten next is nowhere else. The processes notice.
 	Living bool
 	// Except is the id of a process that folds its own file in: this one. May be empty.
 	Except string
@@ -114,66 +113,58 @@ func FoldAll(ctx context.Context, store *correlation.Store, log zerolog.Logger, 
 
 const readLimit = time.Second
 
+// TakeIn folds in the files of all processes, living ones too, which erases them: what a command removes from the
+// database then is nowhere else. That a file is left alone is an error.
+func TakeIn(ctx context.Context, store *correlation.Store, log zerolog.Logger) error {
+	did, err := Sweep{Store: store, Log: log, Living: true}.Run(ctx)
+	if did.LeftAlone > 0 {
+		alone, missing := LeftAlone(store.LiveDir())
+		err = errors.Join(append(alone, missing, err)...)
+	}
+	if err != nil {
+		return fmt.Errorf("taking in what is not in the database yet: %w", err)
+	}
+	return nil
+}
+
 // fold folds in a file; last says that it is the last of its process.
 func (s Sweep) fold(ctx context.Context, f file, last bool, did *Swept) error {
 	alive, err := correlation.Alive(s.Store.LiveDir(), f.process)
 	if err != nil {
 		s.Log.Warn().Err(err).Str("process", f.process).Msg("cannot ask for the lock of a process")
 	}
-	if alive && (!s.Living || s.isFoldedIn(ctx, f)) {
+	if alive && !s.Living {
 		return nil
 	}
-	r, err := f.reader(s.Store, s.Log, s.Now)
+	of := folding{store: s.Store, log: s.Log, now: s.Now}
+	err = of.file(ctx, f, func(step folded) {
+		did.Events += step.events
+		tellRefused(step.refused, s.Tell)
+	})
 	switch {
 	case errors.Is(err, fs.ErrNotExist): // another process was faster
 		return nil
+	case errors.Is(err, io.ErrUnexpectedEOF) && !alive: // it died before it had recorded anything
+		return s.remove(f, last, did)
 	case errors.Is(err, io.ErrUnexpectedEOF):
-		if alive {
-			return nil
-		}
-		return s.remove(ctx, f, last, did) // it died before it had recorded anything
-	case err != nil:
+		return nil
+	case errors.Is(err, errNewer), errors.Is(err, errForeign), errors.Is(err, errNoHeader):
 		did.LeftAlone++
 		s.leaveAlone(f, err)
 		return nil
-	}
-	defer r.close()
-	if err := s.foldSteps(ctx, r, did); err != nil || alive {
+	case err != nil || alive:
 		return err
 	}
 	if last {
-		if err := r.end(ctx); err != nil {
-			return err
-		}
-	}
-	if err := r.close(); err != nil { // Windows removes no open file
-		return err
-	}
-	return s.remove(ctx, f, last, did)
-}
-
-// foldSteps folds in what a file has now, or until another process is faster.
-func (s Sweep) foldSteps(ctx context.Context, r *reader, did *Swept) error {
-	for {
-		began := time.Now()
-		step, err := r.step(ctx)
+		err := s.Store.Batch(ctx, f.process, func(b *correlation.Batch) error {
+			b.At(s.Now())
+			return b.End("died")
+		})
 		if err != nil {
 			return err
 		}
-		pace.Pause(ctx, began)
-		did.Events += step.events
-		tellRefused(step.refused, s.Tell)
-		if step.superseded || step.atEnd {
-			return nil
-		}
 	}
-}
-
-// isFoldedIn reports whether all of a file is in the database, without asking for its lock.
-func (s Sweep) isFoldedIn(ctx context.Context, f file) bool {
-	number, position, err := s.Store.EventPosition(ctx, f.process)
-	info, statErr := os.Stat(f.path)
-	return err == nil && statErr == nil && number == f.number && position == info.Size()
+	return s.remove(f, last, did)
 }
 
 // leftAlone has the paths of files that were reported: a worker sweeps every second.
@@ -207,12 +198,9 @@ func LeftAlone(dir string) (all []error, err error) {
 	return all, err
 }
 
-func (s Sweep) remove(ctx context.Context, f file, last bool, did *Swept) error {
-	err := removeFile(ctx, s.Store, f, last)
-	if errors.Is(err, sqlite.ErrBusy) { // others read what was there before: the next sweep removes it
-		return nil
-	}
-	if err != nil {
+// remove removes a file that is folded in and, with the last of its process, the process's lock.
+func (s Sweep) remove(f file, last bool, did *Swept) error {
+	if err := os.Remove(f.path); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
 	if last {
@@ -222,19 +210,4 @@ func (s Sweep) remove(ctx context.Context, f file, last bool, did *Swept) error 
 	}
 	did.Files++
 	return nil
-}
-
-// removeFile removes a file that is folded in and on the disk and, with the last of its process, the process's numbers
-// and position in the database.
-func removeFile(ctx context.Context, store *correlation.Store, f file, last bool) error {
-	if err := store.Settle(ctx); err != nil {
-		return err
-	}
-	if err := os.Remove(f.path); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
-	if !last {
-		return nil
-	}
-	return store.FileRemoved(ctx, f.process)
 }

@@ -3,10 +3,14 @@ package eventlog_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 	"testing"
+
+	"github.com/rs/zerolog"
 
 	"github.com/Signet-AI/signet-acp-proxy/correlation"
 	. "github.com/Signet-AI/signet-acp-proxy/correlation/eventlog"
@@ -21,7 +25,7 @@ func TestSweep(t *testing.T) {
 		l := b.log(attached)
 		conversation(l, "s")
 		check(t, l.Flush(t.Context()))
-		if did := b.sweep(); did.Events != 0 || len(b.files()) != 1 {
+		if did := b.sweep(); did.Events != 0 || !attached && len(b.files()) != 1 {
 			t.Errorf("the file of a living process was taken: %+v", did)
 		}
 		ctx, cancel := context.WithCancel(t.Context())
@@ -56,7 +60,7 @@ func TestSweepBesideADeath(t *testing.T) {
 		if damaged {
 			check(t, os.WriteFile(file, []byte("{}\n"), 0o600))
 			b.sweep()
-			if (Sweep{Store: b.store}).EraseFolded(t.Context()) == nil {
+			if TakeIn(t.Context(), b.store, zerolog.Nop()) == nil {
 				t.Error("what is in a damaged file counts as erased")
 			}
 		} else {
@@ -107,4 +111,67 @@ func TestSweepRace(t *testing.T) {
 	for i := range ids {
 		b.found("s" + string(rune('a'+i)))
 	}
+}
+
+// A process of an earlier version wrote all into its own files, and perhaps still does, though the database's tables
+// are not those that it knows: whoever comes takes them in, from where they were taken in before, each event once.
+func TestEarlierVersion(t *testing.T) {
+	b := newBench(t)
+	id := correlation.NewProcessID()
+	lock := must(correlation.TakeLock(b.dir, id))(t)
+	write := func(number int, lines ...string) {
+		t.Helper()
+		path := filepath.Join(b.dir, fmt.Sprintf("%s.%d.events", id, number))
+		f := must(os.OpenFile(path, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600))(t)
+		if info := must(f.Stat())(t); info.Size() == 0 {
+			must(fmt.Fprintf(f, `{"eventlog":1,"at":5,"process":{"id":%q,"kind":"relay","memory":"daemon"}}`+"\n", id))(t)
+		}
+		must(f.WriteString(strings.Join(lines, "\n") + "\n"))(t)
+		check(t, f.Close())
+	}
+	said := func(text string) string { return `{"at":9,"kind":"assistant_said","turn":1,"text":"` + text + `"}` }
+	takeIn := func() { t.Helper(); check(t, TakeIn(t.Context(), b.store, zerolog.Nop())) }
+	write(1, `{"at":6,"kind":"session_opened","session":1,"open":{"harness":"claude","acpId":"old","new":true}}`,
+		`{"at":7,"kind":"turn_began","session":1,"turn":1}`, said("a"))
+	takeIn()
+	write(1, said("b"), "no event")
+	takeIn()
+	takeIn()
+	write(2, said("c"))
+	write(2, said("d"))
+	takeIn()
+	if n := b.count("SELECT count(*) FROM processes WHERE ended = 0"); n != 1 || len(b.files()) != 2 {
+		t.Errorf("%d processes live, files: %q", n, b.files())
+	}
+	write(2, said("e"), `{"at":9,"kind":"turn_ended","turn":1,"stop":"end_turn"}`, `{"at":9,"kind":"turn_en`)
+	check(t, lock.Release())
+	if did := b.sweep(); did.Files != 2 || len(b.files()) != 0 {
+		t.Errorf("%+v, files: %q", did, b.files())
+	}
+	v := must(b.store.Find(t.Context(), "claude", "old"))(t)
+	turns := must(b.store.Turns(t.Context(), v.ID))(t)
+	if len(turns) != 1 || turns[0].Assistant != "abcde" || turns[0].Stop != "end_turn" ||
+		b.count("SELECT count(*) FROM debts") != 1 || b.count("SELECT count(*) FROM events WHERE kind = 'refused'") != 2 {
+		t.Errorf("%+v, %d deliveries", turns, b.count("SELECT count(*) FROM debts"))
+	}
+}
+
+// Whoever is killed between taking a file in and erasing it leaves what the next one knows by its numbers.
+func TestTakenInTwice(t *testing.T) {
+	b := newBench(t)
+	l := b.log(false)
+	conversation(l, "s")
+	check(t, l.Flush(t.Context()))
+	file := filepath.Join(b.dir, b.files()[0])
+	text := must(os.ReadFile(file))(t)
+	for range 2 {
+		check(t, TakeIn(t.Context(), b.store, zerolog.Nop()))
+		b.found("s")
+		check(t, os.WriteFile(file, text, 0o600))
+	}
+	must(l.Close(t.Context()))(t)
+	if did := b.sweep(); did.Files != 1 || did.Events != 0 {
+		t.Errorf("%+v", did)
+	}
+	b.found("s")
 }

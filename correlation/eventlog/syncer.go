@@ -1,7 +1,6 @@
 package eventlog
 
 import (
-	"os"
 	"sync/atomic"
 	"time"
 
@@ -13,19 +12,19 @@ const (
 	maxLong   = 3           // syncs that take longer than hangs; then the disk is left alone
 )
 
-// A syncer has the system bring the file of events to the disk itself after turns have ended, in a goroutine of its
-// own: what is only written survives a kill, but no power cut.
+// A syncer has the system bring what was written to the disk itself after turns have ended, in a goroutine of its own:
+// what is only written survives a kill, but no power cut.
 type syncer struct {
 	o       Options
-	file    func() *os.File
+	sync    func() error
 	ended   chan struct{} // 1-buffered: a turn has ended since the last sync
 	slow    atomic.Bool   // the disk is left alone
 	stop    chan struct{}
 	stopped chan struct{}
 }
 
-func newSyncer(o Options, file func() *os.File) *syncer {
-	return &syncer{o: o, file: file, ended: make(chan struct{}, 1), stop: make(chan struct{}),
+func newSyncer(o Options, sync func() error) *syncer {
+	return &syncer{o: o, sync: sync, ended: make(chan struct{}, 1), stop: make(chan struct{}),
 		stopped: make(chan struct{})}
 }
 
@@ -40,8 +39,8 @@ func (s *syncer) run() {
 		}
 		began := time.Now()
 		guard.Run("syncer", func() {
-			if err := s.o.sync(s.file()); err != nil { // perhaps another file was just begun
-				s.o.Log.Debug().Err(err).Msg("syncing the file of events")
+			if err := s.sync(); err != nil {
+				s.o.Log.Debug().Err(err).Msg("bringing what was said to the disk")
 			}
 		})
 		if time.Since(began) > hangs {
@@ -58,7 +57,7 @@ func (s *syncer) run() {
 }
 
 // close ends the goroutine, and joins it unless a sync takes longer than limit.
-func (s *syncer) close(limit <-chan time.Time) {
+func (s *syncer) close(limit <-chan struct{}) {
 	close(s.stop)
 	select {
 	case <-s.stopped:

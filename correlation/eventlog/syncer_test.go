@@ -1,13 +1,12 @@
 package eventlog
 
 import (
-	"os"
 	"testing"
 	"testing/synctest"
 	"time"
 )
 
-// After a turn's end the file is synced, once a second at most; a disk that takes longer than a second three times is
+// After a turn's end what was written is synced, once a second at most; a disk that takes longer than a second three times is
 // left alone, also at the end.
 func TestSyncer(t *testing.T) {
 	for name, tt := range map[string]struct {
@@ -22,11 +21,11 @@ func TestSyncer(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				syncs := 0
-				s := newSyncer(Options{sync: func(*os.File) error {
+				s := newSyncer(Options{}, func() error {
 					syncs++
 					time.Sleep(tt.takes)
 					return nil
-				}}, func() *os.File { return nil })
+				})
 				go s.run()
 				for range 595 {
 					wake(s.ended)

@@ -1,14 +1,10 @@
 package eventlog
 
 import (
+	"context"
 	"errors"
 	"fmt"
-	"io"
-	"io/fs"
-	"maps"
 	"os"
-	"slices"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -17,90 +13,69 @@ import (
 )
 
 const (
-	maxWrite = 64 << 10 // bytes of text that are written at a time
-	tryAgain = 250 * time.Millisecond
+	dbWait    = 40 * time.Millisecond // for the database; a response waits meanwhile
+	soon      = 2 * time.Millisecond  // pause before a transaction, so that what comes at once is in one
+	maxWrite  = 64 << 10              // bytes of text that are written at a time
+	tryAgain  = 250 * time.Millisecond
+	lastWrite = 500 * time.Millisecond // how long the end of a process waits for a disk that hangs
+	lastFold  = time.Second            // and then for a commit, or for why the database takes nothing
+	foldRetry = 50 * time.Millisecond  // pause after the database has refused, doubled up to foldLast
+	foldLast  = 2 * time.Second
 )
 
-// A writer appends what is queued to the file of this process, in a goroutine of its own. What the disk does not take
-// waits in the queue, and is tried again.
+// A writer has what is queued written, in a goroutine of its own: into the database, or, while that takes nothing or
+// has not all that came before, into the spill file. What neither takes waits in the queue, and is tried again.
 type writer struct {
 	o Options
 	*queue
+	f    *folder
+	sync *syncer
+	full atomic.Bool // the disk takes nothing
 
 	stop    chan struct{}
 	stopped chan struct{}
-	grown   chan struct{} // 1-buffered: there is something to fold in
-	sync    *syncer
-	full    atomic.Bool // the disk takes nothing
-	fresh   atomic.Bool // what follows goes to a new file
 
-	mu     sync.Mutex        // guards what follows
-	lock   *correlation.Lock // shows that the process lives; it stands beside the file
-	size   int64             // of the file; only the goroutine sets it, and number
-	number int
-	out    *os.File // only the goroutine writes to it, and sets it
-
-	// The goroutine's.
-	told     bool                   // a person knows that the disk took nothing
-	folded   func(number int) int64 // how far a file is in the database
-	opened   fs.FileInfo            // of out
-	sessions map[int]queued         // that are open, by number: a file that replaces a lost one begins with them
-	buf      []byte                 // reused
-	torn     bool                   // a write broke off: a line end comes first
-	header   int64                  // bytes of it
+	// The goroutine's, and after it of whoever has joined it.
+	lock    *correlation.Lock // shows that the process lives
+	spilled *spill
+	recent  history
+	busy    bool             // the folder works, and nobody waits for it
+	wait    time.Duration    // how long the database is left alone when it refuses next
+	rest    <-chan time.Time // until then it is; nil: it is not
+	reached int64            // number up to which the database had all when it last took something
+	told    bool             // a person knows that the disk took nothing
 }
 
-// newWriter begins the file of a process whose lock is taken.
-func newWriter(o Options, lock *correlation.Lock) (*writer, error) {
-	w := &writer{o: o, queue: newQueue(o), lock: lock, sessions: map[int]queued{}, stop: make(chan struct{}),
-		stopped: make(chan struct{}), grown: make(chan struct{}, 1)}
-	if err := w.begin(1); err != nil {
-		return nil, err
-	}
-	w.sync = newSyncer(o, w.current)
-	return w, nil
-}
-
-// current is the file that is written now.
-func (w *writer) current() *os.File {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return w.out
-}
-
-// start starts the goroutines. folded says how far a file is in the database.
-func (w *writer) start(folded func(number int) int64) {
-	w.folded = folded
+// newWriter begins to write for a process whose lock is taken.
+func newWriter(o Options, lock *correlation.Lock) *writer {
+	s := newSpill(o)
+	w := &writer{o: o, queue: newQueue(o), f: newFolder(o, s.header, s.file), lock: lock, spilled: s,
+		stop: make(chan struct{}), stopped: make(chan struct{}), wait: foldRetry}
+	w.sync = newSyncer(o, w.bringToDisk)
 	guard.Go("writer", w.run)
 	guard.Go("syncer", w.sync.run)
-}
-
-// begin begins a file.
-func (w *writer) begin(number int) error {
-	out, size, err := fileOf(w.o.Dir, w.o.Process.ID,
-		number).create(header{version, w.o.Now().UnixMilli(), w.o.Process})
-	if err != nil {
-		return err
-	}
-	if w.opened, err = out.Stat(); err != nil {
-		return errors.Join(err, out.Close())
-	}
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.out, w.header, w.size, w.number, w.torn = out, size, size, number, false
-	return nil
+	return w
 }
 
 // run is the writer's goroutine.
 func (w *writer) run() {
 	defer close(w.stopped)
+	attached := w.f.attached
 	var again <-chan time.Time
 	for {
 		select {
 		case <-w.wake:
+			w.gather()
+		case err := <-w.f.done:
+			w.settled(err)
+		case <-attached:
+			attached = nil
+		case <-w.urged:
+			w.rest = nil
+		case <-w.rest:
+			w.rest = nil
 		case <-again:
 		case <-w.stop:
-			w.fresh.Store(false)
 			w.drain()
 			return
 		}
@@ -108,24 +83,36 @@ func (w *writer) run() {
 		if !w.drain() {
 			again = time.After(tryAgain)
 		}
+		w.foldSpilled()
 	}
 }
 
-// drain writes what is queued. It returns false if the disk does not take it all.
+// gather lets a little more come together, unless somebody waits.
+func (w *writer) gather() {
+	if !w.direct() {
+		return
+	}
+	select {
+	case <-time.After(soon):
+	case <-w.urged:
+	case <-w.stop:
+	}
+}
+
+// direct reports whether the database takes what comes next: it has all that came before.
+func (w *writer) direct() bool {
+	return w.f.isAttached() && !w.busy && w.rest == nil && w.spilled.empty()
+}
+
+// drain writes what is queued. It returns false if neither the database nor the disk takes it all.
 func (w *writer) drain() bool {
 	guard.Run("writer", w.follow)
 	for {
 		batch := w.take(maxWrite)
-		if w.fresh.Swap(false) {
-			w.next()
-			wake(w.grown)
-		}
 		if len(batch) == 0 {
 			return true
 		}
-		rest := w.writeGuarded(batch)
-		wake(w.grown)
-		if len(rest) > 0 {
+		if rest := w.writeGuarded(batch); len(rest) > 0 {
 			w.putBack(rest)
 			return false
 		}
@@ -140,165 +127,113 @@ func (w *writer) writeGuarded(batch []queued) (rest []queued) {
 	return rest
 }
 
-// write encodes events and brings them to the file, in one write where that is possible. It returns those that the disk
-// did not take.
+// write has events written, and tells who waits. It returns those that were not.
 func (w *writer) write(batch []queued) (rest []queued) {
 	guard.Point("writer")
-	ends := make([]int, len(batch)) // where each event's line ends
-	buf := w.buf[:0]
-	for i, q := range batch {
-		buf = w.encode(buf, q)
-		ends[i] = len(buf)
-	}
-	if w.buf = buf; cap(buf) > 4*maxWrite { // of something large, once
-		w.buf = nil
-	}
-	if err := w.append(buf); err != nil {
-		w.fails(err)
-		for i, from := 0, 0; i < len(batch); i++ { // a disk that is nearly full takes some of it
-			if w.append(buf[from:ends[i]]) != nil {
-				w.wrote(batch[:i])
-				return batch[i:]
-			}
-			from = ends[i]
+	if !w.direct() || !w.hand(batch) {
+		var err error
+		if rest, err = w.spilled.write(batch); err != nil {
+			w.fails(err)
 		}
 	}
-	w.wrote(batch)
-	if w.full.Swap(false) {
-		w.o.Log.Info().Msg("the file of events can be written again")
+	taken := batch[:len(batch)-len(rest)]
+	if len(rest) == 0 && w.full.Swap(false) {
+		w.o.Log.Info().Msg("what is said can be written again")
 	}
-	return nil
-}
-
-// encode appends an event's line, or nothing if it has none.
-func (w *writer) encode(buf []byte, q queued) []byte {
-	line, err := appendLine(buf, q.at, q.event)
-	if err != nil {
-		w.o.Log.Error().Err(err).Msg("an event that cannot be written")
-		return buf
-	}
-	return line
-}
-
-// wrote notes that events are in the file.
-func (w *writer) wrote(batch []queued) {
-	for _, q := range batch {
-		switch e := q.event.(type) {
-		case correlation.Opened:
-			w.sessions[e.Session] = queued{at: q.at, event: e}
-		case correlation.Closed:
-			delete(w.sessions, e.Session)
-		case correlation.TurnEnded:
+	w.recent.add(taken)
+	for _, q := range taken {
+		if _, is := q.event.(correlation.TurnEnded); is {
 			wake(w.sync.ended)
 		}
 		q.tell(nil)
 	}
+	return rest
 }
 
-// next goes on in a new file. Where that cannot be made, the old one has to do.
-func (w *writer) next() {
-	old := w.out
-	if err := w.begin(w.number + 1); err != nil {
-		w.o.Log.Warn().Err(err).Msg("beginning another file of events")
-		return
+// hand gives events to the database, and reports whether it has taken them in time. A commit cannot be stopped: it may
+// take them still, and finds out by their numbers that they are spilled as well.
+func (w *writer) hand(batch []queued) bool {
+	w.f.work <- batch
+	limit := time.NewTimer(dbWait)
+	defer limit.Stop()
+	select {
+	case err := <-w.f.done:
+		w.settled(err)
+		return err == nil
+	case <-limit.C:
+		w.busy = true
+		w.f.refuse()
+		return false
 	}
-	_ = old.Close()
 }
 
-// follow goes on at the path if another file, or none, is there now: somebody has removed or replaced the folder. What
-// the old file has, and the database that is there does not, is written there again.
-func (w *writer) follow() {
-	at := fileOf(w.o.Dir, w.o.Process.ID, w.number)
-	if at.is(w.opened) {
+// foldSpilled has what is spilled folded in, if the database takes anything.
+func (w *writer) foldSpilled() {
+	if !w.f.isAttached() || w.busy || w.rest != nil || w.spilled.empty() {
 		return
 	}
-	lock, err := correlation.TakeLock(w.o.Dir, w.o.Process.ID) // makes the folder, too
-	switch {
-	case err == nil:
-		w.mu.Lock()
-		w.lock = lock // the old one's file is gone
-		w.mu.Unlock()
-	case !errors.Is(err, correlation.ErrTaken):
-		w.o.Log.Warn().Err(err).Msg("the lock of this process was removed")
-	}
-	happened := "was replaced: what is said goes on in the new one, with all that was said here since"
-	if err = w.adopt(at); err != nil {
-		happened = "was removed: what is said goes on in a new one, with what was said here last"
-		err = w.another()
+	w.busy = true
+	w.f.work <- nil
+}
+
+// settled notes what has become of what the folder was given.
+func (w *writer) settled(err error) {
+	w.busy = false
+	if errors.Is(err, errLacks) {
+		w.again()
+		return
 	}
 	if err != nil {
+		w.rest = time.After(w.wait)
+		w.wait = min(2*w.wait, foldLast)
+		return
+	}
+	if w.spilled.empty() {
+		w.wait = foldRetry
+		return
+	}
+	reached := w.f.has()
+	switch {
+	case reached >= w.spilled.last:
+		w.wait = foldRetry
+		if err := w.spilled.remove(); err != nil {
+			w.o.Log.Warn().Err(err).Msg("removing a spill file")
+		}
+	case reached == w.reached: // its last line is damaged, until another follows
+		w.rest = time.After(foldLast)
+	}
+	w.reached = reached
+}
+
+// follow goes on at the path of the live folder if another one, or none, is there now: somebody has removed or replaced
+// it. What was said here last, and the database that is there does not have, is written there again.
+func (w *writer) follow() {
+	if w.lock.Stands() {
+		if !w.spilled.stands() {
+			w.again()
+		}
+		return
+	}
+	happened := "was removed: what is said goes on in a new one, with what was said here last"
+	if _, err := os.Stat(w.lock.Path()); err == nil {
+		happened = "was replaced: what is said goes on in the new one, with all that was said here since"
+	}
+	lock, err := correlation.TakeLock(w.o.Dir, w.o.Process.ID) // makes the folder, too
+	if err != nil {
+		w.o.Log.Warn().Err(err).Msg("the lock of this process was removed")
 		w.fails(err)
 		return
 	}
+	w.lock = lock // the old one's file is gone
+	w.again()
 	w.o.Tell(w.o.Dir + " " + happened)
-	wake(w.grown)
 }
 
-// adopt goes on in a copy of the file, and adds what the copy lacks.
-func (w *writer) adopt(at file) error {
-	out, h, _, err := at.open(os.O_RDWR | os.O_APPEND)
-	if err != nil {
-		return err
+// again spills what was written last, in front of what is spilled. By its numbers a database that has it leaves it.
+func (w *writer) again() {
+	if err := w.spilled.again(w.recent.events); err != nil {
+		w.fails(err)
 	}
-	size, err := out.Seek(0, io.SeekEnd)
-	switch {
-	case err != nil:
-	case h.Process.ID != w.o.Process.ID, size > w.size:
-		err = errNoHeader
-	default:
-		_, err = io.Copy(out, io.NewSectionReader(w.out, size, w.size-size))
-	}
-	if err == nil {
-		w.opened, err = out.Stat()
-	}
-	if err != nil {
-		return errors.Join(err, out.Close())
-	}
-	_ = w.out.Close() // all of it is in the new one
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.out = out
-	return nil
-}
-
-// another begins another file with the sessions that are open, because their database may have gone, too, and what is
-// not in that.
-func (w *writer) another() error {
-	old, from, size := w.out, max(w.folded(w.number), w.header), w.size
-	if err := w.begin(w.number + 1); err != nil {
-		return err
-	}
-	defer old.Close()
-	var buf []byte
-	for _, session := range slices.Sorted(maps.Keys(w.sessions)) {
-		buf = w.encode(buf, w.sessions[session])
-	}
-	rest, err := io.ReadAll(io.NewSectionReader(old, from, size-from))
-	return errors.Join(err, w.append(append(buf, rest...)))
-}
-
-// append writes whole lines, or nothing of them.
-func (w *writer) append(text []byte) error {
-	if w.torn {
-		text = append([]byte{'\n'}, text...)
-	}
-	n, err := w.out.Write(text)
-	switch {
-	case err == nil:
-		w.torn = false
-		w.grow(n)
-	case n > 0:
-		if w.torn = w.out.Truncate(w.size) != nil; w.torn {
-			w.grow(n)
-		}
-	}
-	return err
-}
-
-func (w *writer) grow(n int) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.size += int64(n)
 }
 
 // fails says once that the disk does not take what is said.
@@ -313,56 +248,91 @@ func (w *writer) fails(err error) {
 	} else {
 		w.o.Tell(fmt.Sprintf("what is said cannot be written down: %v", err))
 	}
-	w.o.Log.Error().Err(err).Msg("writing the file of events")
+	w.o.Log.Error().Err(err).Msg("writing down what is said")
 }
 
-// A place is how far something has come in the files of a process.
-type place struct {
-	number   int
-	position int64
-}
+// bringToDisk has the system bring what was written to the disk itself.
+func (w *writer) bringToDisk() error { return errors.Join(w.spilled.sync(), w.f.sync()) }
 
-func (p place) before(q place) bool {
-	return p.number < q.number || p.number == q.number && p.position < q.position
-}
-
-// written returns how far the files are written.
-func (w *writer) written() place {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return place{w.number, w.size}
-}
-
-// renew goes on in a new file.
-func (w *writer) renew() {
-	w.fresh.Store(true)
-	wake(w.wake)
-}
-
-// close writes what is queued and joins the goroutine, unless a write hangs beyond limit; then the goroutine is left to
-// it. What was lost is told.
-func (w *writer) close(limit <-chan time.Time) error {
+// close ends the writer, as Log.Close says.
+func (w *writer) close(ctx context.Context) (unfolded bool, err error) {
 	w.end()
 	close(w.stop)
+	limit, cancel := context.WithTimeout(context.Background(), lastWrite)
+	defer cancel()
 	select {
 	case <-w.stopped:
-	case <-limit:
-		return errors.New("the file of events takes nothing: a write hangs")
+	case <-limit.Done(): // the goroutine is left to it
+		return true, errors.New("nothing is written down any more: a write hangs")
 	}
-	w.sync.close(limit)
+	w.sync.close(limit.Done())
+	if joined := w.f.stop(time.After(lastFold)); joined && !w.spilled.empty() {
+		if w.f.has() < w.spilled.last {
+			err = w.f.foldAll(ctx, nil)
+		}
+		if errors.Is(err, errLacks) {
+			w.again()
+			err = w.f.foldAll(ctx, nil)
+		}
+		if err == nil {
+			err = w.spilled.remove()
+		}
+		w.f.report(err)
+	}
+	if w.sync.slow.Load() {
+		err = errors.Join(err, w.f.noteSlow(ctx))
+	}
+	if ctx.Err() != nil || isTransient(ctx, err) {
+		err = nil // another process folds the rest in
+	}
+	unfolded = !w.spilled.empty()
 	if events, bytes := w.left(); events > 0 {
-		w.o.Tell(fmt.Sprintf("of this conversation %d events (%d bytes of text) could not be written down",
-			events, bytes))
+		w.o.Tell(fmt.Sprintf("of this conversation %d events (%d bytes of text) could not be written down", events,
+			bytes))
 	}
-	return w.out.Close()
+	return unfolded, errors.Join(err, w.spilled.close(), w.lock.Release())
 }
 
-// release lets others see that the process has ended.
-func (w *writer) release() error {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return w.lock.Release()
+// How much of what was written last is kept.
+const (
+	maxRecent      = 256
+	maxRecentBytes = 128 << 10 // of text
+)
+
+// A history is what was written last, and how the open sessions were opened: a database in the place of ours lacks
+// that.
+type history struct {
+	events []queued // whoever has them keeps them
+	bytes  int
+	most   int // of events; what is more is cut off in the front
 }
 
-// empty reports whether the file holds nothing: it can be told once the goroutine has gone.
-func (w *writer) empty() bool { return w.number == 1 && w.size == w.header }
+func (h *history) add(events []queued) {
+	for _, q := range events {
+		h.bytes += q.bytes
+	}
+	h.events = append(h.events, events...)
+	if len(h.events) <= max(h.most, 2*maxRecent) && h.bytes <= 2*maxRecentBytes {
+		return
+	}
+	open := map[int]bool{}
+	for _, q := range h.events {
+		switch e := q.event.(type) {
+		case correlation.Opened:
+			open[e.Session] = true
+		case correlation.Closed:
+			delete(open, e.Session)
+		}
+	}
+	all, rest := h.events, h.bytes
+	h.events, h.bytes = nil, 0
+	for i, q := range all {
+		opened, is := q.event.(correlation.Opened)
+		if len(all)-i <= maxRecent && rest <= maxRecentBytes || is && open[opened.Session] {
+			h.events = append(h.events, q)
+			h.bytes += q.bytes
+		}
+		rest -= q.bytes
+	}
+	h.most = len(h.events) + maxRecent
+}

@@ -66,14 +66,15 @@ func TestRefusedLines(t *testing.T) {
 		r.Last.IsZero() {
 		t.Errorf("kept aside: %+v", r)
 	}
-	if n := b.count(`SELECT count(*) FROM refused_events WHERE session > 0 AND line LIKE '%poison%' AND reason LIKE '%: no%'`); n != 3 {
+	if n := b.count(`SELECT count(*) FROM events WHERE kind = 'refused' AND session > 0 AND data ->> 'line' LIKE '{%poison%}'
+		AND data ->> 'reason' LIKE '%: no%'`); n != 3 {
 		t.Errorf("%d lines are kept with their session and the reason", n)
 	}
 	if n := b.count("SELECT count(*) FROM sessions WHERE record = 'r'"); n != 1 {
 		t.Errorf("%d sessions have the record that came last", n)
 	}
-	check(t, b.store.EmptyRefused(t.Context()))
-	if n := b.count("SELECT count(*) FROM refused_events WHERE line = ''"); n != 4 {
+	check(t, b.store.EmptyEvents(t.Context()))
+	if n := b.count("SELECT count(*) FROM events WHERE kind = 'refused' AND data ->> 'reason' <> '' AND data ->> 'line' IS NULL"); n != 4 {
 		t.Errorf("%d lines are emptied", n)
 	}
 	must(b.store.Forget(t.Context(), must(b.store.Find(t.Context(), "claude", "s"))(t).ID, nil))(t)

@@ -22,7 +22,7 @@ type Options struct {
 	Files         []string
 	OtherProjects bool // recall from other projects as well
 	NotPersonal   bool // what a person likes is told only in the project where it was said
-	// Erase takes what was forgotten here out of other places that hold it, the files of events. nil: there are none.
+	// Erase takes what was forgotten here out of other places that hold it, spill files. nil: there are none.
 	Erase func(context.Context) error
 	Now   func() time.Time // nil: time.Now
 	Log   zerolog.Logger

@@ -35,7 +35,7 @@ type Connection struct {
 	lookups       []*Lookup                  // of sessions that the client has opened; those that wait for others too
 	waiting       waiting
 
-	numbers struct{ session, turn, event int } // the last ones given in the file of events
+	numbers struct{ session, turn, event int } // the last ones given in our events
 	folded  int                                // the number of the last event that the ledger is known to have
 
 	beside      Beside

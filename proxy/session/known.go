@@ -72,7 +72,7 @@ func (c *Connection) WithoutRecord(client string) (all []*Session) {
 	return all
 }
 
-// Forget records nothing more of sessions that a person has had forgotten, by their numbers in the file of events.
+// Forget records nothing more of sessions that a person has had forgotten, by their numbers in our events.
 func (c *Connection) Forget(numbers []int) {
 	for _, s := range c.sessions {
 		if slices.Contains(numbers, s.Number()) {

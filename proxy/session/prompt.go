@@ -139,7 +139,7 @@ func (c *Connection) HarnessEnded() (lost int) {
 	return c.waiting.lost
 }
 
-// An Ended is a turn that has ended, and the event that says so, which has to be in the file of events before the frame
+// An Ended is a turn that has ended, and the event that says so, which has to be written before the frame
 // is forwarded that ended it; nil: nothing has to be.
 type Ended struct {
 	Turn  *Turn

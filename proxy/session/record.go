@@ -6,7 +6,7 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/correlation"
 )
 
-// record has events of a session appended to the file of events. In the file a session's first event is Opened, so that
+// record has events of a session written. Among them a session's first event is Opened, so that
 // events from before it wait in deferred.
 func (c *Connection) record(s *Session, what ...correlation.Event) {
 	c.touch(s)

@@ -67,7 +67,7 @@ type existence struct {
 	row    int64 // in the ledger; 0: it had none when it was asked
 
 	deferred []correlation.Event // to be recorded behind Opened
-	recorded int                 // the number of its last event in the file of events; 0: it has none
+	recorded int                 // the number of its last event; 0: it has none
 }
 
 // A silence is how little is done with a session.
@@ -136,7 +136,7 @@ type turns struct {
 // A Turn is one prompt and its answer.
 type Turn struct {
 	Session *Session
-	Number  int          // in the file of events; 0: it has not begun there
+	Number  int          // in our events; 0: it has not begun there
 	Answer  *answer.Text // what the agent said and is not recorded: the owner's, and nothing here looks at it
 
 	command string // the slash command that the prompt is; "" for none
@@ -288,7 +288,7 @@ const maxLabel = 128
 // ID is the harness's sessionId. Before the response that names it, it is the one in updates that came earlier, or "".
 func (s *Session) ID() string { return s.exists.Open.ACPID }
 
-// Number is the session's in the file of events.
+// Number is the session's in our events.
 func (s *Session) Number() int { return s.exists.Session }
 
 // off reports whether nothing is inserted into the session, and nothing of it recorded.

@@ -17,9 +17,9 @@ func TestCanary(t *testing.T) {
 	for _, tt := range []struct{ name, harm, want string }{
 		{"a whole database", "", "ok a canary was remembered in "},
 		{"a table is gone", "DROP TABLE turns", "Writing a turn: "},
-		{"a trigger refuses sessions", refuse("sessions"), "Writing a turn: folding events in: "},
+		{"a trigger refuses sessions", refuse("sessions"), "Writing a turn: writing events: "},
 		{"a trigger refuses answers", "CREATE TRIGGER no BEFORE UPDATE OF assistant ON turns BEGIN SELECT RAISE(ABORT, 'no'); END",
-			"Writing a turn: folding events in: "},
+			"Writing a turn: writing events: "},
 		{"a trigger drops turns", "CREATE TRIGGER gone AFTER INSERT ON turns BEGIN DELETE FROM turns; END", "Writing a turn: "},
 		{"a trigger empties turns", "CREATE TRIGGER gone AFTER UPDATE OF ended ON turns BEGIN UPDATE turns SET user = ''; END",
 			"Reading it: it is not stored as it was written"},

@@ -106,7 +106,7 @@ func (e *examination) database(ctx context.Context) []finding {
 		return broken(err)
 	}
 	if refused.Lines > 0 {
-		found = append(found, problem("report it with the log; the text is in the table refused_events until its "+
+		found = append(found, problem("report it with the log; the text is in the table events until its "+
 			"session is forgotten", "%s of what was said could not be stored; the last at %s: %s",
 			term.Count(refused.Lines, "piece"), term.Local(refused.Last), refused.Reason)...)
 	}
@@ -210,7 +210,7 @@ func (d debts) findings() (found []finding) {
 	return found
 }
 
-// events names the files of events that nobody can take in.
+// events names the spill files that nobody can take in.
 func (e *examination) events() (found []finding) {
 	if e.c.DB == "" { // nobody has named a folder
 		return nil

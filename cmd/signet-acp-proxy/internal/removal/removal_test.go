@@ -52,9 +52,7 @@ func fill(t *testing.T, d *runtime.Data) correlation.Session {
 		fmt.Sprintf(`INSERT INTO injections (session, key, kind, block_id, source, bytes, fetch_ms, held_ms, at,
 			outcome, items, text) VALUES (%d, 'k', 'context', 'b', 'embedded', 1, 1, 1, 1, 'kept', '[]',
 			'it''s')`, s.ID),
-		fmt.Sprintf(`INSERT INTO event_sessions VALUES ('p', 1, %d)`, s.ID),
-		fmt.Sprintf(`INSERT INTO event_turns (process, n, turn) SELECT 'p', 1, min(id) FROM turns
-			WHERE session = %d`, s.ID),
+		fmt.Sprintf(`INSERT INTO attachments (process, n, session, closed) VALUES ('p', 1, %d, 1)`, s.ID),
 		fmt.Sprintf(`INSERT INTO events (at, kind, process, session, turn, data)
 			SELECT 1, 'turn_began', 'p', session, id, '{}' FROM turns WHERE session = %d`, s.ID),
 		fmt.Sprintf(`INSERT INTO usage (session, at, reporter, input, cost, raw) VALUES (%d, 1, 'update', 7, 0.1,

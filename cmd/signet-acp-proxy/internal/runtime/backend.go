@@ -110,10 +110,11 @@ func (b *backend) findDaemon() (err error) {
 	return err
 }
 
-// begin begins the file of events, and what follows these.
+// begin begins to write down events, and what follows these.
 func (b *backend) begin(folded func(bool, []int)) (_ proxy.Events, err error) {
 	b.events, err = eventlog.Open(eventlog.Options{
 		Dir: b.c.LiveDir(), Process: b.info(), Folded: folded, Log: b.log.Logger(), Tell: b.tell,
+		Checkpoint: b.checkpoint,
 	})
 	if err != nil {
 		return nil, err
@@ -265,6 +266,15 @@ func (b *backend) open(ctx context.Context) (*proxy.Backend, error) {
 		}
 	}
 	return opened, nil
+}
+
+// checkpoint brings the database's log into its file. It syncs the disk, so it has a connection of its own.
+func (b *backend) checkpoint(ctx context.Context) error {
+	db, err := migrations.Again(ctx, b.c.DB)
+	if err != nil {
+		return err
+	}
+	return errors.Join(NewSessions(b.c, db, b.log).Settle(ctx), db.Close())
 }
 
 // removeTrees removes the trees of delegations that are kept no longer.

@@ -143,7 +143,7 @@ func (b Backfill) importer(ctx context.Context) (*eventlog.Importer, func() erro
 	to := &eventlog.Importer{Store: b.Data.Sessions, Process: p.ID(), Now: time.Now, Log: b.Data.Log.Logger()}
 	return to, func() error {
 		ctx := context.WithoutCancel(ctx)
-		return errors.Join(to.End(ctx), p.End(ctx, "backfill"))
+		return p.End(ctx, "backfill")
 	}, nil
 }
 

@@ -74,9 +74,9 @@ func NewSessions(c *config.Config, db *sql.DB, log *logFile) *correlation.Store 
 
 // NewStore returns the embedded store in a database.
 func NewStore(c *config.Config, db *sql.DB, log *logFile) *embedded.Store {
-	files := eventlog.Sweep{Store: NewSessions(c, db, log), Log: log.Logger()}
+	sessions := NewSessions(c, db, log)
 	erase := func(ctx context.Context) error {
-		return errors.Join(files.EraseFolded(ctx), files.Store.EmptyRefused(ctx), RemoveShown(c))
+		return errors.Join(eventlog.TakeIn(ctx, sessions, log.Logger()), sessions.EmptyEvents(ctx), RemoveShown(c))
 	}
 	o := embeddedOptions(c)
 	o.Erase, o.Log = erase, log.Logger()

@@ -1,45 +1,18 @@
 package eventlog
 
 import (
-	"context"
-	"errors"
 	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/Signet-AI/signet-acp-proxy/correlation"
-	"github.com/Signet-AI/signet-acp-proxy/pace"
 )
-
-// Whoever waits for the database makes the folder hurry, unless nobody waits for him.
-func TestHurry(t *testing.T) {
-	for _, tt := range []struct {
-		name string
-		in   func(context.Context) context.Context
-		want bool
-	}{
-		{"somebody waits", func(ctx context.Context) context.Context { return ctx }, true},
-		{"nobody waits", pace.Gently, false},
-	} {
-		t.Run(tt.name, func(t *testing.T) {
-			ctx, cancel := context.WithCancel(tt.in(t.Context()))
-			cancel()
-			f := newFolder(Options{}, nil)
-			if err := f.awaitFolded(ctx, place{number: 1, position: 1}); !errors.Is(err, context.Canceled) {
-				t.Fatalf("nothing is folded in, but: %v", err)
-			}
-			if got := f.takeUrgent(); got != tt.want {
-				t.Errorf("it hurries: %v, want %v", got, tt.want)
-			}
-		})
-	}
-}
 
 // An end that was waited for in vain overtakes text, and nothing else: not its turn's beginning.
 func TestOvertake(t *testing.T) {
 	for events, want := range map[string]string{
-		"u bua b": "u bau b", "ua": "au", "a": "a", "uuau": "auuu", "ba": "ba", "u": "u",
+		"u bua b": "u bau b", "unua": "unau", "ua": "au", "a": "a", "uuau": "auuu", "ba": "ba", "u": "u",
 	} {
 		end := make(chan error, 1)
 		w := &queue{}
@@ -48,6 +21,8 @@ func TestOvertake(t *testing.T) {
 			switch e {
 			case 'u': // text
 				q.bytes = 1
+			case 'n': // that was put back
+				q.bytes, q.n = 1, 1
 			case 'a': // the end
 				q.written = end
 			}

@@ -1,0 +1,238 @@
+package eventlog
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"sync/atomic"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"github.com/Signet-AI/signet-acp-proxy/correlation"
+	"github.com/Signet-AI/signet-acp-proxy/guard"
+	"github.com/Signet-AI/signet-acp-proxy/pace"
+	"github.com/Signet-AI/signet-acp-proxy/sqlite"
+)
+
+// maxHold is how long one transaction may take, because claims wait for it.
+const maxHold = 10 * time.Millisecond
+
+// A folding brings events of a process into a database: those that are not there yet, by their numbers.
+type folding struct {
+	store  *correlation.Store
+	header header // of the process
+	least  int64  // number up to which the database has all, unless it is another one than before
+	log    zerolog.Logger
+	now    func() time.Time
+
+	refused map[int64]error // why the database will never take events, by their numbers
+}
+
+// folded says what one transaction has brought into the database.
+type folded struct {
+	correlation.Changes
+	events  int
+	refused error // why the last event was refused that was kept aside, if one was
+	began   int64 // number up to which the database had all before it
+	written int64 // and has now
+}
+
+// steps brings events into the database, in one transaction or several. did hears of each.
+func (f *folding) steps(ctx context.Context, lines []line, did func(folded)) error {
+	for {
+		began := time.Now()
+		step, rest, err := f.step(ctx, lines)
+		if err != nil {
+			return err
+		}
+		did(step)
+		if len(rest) == 0 {
+			return nil
+		}
+		lines = rest
+		pace.Pause(ctx, began)
+	}
+}
+
+// step brings events into the database, in one transaction of maxHold, and returns the rest. One that the database does
+// not take, though its schema is whole and it takes others, is kept aside with the reason (Batch.Refuse).
+func (f *folding) step(ctx context.Context, lines []line) (did folded, rest []line, err error) {
+	for {
+		var failed int64 // the number of the event that failed
+		err = f.store.Batch(ctx, f.header.Process.ID, func(b *correlation.Batch) (err error) {
+			did, rest = folded{}, nil
+			b.At(time.UnixMilli(f.header.At))
+			if did.began, err = b.Written(f.header.Process); err != nil {
+				return err
+			}
+			if did.began < f.least {
+				return errLacks
+			}
+			did.written = did.began
+			failed, rest, err = f.apply(b, lines, &did)
+			if err != nil || did.events == 0 {
+				return err
+			}
+			did.Changes = b.Changes
+			return b.SetWritten(did.written)
+		})
+		if err == nil {
+			return did, rest, nil
+		}
+		if errors.Is(err, errLacks) || isTransient(ctx, err) {
+			return folded{}, nil, err
+		}
+		if broken := f.store.Schema(ctx); broken != nil {
+			return folded{}, nil, broken
+		}
+		if failed == 0 {
+			return folded{}, nil, err
+		}
+		if f.refused == nil {
+			f.refused = map[int64]error{}
+		}
+		f.refused[failed] = err
+	}
+}
+
+// errLacks: somebody has removed or replaced the database.
+var errLacks = errors.New("the database lacks what it had")
+
+// apply applies the events that are not in the database, as many as maxHold allows, and returns the rest, or the number
+// of the one that failed.
+func (f *folding) apply(b *correlation.Batch, lines []line, did *folded) (failed int64, rest []line, err error) {
+	began := time.Now()
+	for i, l := range lines {
+		if l.n <= did.began && (l.strange == nil || did.began > 0) { // what is strange has its forerunner's number
+			continue
+		}
+		if did.events > 0 && l.strange == nil && time.Since(began) > maxHold {
+			return 0, lines[i:], nil
+		}
+		why := l.strange
+		if why == nil {
+			why = f.refused[l.n]
+		}
+		if why != nil {
+			if err := f.refuse(b, l, why); err != nil {
+				return 0, nil, err
+			}
+			did.refused = why
+		} else {
+			b.At(l.at)
+			if err := guard.Try("folding", func() error { return f.applyOne(b, l.event) }); err != nil {
+				return l.n, nil, err
+			}
+		}
+		did.events++
+		did.written = max(did.written, l.n)
+	}
+	return 0, nil, nil
+}
+
+// applyOne applies an event. Events of what was forgotten, and those that come too late to change a state, are passed
+// over.
+func (f *folding) applyOne(b *correlation.Batch, e correlation.Event) error {
+	guard.Point("folding " + correlation.KindOf(e))
+	err := b.Apply(e)
+	switch {
+	case errors.Is(err, correlation.ErrNotFound):
+		return nil
+	case errors.Is(err, correlation.ErrStateChanged), errors.Is(err, correlation.ErrIllegalStep):
+		f.log.Info().Err(err).Str("event", correlation.KindOf(e)).Msg("an event that came too late")
+		return nil
+	}
+	return err
+}
+
+// refuse keeps an event aside.
+func (f *folding) refuse(b *correlation.Batch, l line, why error) error {
+	f.log.Error().Err(why).Int64("event", l.n).Msg("an event is kept aside")
+	var session, turn int
+	if l.event != nil {
+		session, turn = numbersOf(l.event)
+	}
+	if l.text == nil {
+		l.text, _ = appendLine(nil, queued{n: l.n, at: l.at, event: l.event})
+	}
+	b.At(f.now())
+	return b.Refuse(bytes.TrimSpace(l.text), session, turn, why.Error())
+}
+
+// file brings what a file has into the database, and then erases it there: nothing that was said is in two places for
+// long. The process may go on writing.
+func (f *folding) file(ctx context.Context, from file, did func(folded)) error {
+	in, h, start, err := from.open(os.O_RDWR)
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	if h.Process.ID != from.process { // renamed by somebody
+		return errNoHeader
+	}
+	f.header = h
+	at, last := start, int64(0)
+	for buf := make([]byte, maxRead); ; {
+		lines, end, err := from.readLines(in, at, &last, &buf)
+		if err != nil {
+			return err
+		}
+		if len(lines) > 0 {
+			if err := f.steps(ctx, lines, did); err != nil {
+				return err
+			}
+		}
+		if end == at {
+			break
+		}
+		at = end
+	}
+	if at == start {
+		return nil
+	}
+	if _, err := f.store.SyncLog(); err != nil {
+		return err
+	}
+	return blank(in, start, at)
+}
+
+// blank writes spaces over a part of a file of events, which ends with a line.
+func blank(w io.WriterAt, from, to int64) error {
+	spaces := bytes.Repeat([]byte{' '}, maxRead)
+	for ; from < to-1; from += int64(len(spaces)) {
+		if _, err := w.WriteAt(spaces[:min(int64(len(spaces)), to-1-from)], from); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// refusalTold: a person knows that this process has kept an event aside.
+var refusalTold atomic.Bool
+
+// tellRefused tells a person, once in a process, that an event was kept aside, and why; nil is none.
+func tellRefused(why error, tell func(string)) {
+	if why != nil && tell != nil && !refusalTold.Swap(true) {
+		tell(fmt.Sprintf("some of what was said cannot be stored, and is kept aside: %v; see signet-acp-proxy doctor",
+			why))
+	}
+}
+
+// isTransient reports whether an error is the database's and not the event's, so that the same may succeed later.
+func isTransient(ctx context.Context, err error) bool {
+	if ctx.Err() != nil || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
+		return true
+	}
+	err = sqlite.Explain(err)
+	for _, known := range []error{sqlite.ErrBusy, sqlite.ErrReadOnly, sqlite.ErrFull, sqlite.ErrCorrupt,
+		sqlite.ErrDisk} {
+		if errors.Is(err, known) {
+			return true
+		}
+	}
+	return false
+}
