@@ -109,7 +109,7 @@ func (c *Client) call(ctx context.Context, method, path string, body, out any, s
 	var sent atomic.Bool
 	status, reply, err := c.roundTrip(ctx, method, path, payload, shown, &sent)
 	if err != nil {
-		c.distrust()
+		c.presence.distrust()
 		err = &callError{sent: sent.Load(), err: err}
 	} else if status < 200 || status > 299 {
 		err = &StatusError{Code: status, Message: c.message(reply)}

@@ -16,7 +16,6 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/hashicorp/go-retryablehttp"
@@ -38,7 +37,6 @@ const (
 	defaultPromptTimeout = 5 * time.Second
 	endTimeout           = 60 * time.Second // the daemon reads a whole transcript within the request
 	callTimeout          = 10 * time.Second // what the daemon's own MCP tools allow a call
-	trustFor             = 30 * time.Second // before an unconfigured daemon is asked again whose it is
 
 	maxReply  = 4 << 20 // bytes; a full start is 24,000 characters
 	maxPrompt = 8 << 10 // bytes of a prompt sent for recall; the daemon searches by the first 200 characters
@@ -86,19 +84,11 @@ type Client struct {
 	hooks     *retryablehttp.Client // never repeats a request
 	reads     *retryablehttp.Client // repeats one once
 
-	// of recalls that failed, or missed the caller's deadline, while the daemon's starts may be fine
-	recalls breaker
-
-	keys   keyStates
-	shared sharedBreaker
-	life   context.Context // ends with Close
-	end    context.CancelFunc
-	probes guard.Group
-
-	mu      sync.Mutex
-	trusted time.Time // until when agentsDir need not be asked again
-	seen    bool      // it listens as our user or root
-	version string    // the daemon's, as last seen
+	keys     keyStates
+	presence presence
+	life     context.Context // ends with Close
+	end      context.CancelFunc
+	probes   guard.Group
 }
 
 var _ memory.Source = (*Client)(nil)
@@ -126,8 +116,7 @@ func New(o Options) (*Client, error) {
 		o.PromptTimeout = defaultPromptTimeout
 	}
 	c := &Client{opts: o, base: base, transport: newTransport(), owner: ownerOf}
-	c.recalls.now = o.Now
-	c.shared = sharedBreaker{file: o.BreakerFile, url: base.String(), now: o.Now}
+	c.presence.file, c.presence.url, c.presence.now, c.presence.recalls.now = o.BreakerFile, base.String(), o.Now, o.Now
 	c.life, c.end = context.WithCancel(context.Background())
 	plain := &http.Client{Transport: c.transport, CheckRedirect: noRedirect}
 	c.hooks, c.reads = newRetrying(plain, 0), newRetrying(plain, 1)
@@ -160,9 +149,9 @@ func (c *Client) probed(err error) {
 	switch {
 	case c.life.Err() != nil:
 	case errors.Is(err, memory.ErrUnavailable):
-		c.shared.failed()
+		c.presence.failed()
 	default:
-		c.shared.answered()
+		c.presence.answered()
 	}
 }
 
@@ -171,9 +160,9 @@ func (c *Client) probed(err error) {
 func (c *Client) settleShared(began time.Time, err error) {
 	switch {
 	case err == nil, !errors.Is(err, memory.ErrUnavailable):
-		c.shared.answered()
+		c.presence.answered()
 	case time.Since(began) >= costly, errors.Is(err, memory.ErrKeySpent):
-		c.shared.failed()
+		c.presence.failed()
 	}
 }
 
@@ -200,29 +189,16 @@ func parseOrigin(s string) (*url.URL, error) {
 	return u, nil
 }
 
-// distrust makes the next call verify the daemon again: another may be listening there by now.
-func (c *Client) distrust() {
-	c.mu.Lock()
-	c.trusted, c.seen = time.Time{}, false
-	c.mu.Unlock()
-}
-
-func (c *Client) seenVersion() string {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.version
-}
-
 // settleRecall tells the breaker of recalls how one ended. A session that another integration owns is the answer of a
 // daemon that works; a call that its caller gave up says nothing.
 func (c *Client) settleRecall(ctx context.Context, err error) {
 	switch {
 	case errors.Is(ctx.Err(), context.Canceled):
-		c.recalls.leave()
+		c.presence.recalls.leave()
 	case err == nil, !errors.Is(err, memory.ErrUnavailable):
-		c.recalls.ok()
+		c.presence.recalls.ok()
 	default:
-		c.recalls.fail()
+		c.presence.recalls.fail()
 	}
 }
 

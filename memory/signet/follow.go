@@ -25,7 +25,7 @@ func (c *Client) Follow(ctx context.Context, p Prompt, each bool) (err error) {
 	if err := c.keys.bypassed(key); err != nil {
 		return err
 	}
-	switch turn, done := c.shared.allow(); turn {
+	switch turn, done := c.presence.allow(); turn {
 	case callDenied:
 		return unavailable(errOpen)
 	case callProbe:

@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/Signet-AI/signet-acp-proxy/chars"
 	"github.com/Signet-AI/signet-acp-proxy/memory"
@@ -59,7 +58,7 @@ func (c *Client) Health(ctx context.Context) (Health, error) {
 		OtherUser:    listens == ownerOther,
 		OwnerUnknown: listens == ownerUnknown || listens == ownerNobody,
 	}
-	c.trust(h)
+	c.presence.heard(h.Version, h.Ours, !h.OwnerUnknown)
 	return h, nil
 }
 
@@ -109,18 +108,12 @@ func (c *Client) Present(ctx context.Context) (Health, error) {
 
 // LeftAlone reports whether processes of ours have found lately that the daemon takes calls and does not answer. Who
 // has a person or an agent waiting does not ask it then.
-func (c *Client) LeftAlone() bool { return c.shared.open() }
+func (c *Client) LeftAlone() bool { return c.presence.open() }
 
 // verify asks an unconfigured daemon which folder it serves, at most every 30 seconds. Prompts and transcripts go only
 // to a daemon that passed.
 func (c *Client) verify(ctx context.Context) error {
-	if c.opts.Configured {
-		return nil
-	}
-	c.mu.Lock()
-	fresh := c.opts.Now().Before(c.trusted)
-	c.mu.Unlock()
-	if fresh {
+	if c.opts.Configured || c.presence.isTrusted() {
 		return nil
 	}
 	_, err := c.Present(ctx)
@@ -133,18 +126,6 @@ func (c *Client) listens() owner {
 		return ownerUnknown
 	}
 	return c.owner(c.base)
-}
-
-// trust notes what a health reply said.
-func (c *Client) trust(h Health) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.version = h.Version
-	c.trusted = time.Time{}
-	c.seen = h.Ours && !h.OwnerUnknown
-	if h.Ours {
-		c.trusted = c.opts.Now().Add(trustFor)
-	}
 }
 
 // ErrNotOurs is the reason when a daemon that nobody configured serves another folder than ours: it is another user's,

@@ -158,7 +158,7 @@ func (t daemonTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	t.c.identify(r.Header, true)
 	res, err := t.c.transport.RoundTrip(r)
 	if err != nil {
-		t.c.distrust()
+		t.c.presence.distrust()
 		return nil, unavailable(err)
 	}
 	return res, nil

@@ -32,7 +32,7 @@ const inboxTimeout = 300 * time.Millisecond
 // messages returns the messages for a session: those of a hook's reply, or of the inbox where the daemon's version adds
 // none to its replies (GET /api/cross-agent/messages). Without an answer in time there are none.
 func (c *Client) messages(ctx context.Context, s memory.Session, n notifications) []memory.Item {
-	if n.Notifications != nil || newer(c.seenVersion()) {
+	if n.Notifications != nil || newer(c.presence.seenVersion()) {
 		return n.messages()
 	}
 	ctx, cancel := context.WithTimeout(ctx, inboxTimeout)

@@ -29,7 +29,7 @@ func (c *Client) Recall(ctx context.Context, s memory.Session, prompt string, se
 	if err := c.keys.bypassed(s.Key); err != nil {
 		return memory.Context{Owned: true}, err
 	}
-	switch turn, done := c.shared.allow(); turn {
+	switch turn, done := c.presence.allow(); turn {
 	case callDenied:
 		return memory.Context{}, unavailable(errOpen)
 	case callProbe:
@@ -44,7 +44,7 @@ func (c *Client) Recall(ctx context.Context, s memory.Session, prompt string, se
 	if err := c.keys.bypassed(s.Key); err != nil {
 		return memory.Context{Owned: true}, err
 	}
-	if !c.recalls.allow() {
+	if !c.presence.recalls.allow() {
 		return memory.Context{}, unavailable(errOpen)
 	}
 	began := time.Now()
@@ -54,7 +54,7 @@ func (c *Client) Recall(ctx context.Context, s memory.Session, prompt string, se
 	}
 	out := memory.Context{
 		Source:  memory.FromDaemon,
-		Version: c.seenVersion(),
+		Version: c.presence.seenVersion(),
 		Fetched: c.opts.Now(),
 		Took:    time.Since(began),
 	}

@@ -244,7 +244,7 @@ func TestStamps(t *testing.T) {
 		}
 	}
 	now := time.Unix(1e9, 0)
-	r := sharedBreaker{file: filepath.Join(t.TempDir(), "daemon.json"), url: "u", now: func() time.Time { return now }}
+	r := &presence{file: filepath.Join(t.TempDir(), "daemon.json"), url: "u", now: func() time.Time { return now }}
 	stamped := func() stamp { return r.read()["u"] }
 	r.answered()
 	if _, err := os.Stat(r.file); err == nil {
@@ -287,7 +287,7 @@ func TestStamps(t *testing.T) {
 			t.Errorf("%.40s: %v", text, !open)
 		}
 	}
-	nowhere := sharedBreaker{url: "u", now: r.now}
+	nowhere := &presence{url: "u", now: r.now}
 	if nowhere.failed(); nowhere.open() {
 		t.Error("a state without a file")
 	}

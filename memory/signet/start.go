@@ -44,7 +44,7 @@ type startMemory struct {
 // Errors: memory.ErrOwned; memory.ErrUnavailable; memory.ErrKeySpent for the stub, and together with ErrUnavailable
 // where the request went out and no readable answer came. After ErrUnavailable alone the key can still be started.
 func (c *Client) Start(ctx context.Context, s memory.Session) (memory.Context, error) {
-	turn, done := c.shared.allow()
+	turn, done := c.presence.allow()
 	if before := c.keys.takeProbed(s.Key); before != nil {
 		if done != nil {
 			done()
@@ -68,7 +68,7 @@ func (c *Client) Start(ctx context.Context, s memory.Session) (memory.Context, e
 	defer cancel()
 	began := time.Now()
 	if c.opts.Hold > 0 { // by then a prompt has waited in vain
-		defer time.AfterFunc(c.opts.Hold, guard.Func("fetch", c.shared.failed)).Stop()
+		defer time.AfterFunc(c.opts.Hold, guard.Func("fetch", c.presence.failed)).Stop()
 	}
 	ended := c.keys.starts(s.Key)
 	got, err := c.context(ctx, s)
@@ -91,7 +91,7 @@ func (c *Client) context(ctx context.Context, s memory.Session) (memory.Context,
 	messages := c.messages(ctx, s, r.notifications)
 	out := memory.Context{
 		Source:   memory.FromDaemon,
-		Version:  c.seenVersion(),
+		Version:  c.presence.seenVersion(),
 		Fetched:  c.opts.Now(),
 		Took:     time.Since(began),
 		Items:    append(messages, r.items()...),

@@ -19,10 +19,7 @@ func (c *Client) tokenSafe() bool {
 	if c.opts.Configured || !loopback(c.base.Hostname()) {
 		return true
 	}
-	c.mu.Lock()
-	seen := c.seen
-	c.mu.Unlock()
-	return seen || c.owner(c.base) == ownerOurs
+	return c.presence.isOurs() || c.owner(c.base) == ownerOurs
 }
 
 // tokenAllowed reports whether the connection may carry the token: it never crosses a network unencrypted.

@@ -140,7 +140,7 @@ func TestPromptsTry(t *testing.T) {
 		"follow": func() error { return c.Follow(t.Context(), Prompt{memory.Session{Key: "k"}, "heron", ""}, true) },
 	} {
 		now = now.Add(time.Second)
-		c.shared.failed()
+		c.presence.failed()
 		if err := ask(); !errors.Is(err, errOpen) {
 			t.Errorf("%s: while it is left alone: %v", name, err)
 		}
@@ -151,7 +151,7 @@ func TestPromptsTry(t *testing.T) {
 		if n := len(d.Requests(submitPath)); n != before+1 {
 			t.Errorf("%s: it was asked %d times", name, n-before)
 		}
-		if turn, _ := c.shared.allow(); turn != callAllowed {
+		if turn, _ := c.presence.allow(); turn != callAllowed {
 			t.Errorf("%s: it answered, and is left alone", name)
 		}
 	}
@@ -162,7 +162,7 @@ func TestEndTells(t *testing.T) {
 	d := daemontest.Start(t, daemontest.Options{})
 	c := client(t, d.URL(), func(o *Options) { o.BreakerFile = filepath.Join(t.TempDir(), "daemon.json") })
 	t.Cleanup(c.Close)
-	c.shared.failed()
+	c.presence.failed()
 	if !c.LeftAlone() {
 		t.Error("it is asked though it does not answer")
 	}
@@ -174,7 +174,7 @@ func TestEndTells(t *testing.T) {
 // One process at a time tries.
 func TestOneTries(t *testing.T) {
 	now := time.Now()
-	r := sharedBreaker{file: filepath.Join(t.TempDir(), "daemon.json"), url: "u", now: func() time.Time { return now }}
+	r := &presence{file: filepath.Join(t.TempDir(), "daemon.json"), url: "u", now: func() time.Time { return now }}
 	r.failed()
 	now = now.Add(30 * time.Second)
 	first, done := r.allow()
@@ -203,7 +203,7 @@ func TestRestCountsWhatCosts(t *testing.T) {
 		done <- err
 	}()
 	for deadline := time.Now().Add(10 * time.Second); ; {
-		if turn, _ := c.shared.allow(); turn == callDenied {
+		if turn, _ := c.presence.allow(); turn == callDenied {
 			break
 		}
 		if time.Now().After(deadline) {
@@ -214,14 +214,14 @@ func TestRestCountsWhatCosts(t *testing.T) {
 	if err := <-done; err != nil {
 		t.Fatal(err)
 	}
-	if turn, _ := c.shared.allow(); turn != callAllowed {
+	if turn, _ := c.presence.allow(); turn != callAllowed {
 		t.Error("answered, and still left alone")
 	}
 	d.Stop()
 	if _, err := c.Start(t.Context(), memory.Session{Key: "l"}); !errors.Is(err, memory.ErrUnavailable) {
 		t.Fatal(err)
 	}
-	if turn, _ := c.shared.allow(); turn != callAllowed {
+	if turn, _ := c.presence.allow(); turn != callAllowed {
 		t.Error("refused at once, and left alone")
 	}
 }
@@ -229,7 +229,7 @@ func TestRestCountsWhatCosts(t *testing.T) {
 // A file that is no file of ours counts as none.
 func TestBreakerFile(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "daemon.json")
-	r := sharedBreaker{file: file, url: "u", now: time.Now}
+	r := &presence{file: file, url: "u", now: time.Now}
 	for _, text := range []string{"", "null", "{", `{"u":1}`, `[]`} {
 		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
