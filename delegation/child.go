@@ -30,7 +30,8 @@ type child struct {
 	usage    Usage
 	inside   Usage // of the delegations that the child has made
 	commands []string
-	replays  bool // its session is opened again, and may show all that was said
+	check    string // the command that looks at what it has made
+	replays  bool   // its session is opened again, and may show all that was said
 }
 
 var _ acpclient.Handler = (*child)(nil)
@@ -164,11 +165,21 @@ func (c *child) ended(t acpclient.Turn) {
 	}
 }
 
+// checking notes that it has ended, and by which command that is checked.
+func (c *child) checking(command string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.check = command
+}
+
 // progress says in a line what the child is doing.
 func (c *child) progress() string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if len(c.tools) == 0 {
+	switch {
+	case c.check != "":
+		return chars.Cut("checking: "+c.check, 200)
+	case len(c.tools) == 0:
 		return "working"
 	}
 	return chars.Cut(fmt.Sprintf("%d tool calls, the last: %s", len(c.tools), c.title), 200)

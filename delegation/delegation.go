@@ -9,6 +9,7 @@ package delegation
 
 import (
 	"cmp"
+	"fmt"
 	"time"
 )
 
@@ -87,6 +88,20 @@ type Result struct {
 	Refused []string `json:"refused,omitempty"`
 	Verdict *float64 `json:"verdict,omitempty"` // of who asked: -1 to 1
 	Note    string   `json:"note,omitempty"`
+	Check   *Check   `json:"check,omitempty"` // the last one; nil for none
+}
+
+// A Check is how a command ended that looks at what a child has made, in the child's tree and bounds.
+type Check struct {
+	Command string  `json:"command"`
+	Exit    int     `json:"exit"`
+	Seconds float64 `json:"seconds"`
+	Last    string  `json:"last"` // lines of its output
+}
+
+// String says in a line how it ended.
+func (c Check) String() string {
+	return fmt.Sprintf("%s: exit %d after %.1f s", c.Command, c.Exit, c.Seconds)
 }
 
 // An Outcome is how a run ended.

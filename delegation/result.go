@@ -13,15 +13,23 @@ import (
 // errors are worktree's.
 
 func (s *Service) result(ctx context.Context, d Delegation) (*worktree.Result, error) {
-	switch {
-	case !d.State.Ended():
-		return nil, errors.New("it is under way: wait for it, or cancel it")
-	case d.ContinuedBy != "":
-		return nil, fmt.Errorf("%w under this id: its work went on in %s", worktree.ErrNothing, d.ContinuedBy)
-	case d.Folder == "":
-		return nil, worktree.ErrNothing
+	if err := resultKept(d); err != nil {
+		return nil, err
 	}
 	return worktree.Open(ctx, s.Folders, d.Folder)
+}
+
+// resultKept says why there is nothing of a delegation to be looked at.
+func resultKept(d Delegation) error {
+	switch {
+	case !d.State.Ended():
+		return errors.New("it is under way: wait for it, or cancel it")
+	case d.ContinuedBy != "":
+		return fmt.Errorf("%w under this id: its work went on in %s", worktree.ErrNothing, d.ContinuedBy)
+	case d.Folder == "":
+		return worktree.ErrNothing
+	}
+	return nil
 }
 
 // Stat says which files were changed, and how much, and whether that was applied; "" where there is nothing.
@@ -49,17 +57,33 @@ func (s *Service) Diff(ctx context.Context, d Delegation, out io.Writer) error {
 	return r.Diff(ctx, out)
 }
 
-// Apply puts the changes into the caller's folder, all or none, and returns the files that it has written.
-func (s *Service) Apply(ctx context.Context, d Delegation, steering bool) ([]string, []worktree.Held, error) {
+// Apply puts the changes into the caller's folder, all or none, and returns the files that it has written. checked
+// refuses changes that no check has passed.
+func (s *Service) Apply(ctx context.Context, d Delegation, checked bool, o worktree.ApplyOptions) (
+	[]string, []worktree.Held, error) {
 	r, err := s.result(ctx, d)
+	if err == nil && checked {
+		err = d.mustPass()
+	}
 	if err != nil {
 		return nil, nil, err
 	}
-	files, held, err := r.Apply(ctx, steering)
-	if err != nil || len(held) > 0 {
+	files, held, err := r.Apply(ctx, o)
+	if err != nil || !r.Applied(ctx) {
 		return files, held, err
 	}
 	return files, nil, s.Ledger.removeTree(ctx, s.Folders, d)
+}
+
+// mustPass says why a result counts as not checked.
+func (d Delegation) mustPass() error {
+	switch {
+	case d.Check == nil:
+		return fmt.Errorf("it was not checked: delegations check %s -- COMMAND", d.ID)
+	case d.Check.Exit != 0:
+		return fmt.Errorf("its check failed (%s): see delegations show %s", d.Check, d.ID)
+	}
+	return nil
 }
 
 // Discard throws away the changes, and the folder that has them.

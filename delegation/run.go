@@ -138,13 +138,13 @@ func (r *run) work() Outcome {
 	given := worktree.Used(root)
 	measure := func(ctx context.Context) { r.watchDisk(ctx, root, given, diskEvery) }
 	o := r.beside("disk of a delegation", measure, func() Outcome { return r.converse(cwd, readMode, folder == nil) })
+	if folder != nil {
+		r.takeBack(folder, root, &o)
+	}
 	if r.place != nil && !r.keep { // with the copy of a login, if its relay was killed
 		if err := os.RemoveAll(r.place.State); err != nil {
 			r.Log.Warn().Err(err).Str("delegation", r.d.ID).Msg("removing a child's state")
 		}
-	}
-	if folder != nil {
-		r.takeBack(folder, root, &o)
 	}
 	return o
 }
@@ -176,9 +176,14 @@ func (r *run) enter(f *worktree.Folder, root string) error {
 
 // takeBack adds to the outcome what the child has written.
 func (r *run) takeBack(f *worktree.Folder, root string, o *Outcome) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(r.ctx), endLimit)
-	defer cancel()
+	limit := endLimit
 	f.Keep = r.keep
+	if r.CheckBy != "" && o.State == Done {
+		limit += checkLimit
+		f.Check = func() { r.checkAtEnd(f, o) }
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(r.ctx), limit)
+	defer cancel()
 	title, _, _ := strings.Cut(strings.TrimSpace(r.d.Task), "\n")
 	written, err := f.Finish(ctx, "Delegated: "+clean(chars.Cut(title, 72)))
 	if err != nil {

@@ -36,6 +36,7 @@ type Runner struct {
 	Version   string   // ours
 	Bounded   bool     // the system keeps children to their folders
 	Setup     []string // commands that are run in a child's folder before it works there
+	CheckBy   string   // a command that is run there when it has made changes; "": none
 	Copy      []string // what it gets although git ignores it
 	Disk      int64    // how many bytes it may write; 0: no limit
 	Memory    int64    // how many bytes of memory each of its processes may have; 0: no limit

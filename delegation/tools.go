@@ -11,6 +11,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/Signet-AI/signet-acp-proxy/chars"
+	"github.com/Signet-AI/signet-acp-proxy/delegation/worktree"
 	"github.com/Signet-AI/signet-acp-proxy/memory"
 	"github.com/Signet-AI/signet-acp-proxy/memory/mcpserver"
 )
@@ -261,7 +262,7 @@ func (t toolbox) apply(ctx context.Context, who memory.Session, raw json.RawMess
 	if err != nil {
 		return nil, err
 	}
-	files, held, err := service.Apply(ctx, d, false)
+	files, held, err := service.Apply(ctx, d, false, worktree.ApplyOptions{})
 	answer := map[string]any{"id": d.ID, "files": list(files)}
 	if len(held) > 0 {
 		answer["held_back"] = held

@@ -47,7 +47,7 @@ func TestDelegateEdits(t *testing.T) {
 	// what it gets besides, and what is done before it begins, which is bounded too
 	must(b, os.WriteFile(filepath.Join(b.Work, ".git", "info", "exclude"), []byte("*.log\n"), 0o600))
 	must(b, os.WriteFile(filepath.Join(b.Work, "kept.log"), []byte("kept\n"), 0o600))
-	b.set("SIGNET_ACP_DELEGATION_COPY=*.log", "SIGNET_ACP_DELEGATION_SETUP=cp kept.log set.up && ! echo x >"+
+	b.set("SIGNET_ACP_DELEGATION_CHECK=head -1 heron.txt", "SIGNET_ACP_DELEGATION_COPY=*.log", "SIGNET_ACP_DELEGATION_SETUP=cp kept.log set.up && ! echo x >"+
 		filepath.Join(b.Work, "escaped"))
 	r := b.try(ask("heron", "--mode", "edit", "Make it white.")...)
 	if r.Code != 0 {
@@ -90,7 +90,13 @@ func TestDelegateEdits(t *testing.T) {
 		{"show " + id[:5] + "!", "no delegation has this id, did you mean", 1}, {"log " + id, "Make it white.", 0},
 		{"log --follow " + id, "Make it white.", 0}, {"wait " + id, "> Make it white.", 0},
 		{"cancel " + id, "is done", 0}, {"verdict " + id + " -0.5 pale", "", 0}, {"verdict " + id + " -2", "from -1", 1},
-		{"show --json " + id, `"verdict": -0.5`, 0}, {"apply " + id, "heron.txt\n", 0},
+		{"show --json " + id, `"verdict": -0.5`, 0}, {"show " + first, "check         head -1 heron.txt: exit 0 after", 0},
+		{"check " + id + " -- ls set.up no-such-file", "the check failed: exit 2", 1},
+		{"apply --checked " + id, "its check failed (ls set.up no-such-file: exit 2", 1},
+		{"check " + id + " -- cp heron.txt " + filepath.Join(b.Work, "escaped"), "the check failed: exit 1", 1},
+		{"check " + id + " -- grep white heron.txt", "Make it white.", 0}, {"show --json " + id, `"command": "grep white heron.txt"`, 0},
+		{"apply " + id + " --only grebe.txt", "it has changed nothing at grebe.txt, but: heron.txt", 1},
+		{"apply --checked " + id + " --only heron.txt", "heron.txt\n", 0},
 	} {
 		r := b.try(append([]string{proxyBin, "delegations"}, strings.Fields(tt.command)...)...)
 		if r.Code != tt.code || !strings.Contains(r.Stdout+r.Stderr, tt.want) {

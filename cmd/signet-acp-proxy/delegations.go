@@ -80,16 +80,22 @@ func newDelegations(p program) *cobra.Command {
 	logging := p.aboutDelegation("log ID", "Print the conversation in which it was worked on.", log)
 	logging.Flags().BoolVar(&follow, "follow", false, "Keep printing what is said and done, until it has ended.")
 	cmd.Flags().BoolVar(&follow, "follow", false, "Keep printing what each of them does, until you interrupt it.")
-	withSettings := false
-	applying := p.aboutDelegation("apply ID", "Put what it has changed into the caller's folder; nothing if it does "+
-		"not fit.", p.applyDelegation(&withSettings))
-	applying.Long += " What would run or steer programs there (settings of agents and editors, instructions to " +
+	var applied applying
+	apply := p.aboutDelegation("apply ID", "Put what it has changed into the caller's folder; nothing if it does "+
+		"not fit.", p.applyDelegation(&applied))
+	apply.Args = applied.args
+	apply.Long += " What would run or steer programs there (settings of agents and editors, instructions to " +
 		"agents, hooks, CI, new package scripts, links that lead out) is named and held back; the exit code is then 1."
-	applying.Flags().BoolVar(&withSettings, "with-settings", false, "Apply what is held back, too.")
+	apply.Flags().BoolVar(&applied.Steering, "with-settings", false, "Apply what is held back, too.")
+	apply.Flags().BoolVar(&applied.checked, "checked", false, "Only if its last check passed.")
+	apply.Flags().StringArrayVar(&applied.Only, "only", nil, "Only what it has changed at `PATH…`.")
+	checking := p.aboutDelegation("check ID -- COMMAND…", "Run a command in its files and bounds, such as its tests.",
+		p.checkDelegation)
+	checking.Args = cobra.MinimumNArgs(2)
 	forScripts := []*cobra.Command{
 		p.aboutDelegation("show ID", "Show what was asked, refused and changed, and the last message.",
 			p.showDelegation),
-		applying,
+		apply, checking,
 		p.aboutDelegation("discard ID", "Throw away what it has changed, with its folder.", p.discardDelegation),
 		p.aboutDelegation("cancel ID", "End it, and wait until it has ended.", p.cancelDelegation),
 		waiting, logging,
@@ -138,10 +144,27 @@ func (p program) showDelegation(ctx context.Context, _ *runtime.Data, a runtime.
 	return p.print(shown, func(s term.Screen) error { report.Delegation(shown, s); return nil })
 }
 
-// applyDelegation makes the work of apply; the flag says that what runs or steers programs is applied, too.
-func (p program) applyDelegation(withSettings *bool) onDelegation {
-	return func(ctx context.Context, _ *runtime.Data, a runtime.Asked, _ []string) error {
-		files, held, err := a.Apply(ctx, *withSettings)
+// applying is what apply is told.
+type applying struct {
+	worktree.ApplyOptions
+	checked bool
+}
+
+// args takes more paths behind the id, after --only.
+func (o *applying) args(cmd *cobra.Command, args []string) error {
+	if len(o.Only) == 0 {
+		return cobra.ExactArgs(1)(cmd, args)
+	}
+	return cobra.MinimumNArgs(1)(cmd, args)
+}
+
+// applyDelegation makes the work of apply.
+func (p program) applyDelegation(o *applying) onDelegation {
+	return func(ctx context.Context, _ *runtime.Data, a runtime.Asked, more []string) error {
+		if len(o.Only) > 0 {
+			o.Only = append(o.Only, more...)
+		}
+		files, held, err := a.Apply(ctx, o.checked, o.ApplyOptions)
 		if err != nil {
 			return err
 		}
@@ -165,6 +188,25 @@ func (p program) applyDelegation(withSettings *bool) onDelegation {
 		return fmt.Errorf("%s held back, the rest is applied: look at delegations diff %s, then apply it with "+
 			"--with-settings", term.Count(len(held), "change"), a.ID)
 	}
+}
+
+// checkDelegation runs a command and prints how that ended; its exit code is ours only where it is no success.
+func (p program) checkDelegation(ctx context.Context, d *runtime.Data, a runtime.Asked, words []string) error {
+	command := words[0]
+	if len(words) > 1 {
+		for i := range words {
+			words[i] = chars.ShellWord(words[i])
+		}
+		command = strings.Join(words, " ")
+	}
+	c, err := a.Check(ctx, d, command)
+	if err == nil {
+		err = p.print(c, func(s term.Screen) error { return report.Check(c, s) })
+	}
+	if err == nil && c.Exit != 0 {
+		err = fmt.Errorf("the check failed: exit %d", c.Exit)
+	}
+	return err
 }
 
 func (p program) discardDelegation(ctx context.Context, _ *runtime.Data, a runtime.Asked, _ []string) error {

@@ -130,11 +130,11 @@ func TestDeaf(t *testing.T) {
 	_, err = r.Stat(t.Context())
 	must(t, err)
 	write(t, dir, map[string]string{"a.txt": "c\r\n$Id$\n"}) // so that there is something to merge
-	if _, _, err = r.Apply(t.Context(), true); err == nil {
+	if _, _, err = r.Apply(t.Context(), ApplyOptions{Steering: true}); err == nil {
 		t.Error("a conflict is none")
 	}
 	write(t, dir, map[string]string{"a.txt": "a\r\n$Id$\n"})
-	_, _, err = r.Apply(t.Context(), true)
+	_, _, err = r.Apply(t.Context(), ApplyOptions{Steering: true})
 	must(t, err)
 	if got := read(dir, "a.txt") + read(dir, "nested/new.txt") + read(dir, "made/c.txt"); got != "b\r\n$Id$\nnewer\r\nc\n" {
 		t.Errorf("what came back: %q", got)

@@ -27,6 +27,9 @@ type Folder struct {
 	Cwd string // where the child works, which corresponds to the caller's folder
 	// Reads are folders outside of the child's own that its git reads: the object stores of the caller.
 	Reads []string
+	// Check, if not nil, is called by Finish when something is handed back and the files are still there. What it
+	// changes is put back.
+	Check func()
 	// Keep has Finish leave the files where they are, to be worked at again (Reopen).
 	Keep bool
 
@@ -100,6 +103,9 @@ func ours(folders, root string) (place, error) {
 	}
 	return placeAt(root)
 }
+
+// Close lets others work at the folder.
+func (f *Folder) Close() error { return f.lock.Close() }
 
 // Drop removes the folder and all that was written there.
 func (f *Folder) Drop(ctx context.Context) error { return f.drop(ctx, f.lock) }

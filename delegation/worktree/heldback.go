@@ -163,17 +163,13 @@ func commands(text []byte, key string) (map[string]string, error) {
 	return found, nil
 }
 
-// without returns a commit with the result, but for what is held back: that is as it was handed on.
-func (r *Result) without(ctx context.Context, g git, held []Held) (string, error) {
-	if len(held) == 0 {
+// without returns a commit with the result, but for some files: these are as they were handed on.
+func (r *Result) without(ctx context.Context, g git, names []string) (string, error) {
+	if len(names) == 0 {
 		return r.result, nil
 	}
 	if _, err := g.run(ctx, "", "read-tree", r.result); err != nil {
 		return "", err
-	}
-	names := make([]string, len(held))
-	for i, h := range held {
-		names[i] = h.File
 	}
 	if _, err := g.run(ctx, joined(names), "update-index", "-z", "--force-remove", "--stdin"); err != nil {
 		return "", err

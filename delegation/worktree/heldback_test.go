@@ -54,13 +54,13 @@ func applyOne(t *testing.T, name string, isHeld bool, change func(own string)) {
 	r, err := Open(t.Context(), filepath.Dir(f.root), f.root)
 	must(t, err)
 	before, beforeHeron := at(dir, name), read(dir, "sub/heron.txt")
-	_, held, err := r.Apply(t.Context(), false)
+	_, held, err := r.Apply(t.Context(), ApplyOptions{})
 	is := slices.ContainsFunc(held, func(h Held) bool { return h.File == name && h.Why != "" })
 	if err != nil || is != isHeld || isHeld != (at(dir, name) == before) || read(dir, "plain.txt") != "plain" ||
 		isHeld && read(dir, "sub/heron.txt") != beforeHeron || r.Applied(t.Context()) == isHeld {
 		t.Errorf("%s: held back %v, %v; stands as %q", name, held, err, at(dir, name))
 	}
-	if _, held, err = r.Apply(t.Context(), true); err != nil || len(held) > 0 || at(dir, name) == before ||
+	if _, held, err = r.Apply(t.Context(), ApplyOptions{Steering: true}); err != nil || len(held) > 0 || at(dir, name) == before ||
 		!r.Applied(t.Context()) {
 		t.Errorf("%s, with settings: %v, %v; stands as %q", name, held, err, at(dir, name))
 	}

@@ -11,6 +11,21 @@ import (
 // Reopen opens a folder that Finish has kept, to be worked at again. What it has handed back is then what differs from
 // the files as they were handed on at first.
 func Reopen(ctx context.Context, folders, root string) (*Folder, error) {
+	f, err := OpenTree(ctx, folders, root)
+	if err != nil {
+		return nil, err
+	}
+	for _, ref := range []string{resultRef, appliedRef, "refs/heads/signet/" + f.id()} {
+		if _, err := f.store.run(ctx, "", "update-ref", "-d", ref); err != nil {
+			return nil, fmt.Errorf("opening its folder again: %w", errors.Join(err, f.lock.Close()))
+		}
+	}
+	return f, nil
+}
+
+// OpenTree opens a folder that Finish has kept, to look at its files: Restore puts back what that changes. The caller
+// closes it.
+func OpenTree(ctx context.Context, folders, root string) (*Folder, error) {
 	p, err := ours(folders, root)
 	if err != nil {
 		return nil, fmt.Errorf("opening its folder again: %w", err)
@@ -19,27 +34,33 @@ func Reopen(ctx context.Context, folders, root string) (*Folder, error) {
 	if f.lock, err = f.takeLock(ctx); err != nil {
 		return nil, err
 	}
-	if err := f.reopen(ctx); err != nil {
+	f.store, f.Reads = f.git(), f.borrowed()
+	f.Cwd = filepath.Join(f.work(), f.Below)
+	if _, err = os.Stat(f.work()); err == nil {
+		f.base, err = f.store.run(ctx, "", "rev-parse", "--verify", baseRef)
+	}
+	if err != nil {
 		return nil, fmt.Errorf("opening its folder again: %w", errors.Join(err, f.lock.Close()))
 	}
 	return f, nil
 }
 
-func (f *Folder) reopen(ctx context.Context) (err error) {
-	f.store, f.Reads = f.git(), f.borrowed()
-	f.Cwd = filepath.Join(f.work(), f.Below)
-	if _, err := os.Stat(f.work()); err != nil {
+// Restore puts the files back as Finish has stored them, but for what git ignores.
+func (f *Folder) Restore(ctx context.Context) error {
+	made, _, err := f.added(ctx, "")
+	if err != nil {
 		return err
 	}
-	if f.base, err = f.store.run(ctx, "", "rev-parse", "--verify", baseRef); err != nil {
+	work, err := os.OpenRoot(f.work())
+	if err != nil {
 		return err
 	}
-	for _, ref := range []string{resultRef, appliedRef, "refs/heads/signet/" + f.id()} {
-		if _, err := f.store.run(ctx, "", "update-ref", "-d", ref); err != nil {
-			return err
-		}
+	defer work.Close()
+	for _, name := range made {
+		err = errors.Join(err, work.Remove(name))
 	}
-	return nil
+	_, failed := f.store.run(ctx, "", "checkout-index", "--all", "--force", "--quiet")
+	return errors.Join(err, failed)
 }
 
 // RemoveTree removes the files that Finish has kept. left says that changes are: they stay, until they are discarded.

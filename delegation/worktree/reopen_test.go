@@ -56,7 +56,7 @@ func TestReopen(t *testing.T) {
 	if err := r.Diff(t.Context(), &patch); err != nil || !strings.Contains(patch.String(), "-white\n+black\n") {
 		t.Errorf("%v\n%s", err, &patch)
 	}
-	if _, _, err := r.Apply(t.Context(), true); err != nil || read(dir, "sub/heron.txt") != "black\n" || read(dir, "sub/c.txt") != "c\n" {
+	if _, _, err := r.Apply(t.Context(), ApplyOptions{Steering: true}); err != nil || read(dir, "sub/heron.txt") != "black\n" || read(dir, "sub/c.txt") != "c\n" {
 		t.Errorf("applied: %v", err)
 	}
 }
@@ -81,5 +81,73 @@ func TestShed(t *testing.T) {
 		if _, err := os.Stat(f.root); !os.IsNotExist(err) || state(t, dir) != before {
 			t.Errorf("edit %v: something is left: %v", edit, err)
 		}
+	}
+}
+
+// A check sees the files as they are handed back, and what it changes is put back: at the end, and later.
+func TestCheck(t *testing.T) {
+	dir := repo(t)
+	f := make1(t, dir, Options{Edit: true})
+	folders := filepath.Dir(f.root)
+	write(t, f.Cwd, map[string]string{"sub/heron.txt": "black\n", "new/b.txt": "b\n", "x.log": "ignored"})
+	f.Keep = true
+	spoil := func(own string) {
+		if got := read(own, "sub/heron.txt") + read(own, "new/b.txt"); got != "black\nb\n" {
+			t.Errorf("it sees %q", got)
+		}
+		must(t, os.RemoveAll(filepath.Join(own, "new")))
+		link(t, own, dir, "new")
+		write(t, own, map[string]string{"sub/heron.txt": "spoilt\n", "coverage/out.txt": "more", "x.log": "kept"})
+	}
+	checked := false
+	f.Check = func() { spoil(f.Cwd); checked = true }
+	w, err := f.Finish(t.Context(), "one")
+	if diff := cmp.Diff([]string{"new/b.txt", "sub/heron.txt"}, w.Paths); diff != "" || err != nil || !checked {
+		t.Fatalf("handed back: %v, checked %t\n%s", err, checked, diff)
+	}
+	for range 2 {
+		again, err := OpenTree(t.Context(), folders, f.root)
+		must(t, err)
+		spoil(again.Cwd)
+		must(t, again.Restore(t.Context()))
+		if got := read(again.Cwd, "coverage/out.txt") + read(again.Cwd, "x.log"); got != "kept" {
+			t.Errorf("it is left %q", got)
+		}
+		must(t, again.Close())
+	}
+	if got := read(dir, "b.txt") + read(dir, "sub/heron.txt"); strings.Contains(got, "b\n") || strings.Contains(got, "spoilt") {
+		t.Errorf("the caller has %q", got)
+	}
+}
+
+// Files and folders are applied by name; the result counts as applied once all of it is there.
+func TestApplyOnly(t *testing.T) {
+	dir := repo(t)
+	f := make1(t, dir, Options{Edit: true})
+	write(t, f.Cwd, map[string]string{"a/1.txt": "1", "a/2.txt": "2", "ab.txt": "3", "AGENTS.md": "x"})
+	_, err := f.Finish(t.Context(), "m")
+	must(t, err)
+	r, err := Open(t.Context(), filepath.Dir(f.root), f.root)
+	must(t, err)
+	for _, tt := range []struct {
+		only  []string
+		wrote string // or the error
+		held  int
+	}{
+		{[]string{"b"}, "it has changed nothing at b, but: AGENTS.md, a/1.txt, a/2.txt, ab.txt", 0},
+		{[]string{"ab.txt", "./a/2.txt"}, "a/2.txt ab.txt", 0}, {[]string{"a/"}, "a/1.txt", 0},
+		{[]string{"AGENTS.md"}, "", 1}, {[]string{"."}, "", 1},
+	} {
+		wrote, held, err := r.Apply(t.Context(), ApplyOptions{Only: tt.only})
+		got := strings.Join(wrote, " ")
+		if err != nil {
+			got = err.Error()
+		}
+		if got != tt.wrote || len(held) != tt.held || r.Applied(t.Context()) {
+			t.Errorf("%q: %q, held %v", tt.only, got, held)
+		}
+	}
+	if _, _, err := r.Apply(t.Context(), ApplyOptions{Only: []string{"."}, Steering: true}); err != nil || !r.Applied(t.Context()) {
+		t.Errorf("all of it: %v", err)
 	}
 }

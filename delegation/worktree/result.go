@@ -95,11 +95,17 @@ func (r *Result) Applied(ctx context.Context) bool {
 	return err == nil
 }
 
+// ApplyOptions of Apply.
+type ApplyOptions struct {
+	Steering bool     // what would run or steer programs is applied, too
+	Only     []string // files and folders from the top; none: all
+}
+
 // Apply merges the changes into what stands in the caller's folder now, committed or not, and returns the files that it
 // has written. Index, branch and HEAD there stay as they are. Where it does not fit the error has git's words, and
-// nothing is changed; what was applied already changes nothing. Without steering, what would run or steer programs
-// there is held back, and the result does not count as applied.
-func (r *Result) Apply(ctx context.Context, steering bool) (written []string, held []Held, err error) {
+// nothing is changed; what was applied already changes nothing. Without Steering, what would run or steer programs
+// there is held back. Where not all is applied, the result does not count as applied.
+func (r *Result) Apply(ctx context.Context, o ApplyOptions) (written []string, held []Held, err error) {
 	lock, err := r.takeLock(ctx)
 	if err != nil {
 		return nil, nil, err
@@ -108,15 +114,23 @@ func (r *Result) Apply(ctx context.Context, steering bool) (written []string, he
 	if _, err := os.Stat(r.Top); err != nil {
 		return nil, nil, fmt.Errorf("the folder that it was made for is gone: %w", err)
 	}
-	if !steering {
+	left, err := r.beside(ctx, o.Only)
+	if err != nil {
+		return nil, nil, err
+	}
+	if !o.Steering {
 		if held, err = r.held(ctx); err != nil {
 			return nil, nil, err
+		}
+		held = slices.DeleteFunc(held, func(h Held) bool { return slices.Contains(left, h.File) })
+		for _, h := range held {
+			left = append(left, h.File)
 		}
 	}
 	target := r.store
 	target.Tree, target.Index = r.Top, target.Index+".apply"
 	defer os.Remove(target.Index)
-	theirs, err := r.without(ctx, target, held)
+	theirs, err := r.without(ctx, target, left)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -132,16 +146,41 @@ func (r *Result) Apply(ctx context.Context, steering bool) (written []string, he
 	if err != nil {
 		return nil, nil, fmt.Errorf("writing into %s: %w", r.Top, err)
 	}
-	if len(held) == 0 {
+	if len(left) == 0 {
 		_, err = r.store.run(ctx, "", "update-ref", appliedRef, r.result)
 	}
 	return written, held, err
 }
 
+// changed returns the files that the child has changed.
+func (r *Result) changed(ctx context.Context) ([]string, error) {
+	return r.store.paths(ctx, "diff-tree", "-r", "-z", "--name-only", "--no-renames", r.base, r.result)
+}
+
+// beside returns the changed files that are not to be applied, if only some are.
+func (r *Result) beside(ctx context.Context, only []string) ([]string, error) {
+	names, err := r.changed(ctx)
+	if err != nil || len(only) == 0 {
+		return nil, err
+	}
+	left := names
+	for _, wanted := range only {
+		wanted = path.Clean(filepath.ToSlash(wanted))
+		isWanted := func(name string) bool {
+			return wanted == "." || name == wanted || strings.HasPrefix(name, wanted+"/")
+		}
+		if !slices.ContainsFunc(names, isWanted) {
+			return nil, fmt.Errorf("it has changed nothing at %s, but: %s", wanted, strings.Join(names, ", "))
+		}
+		left = slices.DeleteFunc(slices.Clone(left), isWanted)
+	}
+	return left, nil
+}
+
 // snapshotNow returns a commit with the files as they were handed on, but those that the child changed as they stand in
 // the caller's folder now.
 func (r *Result) snapshotNow(ctx context.Context, target git) (string, error) {
-	names, err := target.paths(ctx, "diff-tree", "-r", "-z", "--name-only", "--no-renames", r.base, r.result)
+	names, err := r.changed(ctx)
 	if err != nil {
 		return "", err
 	}

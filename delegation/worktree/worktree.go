@@ -131,9 +131,14 @@ func (f *Folder) Finish(ctx context.Context, message string) (w written, err err
 	if w, err = f.take(ctx, message); err != nil {
 		return w, fmt.Errorf("looking for what was written: %w", errors.Join(err, f.lock.Close()))
 	}
+	if f.Check != nil && w.Branch != "" {
+		if f.Check(); f.Keep {
+			err = f.Restore(ctx)
+		}
+	}
 	switch {
 	case f.Keep:
-		return w, f.lock.Close()
+		return w, errors.Join(err, f.lock.Close())
 	case w.Branch == "":
 		return w, f.Drop(ctx)
 	}

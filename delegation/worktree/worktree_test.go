@@ -194,7 +194,7 @@ func TestWithoutGit(t *testing.T) {
 	}
 	r, err := Open(t.Context(), filepath.Dir(f.root), f.root)
 	must(t, err)
-	if _, _, err := r.Apply(t.Context(), true); err != nil || read(dir, "a.txt")+read(dir, "b/e.txt")+read(dir, "d.txt") != "Ae" {
+	if _, _, err := r.Apply(t.Context(), ApplyOptions{Steering: true}); err != nil || read(dir, "a.txt")+read(dir, "b/e.txt")+read(dir, "d.txt") != "Ae" {
 		t.Errorf("applied: %v", err)
 	}
 }
@@ -321,7 +321,7 @@ func TestApplyBesideSaves(t *testing.T) {
 	must(t, err)
 	failed := make(chan error)
 	go func() {
-		_, _, err := r.Apply(t.Context(), true)
+		_, _, err := r.Apply(t.Context(), ApplyOptions{Steering: true})
 		failed <- err
 	}()
 	for read(dir, "000") == "theirs\n" {
@@ -480,7 +480,7 @@ func TestInnerRepositories(t *testing.T) {
 	}
 	r, err := Open(t.Context(), filepath.Dir(f.root), f.root)
 	must(t, err)
-	if _, _, err := r.Apply(t.Context(), true); err != nil || read(dir, "lib/sub/heron.txt")+read(dir, "lib/new/a.txt")+
+	if _, _, err := r.Apply(t.Context(), ApplyOptions{Steering: true}); err != nil || read(dir, "lib/sub/heron.txt")+read(dir, "lib/new/a.txt")+
 		read(dir, "nested/gone.txt") != "black\na\ny\n" {
 		t.Errorf("applied: %v", err)
 	}
@@ -641,7 +641,7 @@ func TestResults(t *testing.T) {
 				t.Errorf("%v\n%.300s", err, &patch)
 			}
 			before := state(t, dir)
-			_, _, err = r.Apply(t.Context(), true)
+			_, _, err = r.Apply(t.Context(), ApplyOptions{Steering: true})
 			if tt.fails != "" {
 				if err == nil || !strings.Contains(err.Error(), tt.fails) || r.Applied(t.Context()) {
 					t.Errorf("%v, want %q", err, tt.fails)
@@ -658,7 +658,7 @@ func TestResults(t *testing.T) {
 				}
 			}
 			after := state(t, dir)
-			if wrote, _, err := r.Apply(t.Context(), true); err != nil || len(wrote) > 0 || state(t, dir) != after || !r.Applied(t.Context()) {
+			if wrote, _, err := r.Apply(t.Context(), ApplyOptions{Steering: true}); err != nil || len(wrote) > 0 || state(t, dir) != after || !r.Applied(t.Context()) {
 				t.Errorf("again: %v, %v; the first wrote %v", wrote, err, w.Paths)
 			}
 		})

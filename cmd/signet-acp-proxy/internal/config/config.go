@@ -42,6 +42,7 @@ type Config struct {
 	DelegationAsk   bool          `yaml:"delegation_ask" default:"off" help:"ask you, in the client of the session that delegates and while its turn runs, before a delegated agent does what delegation_allow does not permit"`
 	DelegationAllow []string      `yaml:"delegation_allow" help:"what a delegated agent may do in its own folder besides reading and editing: execute, fetch"`
 	DelegationSetup []string      `yaml:"delegation_setup" help:"commands that run in a delegated agent's folder, in its bounds, before it works there: npm ci"`
+	DelegationCheck string        `yaml:"delegation_check" help:"a command that runs in a delegated agent's folder, in its bounds, when it has made changes: npm test"`
 	DelegationCopy  []string      `yaml:"delegation_copy" help:"what a delegated agent gets although git ignores it, as in .gitignore: node_modules, .env.test"`
 	DelegationDisk  byteSize      `yaml:"delegation_disk" default:"2GB" help:"how much a delegated agent may write; 0 is no limit"`
 	DelegationMem   byteSize      `yaml:"delegation_memory" default:"8GB" help:"how much memory each process of a delegated agent may have; 0 is no limit"`

@@ -33,7 +33,7 @@ func TestPruneChanges(t *testing.T) {
 		if id == "APPLIED" {
 			r, err := worktree.Open(t.Context(), folders, root)
 			check(t, err)
-			_, _, err = r.Apply(t.Context(), true)
+			_, _, err = r.Apply(t.Context(), worktree.ApplyOptions{Steering: true})
 			check(t, err)
 		}
 		_, err := d.DB.ExecContext(t.Context(), `INSERT INTO delegations (id, caller, root, depth, key, agent, state,

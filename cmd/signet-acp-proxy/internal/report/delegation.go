@@ -94,6 +94,9 @@ func Delegation(d runtime.ShownDelegation, s term.Screen) {
 	l.Add("branch", d.Branch)
 	l.Add("folder", d.Folder)
 	l.Add("wrote", strings.Join(d.Paths, ", "))
+	if d.Check != nil {
+		l.Add("check", d.Check.String())
+	}
 	l.Add("refused", strings.Join(d.Refused, "; "))
 	if d.Verdict != nil {
 		l.Add("verdict", strings.TrimSpace(fmt.Sprintf("%+.1f %s", *d.Verdict, d.Note)))
@@ -106,9 +109,18 @@ func Delegation(d runtime.ShownDelegation, s term.Screen) {
 		}
 		fmt.Fprintf(s.W, "\n%s\n%s\n", s.Paint(term.Bold, title), term.Visible(d.DiffStat))
 	}
+	if d.Check != nil && d.Check.Exit != 0 {
+		fmt.Fprintf(s.W, "\n%s\n%s\n", s.Paint(term.Bold, "the last lines of the check"), term.Visible(d.Check.Last))
+	}
 	if d.Answer != "" {
 		fmt.Fprintf(s.W, "\n%s\n", term.Visible(d.Answer))
 	}
+}
+
+// Check prints how a check ended, below the last lines of its output.
+func Check(c delegation.Check, s term.Screen) error {
+	_, err := fmt.Fprintf(s.W, "%s\n%s\n", term.Visible(c.Last), term.Visible(c.String()))
+	return err
 }
 
 // Delegated prints the result of the command delegate: on stdout only the child's last message. It returns an error for
@@ -139,6 +151,9 @@ func Delegated(a runtime.Delegated, std term.Streams) error {
 	}
 	if a.Branch != "" {
 		std.Say("signet-acp-proxy delegations diff %s shows it, delegations apply %s applies it", a.ID, a.ID)
+	}
+	if a.Check != nil {
+		std.Say("check: %s", a.Check)
 	}
 	for _, one := range a.Refused {
 		std.Say("refused: %s", one)

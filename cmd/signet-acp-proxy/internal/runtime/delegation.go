@@ -138,10 +138,6 @@ func RunDelegation(ctx context.Context, c *config.Config, id string, in io.Reade
 	if err != nil {
 		return fmt.Errorf("reading the task: %w", err)
 	}
-	self, err := os.Executable()
-	if err != nil {
-		return err
-	}
 	db, err := migrations.Open(ctx, c.DB)
 	if err != nil {
 		return err
@@ -149,10 +145,22 @@ func RunDelegation(ctx context.Context, c *config.Config, id string, in io.Reade
 	defer db.Close()
 	log := NewLog(c, std)
 	defer log.Close()
-	runner := delegation.Runner{
+	runner, err := newRunner(c, db, log)
+	if err != nil {
+		return err
+	}
+	return runner.Run(ctx, id, string(task))
+}
+
+func newRunner(c *config.Config, db *sql.DB, log *logFile) (delegation.Runner, error) {
+	self, err := os.Executable()
+	if err != nil {
+		return delegation.Runner{}, err
+	}
+	return delegation.Runner{
 		Ledger: delegation.NewLedger(db, c.LiveDir()), Folders: DelegationFolders(c),
 		Command: append([]string{self}, ownFlags(c)...), Version: Version, Granted: c.DelegationAllow,
-		Setup: c.DelegationSetup, Copy: c.DelegationCopy, Disk: int64(c.DelegationDisk),
+		Setup: c.DelegationSetup, CheckBy: c.DelegationCheck, Copy: c.DelegationCopy, Disk: int64(c.DelegationDisk),
 		Memory: int64(c.DelegationMem), Reads: readable(c), Closed: closedTo(c),
 		Ask: c.DelegationAsk, Unbounded: c.Unbounded,
 		Bounded: bounds.Check() == nil,
@@ -170,8 +178,7 @@ func RunDelegation(ctx context.Context, c *config.Config, id string, in io.Reade
 		Ended: func(ctx context.Context, d delegation.Delegation, o delegation.Outcome) {
 			delegationResult{c, db, log, d, o}.store(ctx)
 		},
-	}
-	return runner.Run(ctx, id, string(task))
+	}, nil
 }
 
 // A delegationResult is the outcome of a delegation, and where it is stored.
@@ -215,6 +222,9 @@ func (r delegationResult) store(ctx context.Context) {
 // one id, so that it is told once.
 func (r delegationResult) sendToCaller(ctx, at context.Context, daemon *signet.Client) error {
 	text := fmt.Sprintf("Delegation %s is %s. %s\n%s", r.d.ID, r.o.State, r.o.Reason, chars.Cut(r.o.Answer, 2<<10))
+	if r.o.Check != nil {
+		text += fmt.Sprintf("\nChecked: %s\n%s", r.o.Check, chars.Cut(r.o.Check.Last, 1<<10))
+	}
 	m := delegation.Message{To: r.d.Harness, From: r.d.Agent, Session: r.d.Key, Recipient: r.d.Key,
 		Project: r.d.Project, Text: text, Delegation: r.d.ID}
 	if daemon != nil {

@@ -87,14 +87,26 @@ func (a Asked) Await(ctx context.Context, limit time.Duration, progress func(lin
 }
 
 // errChild: its caller takes back what a child has made, and so what the child had made.
-var errChild = errors.New("a delegated agent applies and discards nothing: its caller does")
+var errChild = errors.New("a delegated agent checks, applies and discards nothing: its caller does")
 
-// Apply puts the changes into the caller's folder, those that run or steer programs withSettings.
-func (a Asked) Apply(ctx context.Context, withSettings bool) ([]string, []worktree.Held, error) {
+// Check runs a command in its tree and bounds, and stores how that ended.
+func (a Asked) Check(ctx context.Context, d *Data, command string) (delegation.Check, error) {
+	if a.caller.Inside != "" {
+		return delegation.Check{}, errChild
+	}
+	runner, err := newRunner(d.Config, d.DB, d.Log)
+	if err != nil {
+		return delegation.Check{}, err
+	}
+	return runner.Check(ctx, a.Delegation, command)
+}
+
+// Apply puts the changes into the caller's folder; checked refuses those that no check has passed.
+func (a Asked) Apply(ctx context.Context, checked bool, o worktree.ApplyOptions) ([]string, []worktree.Held, error) {
 	if a.caller.Inside != "" {
 		return nil, nil, errChild
 	}
-	return a.Service.Apply(ctx, a.Delegation, withSettings)
+	return a.Service.Apply(ctx, a.Delegation, checked, o)
 }
 
 // Discard throws the changes away.
