@@ -97,7 +97,7 @@ var executions = map[string]execution{
 	"signet-acp-proxy events SESSION --json":             {want: `"kind":"turn_ended","turn":1,`},
 
 	"signet-acp-proxy memory list":                                         {want: `mast of the Curlew`},
-	"signet-acp-proxy memory list --rules":                                 {want: `nothing found`},
+	"signet-acp-proxy memory list --rules":                                 {want: `no matches`},
 	"signet-acp-proxy memory list --json":                                  {want: `"content": ".*mast of the Curlew`},
 	"signet-acp-proxy memory search WORDS":                                 {want: `mast of the Curlew`},
 	`signet-acp-proxy memory search "mast of the Curlew" --limit 1 --json`: {},

@@ -95,6 +95,13 @@ func ReadUsage(ctx context.Context, store *correlation.Store, scope correlation.
 	})
 }
 
+// NameHarnesses has harnesses called by other names. What has one name then is one harness.
+func (u *Usage) NameHarnesses(name func(string) string) {
+	for _, a := range u.accounts {
+		a.harness = name(a.harness)
+	}
+}
+
 // SessionSums returns the usage of sessions by their rows: tokens and costs alone, and none where nobody reported any.
 func SessionSums(ctx context.Context, store *correlation.Store, in correlation.Scope) (map[int64]Sum, error) {
 	tallies := map[int64]*tally{}

@@ -53,7 +53,7 @@ func TestRegistry(t *testing.T) {
 
 func TestLookup(t *testing.T) {
 	for name, want := range map[string]string{
-		"claude": "claude", " Claude ": "claude", "factory-droid": "droid", "factorydroid": "droid",
+		"claude": "claude", " Claude ": "claude", "factory-droid": "droid", "claude-code": "claude", "factorydroid": "droid",
 		"": "", "claud": "", "npx": "",
 		"@agentclientprotocol/claude-agent-acp": "claude", "@zed-industries/claude-code-acp": "claude",
 		"@agentclientprotocol/codex-acp": "codex", "OpenCode": "opencode", "gemini-cli": "gemini",

@@ -249,8 +249,9 @@ var registry = sync.OnceValue(func() []Profile {
 	}
 })
 
-// aliases are acpx's other names for harnesses.
-var aliases = map[string]string{"factory-droid": "droid", "factorydroid": "droid"}
+// aliases are other names for harnesses: acpx's, and those of their programs and pages.
+var aliases = map[string]string{"factory-droid": "droid", "factorydroid": "droid", "claude-code": "claude",
+	"codex-cli": "codex", "cursor-agent": "cursor"}
 
 func antigravity() []string {
 	switch runtime.GOOS {

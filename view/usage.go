@@ -45,6 +45,7 @@ func (p *Page) readUsage(ctx context.Context, src Source) error {
 	if err != nil {
 		return err
 	}
+	used.NameHarnesses(harnessName)
 	if p.Cost, err = src.Sessions.InsertionCost(ctx); err != nil {
 		return err
 	}
@@ -75,7 +76,7 @@ func (p *Page) readUsage(ctx context.Context, src Source) error {
 	}
 	for _, s := range used.Sums(telemetry.ByHarness) {
 		if s.Turns > 0 && !s.Reported {
-			u.Silent = append(u.Silent, harnessName(s.Key))
+			u.Silent = append(u.Silent, s.Key)
 		}
 	}
 	for _, s := range used.Sums("") {

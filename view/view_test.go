@@ -243,7 +243,7 @@ func TestReplaced(t *testing.T) {
 func TestUsage(t *testing.T) {
 	d := write(t, source(t, viewtest.Sample{Turns: 60, Memories: 40}))
 	text := d.section("usage")
-	for _, want := range []string{"What memory itself cost", " prompts, about ", "Nobody knows what Qwen Code used",
+	for _, want := range []string{"What memory itself cost", " prompts, about ", "Qwen Code reported no usage",
 		"By harness", "By project", "By day", "By session", "Qwen Code39–––", "unreported)"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("it does not say %q", want)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/Signet-AI/signet-acp-proxy/chars"
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/config"
+	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/runtime"
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/term"
 	"github.com/Signet-AI/signet-acp-proxy/correlation"
 	"github.com/Signet-AI/signet-acp-proxy/delegation"
@@ -71,7 +72,7 @@ func sessionIDs(f *config.Flags) cobra.CompletionFunc {
 		for _, s := range all {
 			if s.ACPID == chars.Printable(s.ACPID) {
 				ids = append(ids, cobra.CompletionWithDesc(s.ACPID,
-					chars.Printable(s.Harness)+", "+term.Local(s.LastActive)))
+					chars.Printable(runtime.HarnessName(s.Harness))+", "+term.Local(s.LastActive)))
 			}
 		}
 		return ids

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -17,7 +18,8 @@ import (
 )
 
 func newConfig(p program) *cobra.Command {
-	return group("config", "Show and change settings.", newConfigShow(p), newConfigGet(p), newConfigSet(p))
+	return group("config", "Show and change settings.", newConfigShow(p), newConfigGet(p), newConfigSet(p),
+		newConfigUnset(p))
 }
 
 func newConfigShow(p program) *cobra.Command {
@@ -61,7 +63,32 @@ func newConfigSet(p program) *cobra.Command {
 		Long: "Change a setting in the acp: section of agent.yaml, and nothing else there. " +
 			"KEY is its name, or agents.NAME.FIELD; a list is written with commas.",
 		ValidArgsFunction: settingKeys,
-		RunE:              func(_ *cobra.Command, args []string) error { return p.setConfig(args[0], args[1]) },
+		RunE: func(_ *cobra.Command, args []string) error {
+			return p.editConfig(args[0], func(text []byte) ([]byte, error) {
+				return config.Set(text, args[0], args[1])
+			})
+		},
+	}
+}
+
+func newConfigUnset(p program) *cobra.Command {
+	return &cobra.Command{
+		Use: "unset KEY", Args: cobra.ExactArgs(1), Short: "Remove a setting from agent.yaml: its default holds.",
+		Long: "Remove a setting from the acp: section of agent.yaml, so that its default holds. " +
+			"KEY is its name, or agents.NAME.FIELD.",
+		ValidArgsFunction: func(
+			cmd *cobra.Command, args []string, typed string,
+		) ([]cobra.Completion, cobra.ShellCompDirective) {
+			if len(args) > 0 {
+				return nil, cobra.ShellCompDirectiveNoFileComp
+			}
+			return settingKeys(cmd, args, typed)
+		},
+		RunE: func(_ *cobra.Command, args []string) error {
+			return p.editConfig(args[0], func(text []byte) ([]byte, error) {
+				return config.Unset(text, args[0])
+			})
+		},
 	}
 }
 
@@ -77,7 +104,8 @@ func settingKeys(_ *cobra.Command, args []string, _ string) ([]cobra.Completion,
 	return names, cobra.ShellCompDirectiveNoFileComp
 }
 
-func (p program) setConfig(key, value string) error {
+// editConfig edits agent.yaml for the sake of a setting. edit must take an empty text, too.
+func (p program) editConfig(key string, edit func([]byte) ([]byte, error)) error {
 	c, err := config.Load(*p.flags)
 	if errors.Is(err, config.ErrNoFolder) {
 		return err
@@ -90,12 +118,16 @@ func (p program) setConfig(key, value string) error {
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	if _, misuse := config.Set(nil, key, value); misuse != nil {
+	if _, misuse := edit(nil); misuse != nil {
 		return exitError{exitUsage, misuse}
 	}
-	edited, err := config.Set(text, key, value)
+	edited, err := edit(text)
 	if err != nil {
 		return fmt.Errorf("%s is left alone: %w", runtime.HomeShort(path), err)
+	}
+	if bytes.Equal(edited, text) {
+		p.std.Say("%s: nothing to change", runtime.HomeShort(path))
+		return nil
 	}
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return err

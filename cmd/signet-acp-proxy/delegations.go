@@ -38,7 +38,13 @@ func newDelegations(p program) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return p.print(all, func(s term.Screen) error { return report.Delegations(all, s) })
+		return p.print(all, func(s term.Screen) error {
+			if len(all) == 0 {
+				p.std.Say("no delegated tasks yet; signet-acp-proxy delegate TASK asks an agent")
+				return nil
+			}
+			return report.Delegations(all, s)
+		})
 	})
 	cmd := &cobra.Command{
 		Use:   "delegations [ID]",

@@ -72,7 +72,7 @@ func newPrune(p program) *cobra.Command {
 				return errors.New("which ones? give --older-than AGE or --keep N")
 			}
 			if o.Keep < 0 {
-				return errors.New("--keep: give a number from 1 on")
+				return errors.New("--keep must be at least 1")
 			}
 			if olderThan != "" {
 				age, err := config.ParseAge(olderThan)

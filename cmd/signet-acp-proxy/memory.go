@@ -1,11 +1,13 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -51,11 +53,38 @@ func (p program) onMemory(done string,
 	})
 }
 
-func (p program) printMemories(ctx context.Context, d *runtime.Data, all []embedded.Memory) error {
-	return p.print(append([]embedded.Memory{}, all...), func(term.Screen) error {
-		return report.Memories(ctx, d, p.std, all)
+// printMemories prints the first of some memories, as many as limit; none says what there is to do without any.
+func (p program) printMemories(
+	ctx context.Context, d *runtime.Data, all []embedded.Memory, limit int, none string,
+) error {
+	shown := all[:min(len(all), limit)]
+	return p.print(append([]embedded.Memory{}, shown...), func(term.Screen) error {
+		if len(all) == 0 {
+			p.std.Say("%s", none)
+			return nil
+		}
+		if err := report.Memories(ctx, d, p.std, shown); err != nil {
+			return err
+		}
+		if len(all) > limit {
+			p.std.Say("there are more; --limit 0 shows all")
+		}
+		return nil
 	})
 }
+
+// atMost is what a limit that a person gives means: 0 is all.
+func atMost(limit int) (int, error) {
+	switch {
+	case limit < 0:
+		return 0, fmt.Errorf("--limit must be 0 (all) or more, not %d", limit)
+	case limit == 0:
+		return allOfThem, nil
+	}
+	return limit, nil
+}
+
+const allOfThem = 1 << 24 // memories
 
 // sayKnown says that a memory was kept before, unless it was added.
 func (p program) sayKnown(added bool, err error) error {
@@ -118,8 +147,8 @@ func newMemorySearch(p program) *cobra.Command {
 		Short: "Find memories, best first.",
 		Long:  "Find memories by the words of QUERY, best first; it may be several arguments.",
 		PreRunE: func(_ *cobra.Command, args []string) (err error) {
-			if q.Limit < 1 {
-				return errors.New("--limit: give a number from 1 on")
+			if q.Limit, err = atMost(q.Limit); err != nil {
+				return err
 			}
 			q.Text, q.AllProjects = strings.Join(args, " "), !here
 			q.Project, err = projectOf(".")
@@ -133,10 +162,12 @@ func newMemorySearch(p program) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return p.printMemories(ctx, d, found)
+			slices.SortStableFunc(found, func(a, b embedded.Memory) int { return cmp.Compare(b.Score, a.Score) })
+			return p.printMemories(ctx, d, found, q.Limit,
+				"no matches; see signet-acp-proxy memory list, signet-acp-proxy sessions")
 		}),
 	}
-	cmd.Flags().IntVar(&q.Limit, "limit", 10, "At most `N`.")
+	cmd.Flags().IntVar(&q.Limit, "limit", 10, "At most `N`; 0 is all.")
 	cmd.Flags().BoolVar(&here, "here", false, onlyHere)
 	return p.forScripts(cmd)
 }
@@ -144,12 +175,17 @@ func newMemorySearch(p program) *cobra.Command {
 func newMemoryList(p program) *cobra.Command {
 	var filter embedded.Filter
 	var here, rules, agents bool
+	var limit int
 	cmd := &cobra.Command{
 		Use: "list", SuggestFor: []string{"memories", "rules"}, Short: "List memories, newest first.",
 		PreRunE: func(*cobra.Command, []string) (err error) {
-			if filter.Limit < 1 || filter.Offset < 0 {
-				return errors.New("--limit and --offset: give a number from 1 on")
+			if limit, err = atMost(limit); err != nil {
+				return err
 			}
+			if filter.Offset < 0 {
+				return fmt.Errorf("--offset must be 0 or more, not %d", filter.Offset)
+			}
+			filter.Limit = limit + 1 // to see whether there are more
 			if here {
 				filter.Project, err = projectOf(".")
 			}
@@ -177,11 +213,15 @@ func newMemoryList(p program) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return p.printMemories(ctx, d, all)
+			none := "no memories yet; signet-acp-proxy memory add TEXT keeps one, memory backfill imports conversations"
+			if filter != (embedded.Filter{Limit: limit + 1}) || rules {
+				none = "no matches; signet-acp-proxy memory list shows all"
+			}
+			return p.printMemories(ctx, d, all, limit, none)
 		}),
 	}
 	flags := cmd.Flags()
-	flags.IntVar(&filter.Limit, "limit", 100, "At most `N`.")
+	flags.IntVar(&limit, "limit", 100, "At most `N`; 0 is all.")
 	flags.IntVar(&filter.Offset, "offset", 0, "Skip the first `N`.")
 	flags.StringVar(&filter.Type, "type", "", "Only of this `TYPE`.")
 	flags.BoolVar(&filter.Said, "said", false, saidToo)

@@ -59,15 +59,14 @@ func newSessions(p program) *cobra.Command {
 						"or import earlier conversations (signet-acp-proxy memory backfill)")
 					return nil
 				default:
-					p.std.Say("no session matches: signet-acp-proxy sessions --limit 0 lists all, " +
-						"view searches the text")
+					p.std.Say("no matches; signet-acp-proxy sessions --limit 0 shows all sessions")
 					return nil
 				}
 				if err := report.Sessions(found, s); err != nil {
 					return err
 				}
 				if more > 0 {
-					p.std.Say("and %d more: --limit 0 lists all, words find some", more)
+					p.std.Say("%d more; --limit 0 shows all", more)
 				}
 				return nil
 			})

@@ -28,6 +28,9 @@ func newUsage(p program) *cobra.Command {
 			if err != nil {
 				return err
 			}
+			if !*p.asJSON {
+				used.NameHarnesses(runtime.HarnessName)
+			}
 			sums := used.Sums(by)
 			if len(sums) == 0 && !*p.asJSON {
 				p.std.Say("no usage reported yet (signet-acp-proxy sessions lists the sessions)")

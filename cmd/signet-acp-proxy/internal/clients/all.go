@@ -143,6 +143,15 @@ func Found() []string {
 	})
 }
 
+// WithoutClient says what to do where no client is found.
+func WithoutClient() string {
+	acpx := "npm install -g acpx, then signet-acp-proxy init"
+	if OnPath("npx") {
+		acpx = "signet-acp-proxy setup acpx, then npx -y acpx AGENT in a terminal"
+	}
+	return acpx + "; or signet-acp-proxy setup print AGENT --for CLIENT for any other client"
+}
+
 // zedSettings: Zed keeps to ~/.config on macOS, too.
 func zedSettings(on system) string {
 	dir := "zed"

@@ -46,6 +46,69 @@ func Set(text []byte, name, value string) ([]byte, error) {
 	return edited, nil
 }
 
+// Unset returns the text of agent.yaml without a setting, which may be one that is gone. Every other byte stays. Errors
+// are those of Set.
+func Unset(text []byte, setting string) ([]byte, error) {
+	keys, _, err := settingPath(setting)
+	if _, gone := retired[setting]; gone {
+		keys, err = []string{"acp", setting}, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	var doc yaml.Node
+	if err := yaml.Unmarshal(text, &doc); err != nil || len(doc.Content) == 0 {
+		return text, err
+	}
+	var name, value *yaml.Node
+	at := doc.Content[0]
+	for _, key := range keys {
+		name = nil
+		for k, v := range members(at) {
+			if k.Value == key {
+				name, value = k, v
+			}
+		}
+		if name == nil {
+			return text, nil
+		}
+		at = value
+	}
+	edited := slices.Concat(text[:lineStart(text, name.Line)], text[lineStart(text, lastLine(value)+1):])
+	var was, is any
+	if yaml.Unmarshal(text, &was) != nil || yaml.Unmarshal(edited, &is) != nil ||
+		!reflect.DeepEqual(without(was, keys), without(is, keys)) {
+		return nil, errNotEditable
+	}
+	return edited, nil
+}
+
+// without returns a document without what the keys lead to, nor what is empty then.
+func without(document any, keys []string) any {
+	all, ok := document.(map[string]any)
+	if !ok {
+		return document
+	}
+	if len(keys) == 1 {
+		delete(all, keys[0])
+	} else if below := without(all[keys[0]], keys[1:]); below == nil {
+		delete(all, keys[0])
+	}
+	if len(all) == 0 {
+		return nil
+	}
+	return all
+}
+
+// lastLine is the line on which a value ends.
+func lastLine(value *yaml.Node) int {
+	last := value.Line
+	for _, part := range value.Content {
+		last = max(last, lastLine(part))
+	}
+	return last
+}
+
 var errNotEditable = errors.New("its format is one that only you can edit safely")
 
 // settingPath returns the keys below which a setting stands in the file.
@@ -120,7 +183,7 @@ func splice(text []byte, doc *yaml.Node, keys []string, literal string) ([]byte,
 			return insertLines(text, first.Line, lines(keys[depth:], literal, first.Column-1, newline)), nil
 		case depth == len(keys)-1:
 			return replaceValue(text, value, literal)
-		case value.Tag == "!!null" && value.Value == "":
+		case isEmpty(value) && value.Value == "":
 			return insertLines(text, name.Line+1, lines(keys[depth+1:], literal, name.Column+1, newline)), nil
 		}
 		at = value

@@ -48,6 +48,33 @@ func TestSet(t *testing.T) {
 	}
 }
 
+func TestUnset(t *testing.T) {
+	for _, tt := range []struct{ name, before, key, want string }{
+		{"no file", "", "hold", ""},
+		{"not set", "acp:\n  db: x\n", "hold", "acp:\n  db: x\n"},
+		{"a value and its comment", "acp:\n  # mine\n  hold: 1s # long\n  db: x", "hold", "acp:\n  # mine\n  db: x"},
+		{"the last one", "name: Alto\nacp:\n  hold: 1s", "hold", "name: Alto\nacp:\n"},
+		{"a block of lines", "acp:\n  exclude:\n    - a\n    - b\n  db: x\n", "exclude", "acp:\n  db: x\n"},
+		{"an agent's", "acp:\r\n  agents:\r\n    claude:\r\n      mcp: off\r\n", "agents.claude.mcp",
+			"acp:\r\n  agents:\r\n    claude:\r\n"},
+		{"one that is gone", "acp:\n  fetch: 1s\n", "fetch", "acp:\n"},
+		{"a list that ends on a line of its own", "acp:\n  exclude: [a,\n  ]\n", "exclude", "not editable"},
+		{"one line for all", "acp: {hold: 1s, db: x}\n", "hold", "not editable"},
+		{"lines of text", "acp:\n  agent_id: |\n    a\n    b\n", "agent_id", "not editable"},
+	} {
+		got, err := Unset([]byte(tt.before), tt.key)
+		if err != nil && errors.Is(err, errNotEditable) {
+			got = []byte("not editable")
+		}
+		if string(got) != tt.want {
+			t.Errorf("%s: %q, %v", tt.name, got, err)
+		}
+	}
+	if _, err := Unset(nil, "hodl"); !errors.As(err, new(UnknownSetting)) {
+		t.Errorf("a misspelt one: %v", err)
+	}
+}
+
 // Whatever the file holds, what is returned differs in that value alone.
 func FuzzSet(f *testing.F) {
 	f.Add("acp:\n  hold: 1s # x\n", "2s")

@@ -43,7 +43,7 @@ func (c *Config) readFile(path string) error {
 	}
 	c.readIdentity(child(doc.Content[0], "identity"))
 	section := child(doc.Content[0], "acp")
-	if section == nil {
+	if section == nil || isEmpty(section) {
 		return nil
 	}
 	if section.Kind != yaml.MappingNode {
@@ -111,15 +111,21 @@ func child(mapping *yaml.Node, name string) *yaml.Node {
 	return nil
 }
 
+// isEmpty reports whether a key has no value: all that stood below it was taken out.
+func isEmpty(value *yaml.Node) bool { return value.Tag == "!!null" }
+
 // readAgents reads agents:, a mapping of names.
 func (c *Config) readAgents(path string, node *yaml.Node) error {
+	if isEmpty(node) {
+		return nil
+	}
 	if node.Kind != yaml.MappingNode {
 		return configError{path, node.Line, errors.New("agents must hold a section for each agent")}
 	}
 	c.Agents = map[string]AgentConfig{}
 	var mistakes []error
 	for name, section := range members(node) {
-		if section.Kind != yaml.MappingNode {
+		if section.Kind != yaml.MappingNode && !isEmpty(section) {
 			mistakes = append(mistakes, configError{path, section.Line,
 				fmt.Errorf("agents.%s must hold settings", name.Value)})
 			continue

@@ -46,7 +46,7 @@ func (e *examination) clients() []finding {
 		}
 	}
 	if found == nil {
-		fix := "npm install -g acpx, then signet-acp-proxy init; or signet-acp-proxy setup print AGENT --for CLIENT"
+		fix := clients.WithoutClient()
 		if here := clients.Found(); len(here) > 0 {
 			fix = "signet-acp-proxy setup " + here[0]
 		}

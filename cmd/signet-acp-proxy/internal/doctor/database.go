@@ -13,6 +13,7 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/term"
 	"github.com/Signet-AI/signet-acp-proxy/correlation"
 	"github.com/Signet-AI/signet-acp-proxy/correlation/eventlog"
+	"github.com/Signet-AI/signet-acp-proxy/memory/embedded"
 	"github.com/Signet-AI/signet-acp-proxy/migrations"
 	"github.com/Signet-AI/signet-acp-proxy/sqlite"
 )
@@ -72,11 +73,16 @@ func (e *examination) database(ctx context.Context) []finding {
 	if err != nil {
 		return broken(err)
 	}
+	memories, err := embedded.New(db, embedded.Options{}).Count(ctx)
+	if err != nil {
+		return broken(err)
+	}
 	size := int64(0)
 	if info, err := os.Stat(c.DB); err == nil {
 		size = info.Size()
 	}
-	found := fine("%s: %s, %d KiB, %s, %d live", c.DB, state, size/1024, term.Count(sessions, "session"), live)
+	found := fine("%s: %s, %d KiB, %s, %d live, %s", c.DB, state, size/1024, term.Count(sessions, "session"),
+		live, term.Count(memories, "memory"))
 	if kept, err := os.Stat(migrations.CopyOf(c.DB)); err == nil {
 		found = append(found, fine("as it was before the upgrade of %s it is %s, until %s; signet-acp-proxy restore "+
 			"puts that back", term.Local(kept.ModTime()), migrations.CopyOf(c.DB),

@@ -87,12 +87,8 @@ func (e *examination) inUse(named []string) []harness {
 			u.add(name, nil)
 		}
 	}
-	for _, name := range upstream.Names() {
-		p, _ := upstream.Lookup(name)
-		if !fetches(p.Command) && clients.OnPath(p.Command[0]) ||
-			len(p.Installed) > 0 && clients.OnPath(p.Installed[0]) {
-			u.add(name, nil)
-		}
+	for _, name := range clients.Installed(e.c) {
+		u.add(name, nil)
 	}
 	slices.SortFunc(u.all, func(a, b harness) int { return strings.Compare(a.title(), b.title()) })
 	return u.all

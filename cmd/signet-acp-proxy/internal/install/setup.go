@@ -29,10 +29,9 @@ type Steps struct {
 // SetUp makes the Signet folder and its templates, and adds entries to the clients that are found.
 func (s Steps) SetUp() error {
 	if len(clients.Found()) == 0 {
-		s.say("No client was found. A client is the program in which you talk to agents. The quickest are acpx for " +
-			"the terminal (npm install -g acpx) and the agent panels of Zed, VS Code and JetBrains IDEs. Install one " +
-			"and run signet-acp-proxy init again. To set up any other: signet-acp-proxy setup print AGENT " +
-			"--for CLIENT.")
+		s.say("No client was found. A client is the program in which you talk to agents, such as acpx for the "+
+			"terminal or the agent panel of Zed, VS Code or a JetBrains IDE. Install one and run signet-acp-proxy "+
+			"init again. The quickest: %s.", clients.WithoutClient())
 		fmt.Fprintln(s.Std.Out)
 	}
 	if err := s.folder(); err != nil {

@@ -16,7 +16,8 @@ import (
 func Conversation(s runtime.Listed, said []runtime.Entry, screen term.Screen) error {
 	var b strings.Builder
 	p := func(format string, args ...any) { fmt.Fprintf(&b, format, args...) }
-	head := fmt.Sprintf("%s · %s · %s · %s", s.ACPID, s.Harness, runtime.HomeShort(s.Cwd), term.Count(s.Turns, "turn"))
+	head := fmt.Sprintf("%s · %s · %s · %s", s.ACPID, runtime.HarnessName(s.Harness), runtime.HomeShort(s.Cwd),
+		term.Count(s.Turns, "turn"))
 	p("%s\n", screen.Paint(term.Bold, term.Wrap(chars.Printable(head), screen.Width, 0)))
 	turn := 0
 	for _, e := range said {
@@ -50,7 +51,7 @@ func entry(s runtime.Listed, e runtime.Entry, screen term.Screen) string {
 		}
 		p("%s\n%s\n", screen.Paint(term.Bold, who), body(e.Text, "  ", screen))
 	case runtime.Assistant:
-		p("%s\n", screen.Paint(term.Green, cmp.Or(chars.Printable(s.Harness), "Agent")))
+		p("%s\n", screen.Paint(term.Green, cmp.Or(chars.Printable(runtime.HarnessName(s.Harness)), "Agent")))
 		if e.Text != "" {
 			p("%s\n", body(e.Text, "  ", screen))
 		}

@@ -13,12 +13,8 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/memory/embedded"
 )
 
-// Memories prints memories as a table.
+// Memories prints memories, of which there is one at least, as a table.
 func Memories(ctx context.Context, d *runtime.Data, std term.Streams, all []embedded.Memory) error {
-	if len(all) == 0 {
-		std.Say("nothing found: signet-acp-proxy memory list shows what is kept, sessions what was said")
-		return nil
-	}
 	s := term.On(std.Out)
 	rules := all[0].Said > 0 // what stands as a rule, and nothing else
 	t := &term.Table{Columns: []term.Column{
@@ -70,7 +66,7 @@ func Memory(
 	}
 	l.Add("said by", m.Origin)
 	l.Add("came by", m.Source)
-	l.Add("harness", m.Harness)
+	l.Add("harness", runtime.HarnessName(m.Harness))
 	l.Add("signet key", m.Session)
 	l.Add("tags", m.Tags)
 	l.Add("about", m.Context)
@@ -98,7 +94,7 @@ func Memory(
 // AgentNotes prints the notes that agents keep for themselves, with their place.
 func AgentNotes(rows []runtime.NoteRow, std term.Streams) error {
 	if len(rows) == 0 {
-		std.Say("nothing found: agents keep their notes in their own folders (docs/backfill.md)")
+		std.Say("no notes found in the folders of Claude Code and Codex")
 		return nil
 	}
 	t := &term.Table{Columns: []term.Column{

@@ -42,7 +42,7 @@ func TestPrinted(t *testing.T) {
 	working := delegation.Row{ID: "01L", Agent: "gemini", State: "running", Progress: "reading", Started: at,
 		Paths: []string{"c.go"}, Usage: delegation.Usage{Turns: 1}}
 	listed := func(id, parent string, state correlation.State, live bool) runtime.Listed {
-		s := runtime.Listed{Session: correlation.Session{ACPID: id, Harness: "codex", Cwd: "/home/robin/src/kiln", Turns: 3,
+		s := runtime.Listed{Session: correlation.Session{ACPID: id, Harness: "@agentclientprotocol/codex-acp", Cwd: "/home/robin/src/kiln", Turns: 3,
 			State: state, Live: live, LastActive: at}, Title: "How hot is the kiln?", Short: id[:4], Parent: parent}
 		s.ID = int64(len(id))
 		return s
@@ -139,7 +139,6 @@ func TestPrinted(t *testing.T) {
 					"tool": []byte(`{"status":"failed","locations":["a.go","b.go"]}`), "none": []byte(`null`), "empty": []byte(`{"a":""}`),
 					"odd": []byte(`[1,"x"]`)}}, s)
 			}},
-			{"nothing found", func(s term.Screen) error { return Memories(t.Context(), nil, std, nil) }},
 			{"rules", func(term.Screen) error {
 				return Memories(t.Context(), nil, std, []embedded.Memory{{ID: "m1", Content: "Lower case.", Created: at, Said: 3,
 					Scope: "go", Project: "/src/kiln"}, {ID: "m2", Content: "Short.", Created: at, Said: 1, Personal: true}, {ID: "m3"}})
@@ -147,7 +146,7 @@ func TestPrinted(t *testing.T) {
 			{"a memory", func(term.Screen) error {
 				old := embedded.Memory{ID: "m0", Content: "1220 degrees.", Created: at}
 				return Memory(t.Context(), d, std, embedded.Memory{ID: "m1", Content: "1240\n degrees.", Type: "fact", Project: "/src/kiln",
-					Personal: true, Origin: "user", Source: "turn", Harness: "codex", Session: "acp-1", Tags: "a,b", Context: "heat",
+					Personal: true, Origin: "user", Source: "turn", Harness: "@zed-industries/claude-code-acp", Session: "acp-1", Tags: "a,b", Context: "heat",
 					Importance: 0.5, Rating: -0.25, Ratings: 2, Created: at, Updated: at.Add(time.Hour)}, []embedded.Memory{old})
 			}},
 			{"a memory of nobody", func(term.Screen) error { return Memory(t.Context(), d, std, embedded.Memory{ID: "m2"}, nil) }},

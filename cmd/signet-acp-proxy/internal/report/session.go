@@ -22,7 +22,7 @@ func Session(v runtime.Shown, s term.Screen) error {
 		l.Add("earlier keys", fmt.Sprint(v.Keys[:len(v.Keys)-1]))
 	}
 	l.Add("acpx record", v.ACPXRecordID)
-	l.Add("harness", v.Harness+versioned(v.AgentVersion))
+	l.Add("harness", runtime.HarnessName(v.Harness)+versioned(v.AgentVersion))
 	if v.Client != "" {
 		l.Add("client", v.Client+versioned(v.ClientVersion))
 	}
@@ -35,11 +35,7 @@ func Session(v runtime.Shown, s term.Screen) error {
 	l.Add("continued by", v.ContinuedBy)
 	l.Add("folder", v.Cwd)
 	l.Add("project", v.Project)
-	state := v.State
-	if v.Live {
-		state = "live, " + state
-	}
-	l.Add("state", state)
+	l.Add("context", contextOf(correlation.State(v.State), v.Live))
 	l.Add("turns", strconv.Itoa(v.Turns))
 	l.Add("started", term.Local(v.Started))
 	l.Add("last active", term.Local(v.LastActive))
@@ -103,7 +99,7 @@ func versioned(version string) string {
 // Injected prints the inserted texts, oldest first, byte for byte.
 func Injected(inserted []correlation.Injection, s correlation.Session, std term.Streams) error {
 	if len(inserted) == 0 {
-		std.Say("nothing was injected into %s (%s)", s.ACPID, s.State)
+		std.Say("nothing was injected into %s", s.ACPID)
 	}
 	for _, in := range inserted {
 		if _, err := io.WriteString(std.Out, in.Text); err != nil {

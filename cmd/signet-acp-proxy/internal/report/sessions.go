@@ -3,7 +3,7 @@
 package report
 
 import (
-	"fmt"
+	"cmp"
 	"strconv"
 	"strings"
 
@@ -28,8 +28,8 @@ func Sessions(all []runtime.Listed, s term.Screen) error {
 		if one.depth > 0 {
 			title = strings.Repeat("  ", one.depth-1) + "└ " + title
 		}
-		t.Add(id, title, one.Harness, term.Local(one.LastActive), strconv.Itoa(one.Turns),
-			contextOf(one.Session), runtime.HomeShort(one.Cwd))
+		t.Add(id, title, runtime.HarnessName(one.Harness), term.Local(one.LastActive), strconv.Itoa(one.Turns),
+			contextOf(one.State, one.Live), runtime.HomeShort(one.Cwd))
 	}
 	return t.Print(s)
 }
@@ -71,21 +71,19 @@ func tree(all []runtime.Listed) []branch {
 	return branches
 }
 
-// contextOf says in words what a session has been told.
-func contextOf(s correlation.Session) string {
+// contextOf says in words what became of a session's context.
+func contextOf(state correlation.State, live bool) string {
 	text := map[correlation.State]string{
-		correlation.Armed:         "not yet",
-		correlation.IdentityGiven: "identity; memories follow",
-		correlation.InFlight:      "on its way",
-		correlation.Doubt:         "sent, perhaps lost",
-		correlation.Done:          "given",
-		correlation.Off:           "none wanted",
-	}[s.State]
-	if text == "" {
-		text = string(s.State)
-	}
-	if s.Live {
-		return fmt.Sprintf("%s, live", text)
+		correlation.Armed:         "not added yet",
+		correlation.IdentityGiven: "identity added",
+		correlation.InFlight:      "being added",
+		correlation.Doubt:         "perhaps lost",
+		correlation.Done:          "added",
+		correlation.Off:           "off",
+	}[state]
+	text = cmp.Or(text, string(state))
+	if live {
+		return text + ", live"
 	}
 	return text
 }

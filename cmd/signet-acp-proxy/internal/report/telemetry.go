@@ -15,7 +15,9 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/telemetry"
 )
 
-// Usage prints sums of usage; a dash stands for what nobody reported.
+const notReported = "–"
+
+// Usage prints sums of usage.
 func Usage(sums []telemetry.Sum, by string, s term.Screen) error {
 	t := &term.Table{Columns: []term.Column{
 		{Title: strings.ToUpper(by), Least: 12, Left: by == telemetry.ByProject}, {Title: "SESSIONS", Spare: 2},
@@ -24,7 +26,7 @@ func Usage(sums []telemetry.Sum, by string, s term.Screen) error {
 	}}
 	number := func(n *int64) string {
 		if n == nil {
-			return "-"
+			return notReported
 		}
 		return strconv.FormatInt(*n, 10)
 	}
@@ -34,9 +36,14 @@ func Usage(sums []telemetry.Sum, by string, s term.Screen) error {
 			key = cmp.Or(runtime.HomeShort(key), "(none)")
 		}
 		t.Add(key, strconv.Itoa(u.Sessions), strconv.Itoa(u.Turns), strconv.Itoa(u.Counted), number(u.InputTokens),
-			number(u.OutputTokens), cmp.Or(u.Price(), "-"), telemetry.Bytes(u.MemoryBytes))
+			number(u.OutputTokens), cmp.Or(u.Price(), notReported), telemetry.Bytes(u.MemoryBytes))
 	}
-	return t.Print(s)
+	whole := !slices.ContainsFunc(sums, func(u telemetry.Sum) bool { return u.InputTokens == nil || u.Price() == "" })
+	if err := t.Print(s); err != nil || whole {
+		return err
+	}
+	_, err := fmt.Fprintln(s.W, notReported+" = not reported")
+	return err
 }
 
 // Event prints an event on one line, in words.

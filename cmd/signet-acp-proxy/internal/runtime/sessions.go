@@ -16,6 +16,7 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/correlation"
 	"github.com/Signet-AI/signet-acp-proxy/memory"
 	"github.com/Signet-AI/signet-acp-proxy/telemetry"
+	"github.com/Signet-AI/signet-acp-proxy/upstream"
 )
 
 // A SessionFilter says which sessions to list; the zero value lists all.
@@ -291,6 +292,14 @@ func conversation(rows map[int64]correlation.Session, s correlation.Session) []i
 // names.
 func isHarness(harness, name string) bool {
 	return strings.EqualFold(harness, name) || config.Canonical(harness) == config.Canonical(name)
+}
+
+// HarnessName is the name that people type for a harness, by its own name; that itself where it is not known.
+func HarnessName(harness string) string {
+	if p, known := upstream.Lookup(harness); known {
+		return p.Name
+	}
+	return harness
 }
 
 // saidAll reports whether each word was said in the conversation, or stands in the session's title or folder.
