@@ -50,6 +50,7 @@ func record(t *testing.T, base []byte, held bool) *recording {
 		r.had = len(b.query(`SELECT 1 FROM turns`))
 	}
 	if held {
+		b.set("SIGNET_ACP_HOLD=300ms") // each prompt waits that long
 		db, err := sql.Open("sqlite3", "file:"+b.database())
 		must(b, err)
 		defer db.Close()
