@@ -30,9 +30,7 @@ type recorder struct {
 	*env
 	onClosed func() // called when the closing of sessions was recorded
 
-	wake    chan struct{}      // record after minRest
-	later   chan struct{}      // record within recordEvery
-	full    chan struct{}      // record at once: much waits
+	due     *alarm
 	flushes chan chan struct{} // record at once, and close the channel
 	stop    chan struct{}
 	stopped chan struct{}
@@ -45,54 +43,28 @@ type recorder struct {
 
 func newRecorder(e *env) *recorder {
 	return &recorder{
-		env:  e,
-		wake: make(chan struct{}, 1), later: make(chan struct{}, 1), full: make(chan struct{}, 1),
+		env: e, due: newAlarm(),
 		flushes: make(chan chan struct{}), stop: make(chan struct{}), stopped: make(chan struct{}),
 		answers: map[*session.Turn]*privacy.Stream{},
 	}
 }
 
 // hurry asks the recorder to record. It never blocks.
-func (r *recorder) hurry(when session.Urgency) {
-	switch when {
-	case session.Soon:
-		wake(r.wake)
-	case session.Later:
-		wake(r.later)
-	case session.Now:
-		wake(r.full)
-	}
-}
-
-func wake(c chan struct{}) {
-	select {
-	case c <- struct{}{}:
-	default:
-	}
-}
+func (r *recorder) hurry(when session.Urgency) { r.due.set(when) }
 
 // run is the recorder's goroutine.
 func (r *recorder) run() {
 	defer close(r.stopped)
-	var timer, rested <-chan time.Time
-	wake := r.wake
+	timer := time.NewTimer(recordEvery)
+	timer.Stop()
 	for {
 		select {
-		case <-wake:
-			began := time.Now()
+		case <-r.due.changed:
+			timer.Reset(r.due.in())
+		case began := <-timer.C:
+			r.due.clear()
 			r.record()
-			wake, rested = nil, time.After(max(minRest, pace.Rest(time.Since(began))))
-		case <-r.full:
-			r.record()
-		case <-rested:
-			wake, rested = r.wake, nil
-		case <-r.later:
-			if timer == nil {
-				timer = time.After(recordEvery)
-			}
-		case <-timer:
-			timer = nil
-			r.record()
+			r.due.rest(max(minRest, pace.Rest(time.Since(began))))
 		case done := <-r.flushes:
 			r.recordFor(done)
 		case <-r.stop:
