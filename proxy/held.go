@@ -2,6 +2,7 @@ package proxy
 
 import (
 	"context"
+	"runtime"
 	"runtime/debug"
 	"time"
 
@@ -46,15 +47,27 @@ func (h *heldPrompt) logLeft(in *session.Injection) {
 	log.Bool("injected", in != nil).Msg("prompt")
 }
 
-// giveBack returns the memory of a large prompt to the system; the runtime would keep it for minutes.
+// giveBack returns the memory of a large prompt to the system; the runtime would keep it for minutes. It tries again
+// while the harness is still reading the prompt, or its words are still to be recorded.
 func giveBack(ctx context.Context) {
-	timer := time.NewTimer(giveBackAfter)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
+	var stats runtime.MemStats
+	for after := giveBackAfter; after <= giveBackLast; after *= 2 {
+		timer := time.NewTimer(after)
+		select {
+		case <-timer.C:
+		case <-ctx.Done():
+			timer.Stop()
+			return
+		}
 		debug.FreeOSMemory()
-	case <-ctx.Done():
+		if runtime.ReadMemStats(&stats); stats.HeapAlloc < largeHeap {
+			return
+		}
 	}
 }
 
-const giveBackAfter = time.Second
+const (
+	giveBackAfter = time.Second
+	giveBackLast  = 32 * time.Second
+	largeHeap     = 8 << 20 // bytes: an idle relay has 3 MB
+)

@@ -118,3 +118,13 @@ var blocksOfAlto = regexp.MustCompile(`\{"type":"text","text":"<signet-memory (?
 func withoutBlocks(sent string) (rest string, n int) {
 	return blocksOfAlto.ReplaceAllString(sent, ""), len(blocksOfAlto.FindAllString(sent, -1))
 }
+
+// A prompt that is too long to be held is not kept in memory once it has passed.
+func TestTooLongIsLetGo(t *testing.T) {
+	q := armed(t, newSource())
+	q.up.heldAs = heldFrame{method: methodPrompt}
+	q.up.TooLong([]byte(promptTo("s2", `[{"type":"text","text":"hi"}]`)))
+	if q.up.head.Method != nil || q.up.head.Session != nil {
+		t.Error("its head still points into it")
+	}
+}

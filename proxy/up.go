@@ -159,7 +159,9 @@ func (u *up) TooLong(b []byte) wire.Verdict {
 		return wire.Pass
 	}
 	u.tasks.run("giving memory back", giveBack)
-	return u.judgePrompt(true)
+	v := u.judgePrompt(true)
+	u.head = frame.Head{} // its slices keep the line in memory
+	return v
 }
 
 // A tappedInput is a frame with text of the user that is read after it was forwarded: a prompt, or without a turn a
