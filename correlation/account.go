@@ -47,19 +47,19 @@ type SessionName struct {
 }
 
 // Names returns the names of the scope's sessions, whenever they were.
-func (s *Store) Names(ctx context.Context, in Scope) ([]SessionName, error) {
-	return collect(ctx, s, "reading sessions", func(row sqlite.Row) (n SessionName, err error) {
+func (s Book) Names(ctx context.Context, in Scope) ([]SessionName, error) {
+	return collect(ctx, s.db, "reading sessions", func(row sqlite.Row) (n SessionName, err error) {
 		return n, row.Scan(&n.ID, &n.Harness, &n.Project, &n.ACPID)
 	}, `SELECT id, harness, project, acp_id FROM sessions WHERE `+in.where("id"), in.sessions())
 }
 
 // Harnesses returns the names of the harnesses that sessions have had.
-func (s *Store) Harnesses(ctx context.Context) ([]string, error) {
-	return collect(ctx, s, "reading names of harnesses", sqlite.One[string], `SELECT DISTINCT harness FROM sessions`)
+func (s Book) Harnesses(ctx context.Context) ([]string, error) {
+	return collect(ctx, s.db, "reading names of harnesses", sqlite.One[string], `SELECT DISTINCT harness FROM sessions`)
 }
 
 // TurnStarts calls do with the session and the beginning of each turn in the scope.
-func (s *Store) TurnStarts(ctx context.Context, in Scope, do func(session int64, at time.Time)) error {
+func (s Book) TurnStarts(ctx context.Context, in Scope, do func(session int64, at time.Time)) error {
 	err := sqlite.Each(ctx, s.db, func(row sqlite.Row) error {
 		var session, at int64
 		err := row.Scan(&session, &at)
@@ -71,7 +71,7 @@ func (s *Store) TurnStarts(ctx context.Context, in Scope, do func(session int64,
 }
 
 // InsertedBytes calls do with the session, the time and the size of each injection in the scope that was not refused.
-func (s *Store) InsertedBytes(ctx context.Context, in Scope, do func(session int64, at time.Time, size int64)) error {
+func (s Book) InsertedBytes(ctx context.Context, in Scope, do func(session int64, at time.Time, size int64)) error {
 	err := sqlite.Each(ctx, s.db, func(row sqlite.Row) error {
 		var session, at, size int64
 		err := row.Scan(&session, &at, &size)
@@ -95,7 +95,7 @@ type UsageReport struct {
 
 // UsageReports calls do with all reports of the scope's sessions, by session and in order. Of the harnesses named it
 // looks up the process that reported, which takes longer.
-func (s *Store) UsageReports(ctx context.Context, in Scope, processOf []string, do func(UsageReport)) error {
+func (s Book) UsageReports(ctx context.Context, in Scope, processOf []string, do func(UsageReport)) error {
 	err := sqlite.Each(ctx, s.db, func(row sqlite.Row) error {
 		var r UsageReport
 		var at int64

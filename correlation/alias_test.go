@@ -67,7 +67,7 @@ func TestAlias(t *testing.T) {
 		t.Errorf("opened again it is %+v", got)
 	}
 	for _, name := range []string{"listed", "list"} {
-		if got, err := b.Resolve(t.Context(), name); err != nil || got.ID != of.ID {
+		if got, err := b.Book().Resolve(t.Context(), name); err != nil || got.ID != of.ID {
 			t.Errorf("by %q a person finds %+v, %v", name, got, err)
 		}
 	}

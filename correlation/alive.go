@@ -93,7 +93,7 @@ func Alive(live, process string) (bool, error) {
 
 // alive is Alive, and true if that cannot be found out: waiting for a dead process costs time, but taking over the work
 // of a living one does it twice.
-func (s *Store) alive(process string) bool {
+func (s *core) alive(process string) bool {
 	if s.live == "" {
 		return true
 	}
@@ -105,7 +105,7 @@ func (s *Store) alive(process string) bool {
 }
 
 // liveSessions returns by id whether a living process holds a session; sessions that none holds may be missing.
-func (s *Store) liveSessions(ctx context.Context) (map[int64]bool, error) {
+func (s *core) liveSessions(ctx context.Context) (map[int64]bool, error) {
 	type attachment struct {
 		session int64
 		process string

@@ -20,7 +20,7 @@ type Batch struct {
 	Changes
 	ctx     context.Context
 	tx      *sql.Tx
-	store   Store // a copy, with the time of the event as its clock
+	store   core // a copy, with the time of the event as its clock
 	process string
 
 	// caches, because a query costs more than a change
@@ -45,7 +45,7 @@ func (s *Store) Batch(ctx context.Context, process string, f func(*Batch) error)
 	return sqlite.Write(ctx, s.db, "writing events", func(tx *sql.Tx) error {
 		b := &Batch{
 			Changes: Changes{Gone: map[int]bool{}, Opened: map[int]int64{}},
-			ctx:     ctx, tx: tx, store: *s, process: process,
+			ctx:     ctx, tx: tx, store: *s.core, process: process,
 			sessions: map[int]int64{}, turns: map[int]turnOf{},
 			answers: map[int64]*answer{}, active: map[int64]time.Time{},
 		}

@@ -12,14 +12,14 @@ import (
 // What delegations ask of the sessions on their two sides.
 
 // OpenTurn returns the row of the turn that the session with a key is in, 0 for none.
-func (s *Store) OpenTurn(ctx context.Context, key string) (turn int64, err error) {
-	return value[int64](ctx, s, "looking for the turn under way",
+func (s Book) OpenTurn(ctx context.Context, key string) (turn int64, err error) {
+	return value[int64](ctx, s.db, "looking for the turn under way",
 		`SELECT coalesce(max(id), 0) FROM turns WHERE key = ? AND ended = 0 AND ?1 <> ''`, key)
 }
 
 // TurnStands returns how a turn has stopped, "" for not yet, and whether the process that it began in still has its
 // session open.
-func (s *Store) TurnStands(ctx context.Context, turn int64) (stop string, open bool, err error) {
+func (s Book) TurnStands(ctx context.Context, turn int64) (stop string, open bool, err error) {
 	err = s.db.QueryRowContext(ctx, `SELECT iif(ended > 0, stop, ''), EXISTS (SELECT 1 FROM attachments a
 		WHERE a.session = t.session AND a.process = t.process AND a.closed = 0) FROM turns t WHERE id = ?`,
 		turn).Scan(&stop, &open)
@@ -30,21 +30,21 @@ func (s *Store) TurnStands(ctx context.Context, turn int64) (stop string, open b
 }
 
 // Worker returns the session of a child by its ACP id: one that this key has called, else the newest; 0 for none.
-func (s *Store) Worker(ctx context.Context, acpID, callerKey string) (session int64, err error) {
+func (s Book) Worker(ctx context.Context, acpID, callerKey string) (session int64, err error) {
 	session, err = sqlite.Optional[int64](s.db.QueryRowContext(ctx, `SELECT id FROM sessions
 		WHERE acp_id = ? AND acp_id <> '' ORDER BY parent_key = ? DESC, id DESC LIMIT 1`, acpID, callerKey))
 	return session, sqlite.While("looking for a session", err)
 }
 
 // WasInserted reports whether an item whose id contains a text went into any session since a time.
-func (s *Store) WasInserted(ctx context.Context, item string, since time.Time) (was bool, err error) {
-	return value[bool](ctx, s, "reading what was inserted", `SELECT EXISTS (SELECT 1 FROM injections
+func (s Book) WasInserted(ctx context.Context, item string, since time.Time) (was bool, err error) {
+	return value[bool](ctx, s.db, "reading what was inserted", `SELECT EXISTS (SELECT 1 FROM injections
 		WHERE at >= ? AND outcome <> ? AND instr(items, ?) > 0)`, sqlite.Stamp(since), WasRefused, item)
 }
 
 // KeysOnwards returns the keys of the session that has or had a key, and of all that continue it.
-func (s *Store) KeysOnwards(ctx context.Context, key string) ([]string, error) {
-	return collect(ctx, s, "reading keys", sqlite.One[string], `WITH RECURSIVE onwards (id) AS (
+func (s Book) KeysOnwards(ctx context.Context, key string) ([]string, error) {
+	return collect(ctx, s.db, "reading keys", sqlite.One[string], `WITH RECURSIVE onwards (id) AS (
 			SELECT session FROM session_keys WHERE key = ? AND session IS NOT NULL
 			UNION SELECT s.id FROM onwards o JOIN sessions s ON s.continue_of = o.id
 			UNION SELECT h.taken_by FROM onwards o JOIN handoffs h ON h.session = o.id AND h.taken_by > 0)

@@ -62,7 +62,7 @@ func (s Step) settles() bool {
 }
 
 // nextState looks a step up in the table of states, and logs one that is not in it.
-func (s *Store) nextState(id int64, have State, step Step) (State, Outcome, error) {
+func (s *core) nextState(id int64, have State, step Step) (State, Outcome, error) {
 	next, outcome, ok := have.On(step)
 	if !ok {
 		return have, Unsettled, s.illegal(id, have, step)
@@ -70,7 +70,7 @@ func (s *Store) nextState(id int64, have State, step Step) (State, Outcome, erro
 	return next, outcome, nil
 }
 
-func (s *Store) illegal(id int64, have State, step Step) error {
+func (s *core) illegal(id int64, have State, step Step) error {
 	err := &StepError{have, step.Name}
 	s.log.Error().Int64("session", id).Str("state", string(have)).Str("event", string(step.Name)).
 		Msg("this cannot happen in this state; nothing was changed")
@@ -97,7 +97,7 @@ func (s *Store) State(ctx context.Context, id int64) (State, error) {
 }
 
 // freshState reads a session's state, after putting what a dead process left in flight in doubt.
-func (s *Store) freshState(ctx context.Context, tx *sql.Tx, id int64) (State, error) {
+func (s *core) freshState(ctx context.Context, tx *sql.Tx, id int64) (State, error) {
 	var have State
 	var by string
 	err := tx.QueryRowContext(ctx, `SELECT state, claim_by FROM sessions WHERE id = ?`, id).Scan(&have, &by)
@@ -116,7 +116,7 @@ func (s *Store) freshState(ctx context.Context, tx *sql.Tx, id int64) (State, er
 
 // diedInTurn puts the sessions that a process left in flight in doubt. The claims stay its own: events that it recorded
 // before it died may be folded in later, and settle them (step).
-func (s *Store) diedInTurn(ctx context.Context, tx *sql.Tx, process string) error {
+func (s *core) diedInTurn(ctx context.Context, tx *sql.Tx, process string) error {
 	type claim struct {
 		session, id int64
 		from        State

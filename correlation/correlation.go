@@ -57,8 +57,24 @@ type Options struct {
 	Log    zerolog.Logger
 }
 
-// A Store is the tables of package migrations, seen from here. It owns neither the database nor its connection.
-type Store struct {
+// A Store is the tables of package migrations as those see it that record and keep: relays, importers, whoever forgets
+// and prunes. It owns neither the database nor its connection.
+type Store struct{ *core }
+
+// A Book is what those ask of the same tables that only read: pages, reports, delegations.
+type Book struct{ *core }
+
+// Debts are what those do with them that deliver.
+type Debts struct{ *core }
+
+// Book returns the store's Book.
+func (s *Store) Book() Book { return Book{s.core} }
+
+// Debts returns the store's Debts.
+func (s *Store) Debts() Debts { return Debts{s.core} }
+
+// core is what they have in common.
+type core struct {
 	db     *sql.DB
 	live   string
 	path   string // the database's
@@ -75,7 +91,7 @@ func New(db *sql.DB, o Options) *Store {
 	if o.Schema == nil {
 		o.Schema = func(context.Context, *sql.DB) error { return nil }
 	}
-	return &Store{db: db, live: o.LiveDir, path: o.Path, schema: o.Schema, now: o.Now, log: o.Log}
+	return &Store{&core{db: db, live: o.LiveDir, path: o.Path, schema: o.Schema, now: o.Now, log: o.Log}}
 }
 
 // SyncLog has the system bring the database's log to the disk itself, and returns the log's size. What is only
@@ -104,10 +120,10 @@ func (s *Store) Schema(ctx context.Context) error {
 const schemaLimit = time.Second
 
 // LiveDir is the folder of the locks, and of the spill files, of living processes; "" for none.
-func (s *Store) LiveDir() string { return s.live }
+func (s *core) LiveDir() string { return s.live }
 
 // write runs f in a transaction. doing says in the error what was being done.
-func (s *Store) write(ctx context.Context, doing string, f func(tx *sql.Tx) error) error {
+func (s *core) write(ctx context.Context, doing string, f func(tx *sql.Tx) error) error {
 	var changed error // committed all the same: freshState may have put a dead process's session in doubt
 	err := sqlite.Write(ctx, s.db, doing, func(tx *sql.Tx) error {
 		err := f(tx)
@@ -123,7 +139,7 @@ func (s *Store) write(ctx context.Context, doing string, f func(tx *sql.Tx) erro
 }
 
 // mustChange is write for a single statement. It returns none if that changes no row.
-func (s *Store) mustChange(ctx context.Context, doing string, none error, query string, args ...any) error {
+func (s *core) mustChange(ctx context.Context, doing string, none error, query string, args ...any) error {
 	return s.write(ctx, doing, func(tx *sql.Tx) error { return sqlite.MustHit(ctx, tx, none, query, args...) })
 }
 
@@ -137,14 +153,14 @@ func orNotFound(err error) error {
 
 // collect is sqlite.Collect with an error that says what was being done.
 func collect[T any](
-	ctx context.Context, s *Store, doing string, scan func(sqlite.Row) (T, error), query string, args ...any,
+	ctx context.Context, q sqlite.Querier, doing string, scan func(sqlite.Row) (T, error), query string, args ...any,
 ) ([]T, error) {
-	all, err := sqlite.Collect(ctx, s.db, scan, query, args...)
+	all, err := sqlite.Collect(ctx, q, scan, query, args...)
 	return all, sqlite.While(doing, err)
 }
 
 // value returns the only column of a query's only row, with such an error.
-func value[T any](ctx context.Context, s *Store, doing, query string, args ...any) (T, error) {
-	v, err := sqlite.One[T](s.db.QueryRowContext(ctx, query, args...))
+func value[T any](ctx context.Context, q sqlite.Querier, doing, query string, args ...any) (T, error) {
+	v, err := sqlite.One[T](q.QueryRowContext(ctx, query, args...))
 	return v, sqlite.While(doing, err)
 }

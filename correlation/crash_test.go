@@ -84,16 +84,16 @@ func runWorker() {
 	fmt.Println("READY")
 	for {
 		orExit(s.SweepDead(ctx, nil))
-		d, err := s.TakeUp(ctx)
+		d, err := s.Debts().TakeUp(ctx)
 		if errors.Is(err, ErrNothingDue) {
 			time.Sleep(time.Millisecond)
 			continue
 		}
 		orExit(0, err)
-		post := orExit(s.Select(ctx, d))
-		orExit(0, s.Attempt(ctx, d, post))
+		post := orExit(s.Debts().Select(ctx, d))
+		orExit(0, s.Debts().Attempt(ctx, d, post))
 		fmt.Println("POST", d.ID)
-		orExit(0, s.Delivered(ctx, d, post, ""))
+		orExit(0, s.Debts().Delivered(ctx, d, post, ""))
 		for _, turn := range post.Turns {
 			fmt.Println("DELIVERED", turn.ID)
 		}
@@ -200,9 +200,9 @@ func TestKill(t *testing.T) {
 	}
 
 	for {
-		d, err := b.TakeUp(t.Context())
+		d, err := b.Debts().TakeUp(t.Context())
 		if errors.Is(err, ErrNothingDue) {
-			next, open, err := b.Due(t.Context())
+			next, open, err := b.Debts().Due(t.Context())
 			check(t, err)
 			if open == 0 {
 				break
@@ -211,7 +211,7 @@ func TestKill(t *testing.T) {
 			continue
 		}
 		check(t, err)
-		check(t, b.Delivered(t.Context(), d, b.attempt(d), ""))
+		check(t, b.Debts().Delivered(t.Context(), d, b.attempt(d), ""))
 	}
 	if n := b.count("SELECT count(*) FROM turns WHERE daemon_delivery = 0"); n != 0 {
 		t.Errorf("%d turns were never delivered", n)

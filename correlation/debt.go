@@ -93,14 +93,14 @@ func (d Debt) column() string {
 	return "daemon_delivery"
 }
 
-// Debts returns the debts of a session and of those that it continues, oldest first.
-func (s *Store) Debts(ctx context.Context, session int64) ([]Debt, error) {
-	return collect(ctx, s, "listing debts", scanDebt, ancestors("continue_of")+` SELECT `+debtColumns+`
+// DebtsOf returns the debts of a session and of those that it continues, oldest first.
+func (s Book) DebtsOf(ctx context.Context, session int64) ([]Debt, error) {
+	return collect(ctx, s.db, "listing debts", scanDebt, ancestors("continue_of")+` SELECT `+debtColumns+`
 		FROM debts d WHERE d.session IN ancestors ORDER BY d.id`, session)
 }
 
 // Outstanding returns the debts that are open, dead, or unknown for good, oldest first.
-func (s *Store) Outstanding(ctx context.Context) ([]Debt, error) {
-	return collect(ctx, s, "listing debts", scanDebt, `SELECT `+debtColumns+` FROM debts d
+func (s Debts) Outstanding(ctx context.Context) ([]Debt, error) {
+	return collect(ctx, s.db, "listing debts", scanDebt, `SELECT `+debtColumns+` FROM debts d
 		WHERE d.done = 0 OR d.state IN (?, ?) ORDER BY d.id`, Dead, Unknown)
 }

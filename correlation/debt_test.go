@@ -34,14 +34,14 @@ func (b *bench) saidTo(acpID string, turns int, info ProcessInfo) Session {
 
 func (b *bench) takeUp() Debt {
 	b.tb.Helper()
-	d, err := b.TakeUp(b.ctx())
+	d, err := b.Debts().TakeUp(b.ctx())
 	check(b.tb, err)
 	return d
 }
 
 func (b *bench) nothingDue() {
 	b.tb.Helper()
-	if d, err := b.TakeUp(b.ctx()); !errors.Is(err, ErrNothingDue) {
+	if d, err := b.Debts().TakeUp(b.ctx()); !errors.Is(err, ErrNothingDue) {
 		b.tb.Fatalf("took up %+v, %v, want nothing", d, err)
 	}
 }
@@ -49,14 +49,14 @@ func (b *bench) nothingDue() {
 // attempt posts what a debt holds, as far as the database knows.
 func (b *bench) attempt(d Debt) Selection {
 	b.tb.Helper()
-	post := must(b.Select(b.ctx(), d))(b.tb)
-	check(b.tb, b.Attempt(b.ctx(), d, post))
+	post := must(b.Debts().Select(b.ctx(), d))(b.tb)
+	check(b.tb, b.Debts().Attempt(b.ctx(), d, post))
 	return post
 }
 
 func (b *bench) only(session int64) Debt {
 	b.tb.Helper()
-	all := must(b.Debts(b.ctx(), session))(b.tb)
+	all := must(b.Book().DebtsOf(b.ctx(), session))(b.tb)
 	if len(all) != 1 {
 		b.tb.Fatalf("%d debts", len(all))
 	}
@@ -79,45 +79,45 @@ func TestOutcomes(t *testing.T) {
 		waits   bool
 	}{
 		{name: "delivered", come: func(b *bench, d Debt, post Selection) error {
-			return b.Delivered(b.ctx(), d, post, `{"queued":true}`)
+			return b.Debts().Delivered(b.ctx(), d, post, `{"queued":true}`)
 		}, state: Delivered, reply: `{"queued":true}`, taken: true},
 		{name: "dropped", come: func(b *bench, d Debt, post Selection) error {
-			return b.Dropped(b.ctx(), d, post, `{"memoriesSaved":0}`, "under 500 characters")
+			return b.Debts().Dropped(b.ctx(), d, post, `{"memoriesSaved":0}`, "under 500 characters")
 		}, state: Dropped, reply: `{"memoriesSaved":0}`, err: "under 500 characters", taken: true, isNew: 2},
 		{name: "refused", come: func(b *bench, d Debt, post Selection) error {
-			return b.Retry(b.ctx(), d, "connection refused")
+			return b.Debts().Retry(b.ctx(), d, "connection refused")
 		}, state: Owed, open: true, due: time.Second, err: "connection refused", isNew: 2, mention: true},
 		{name: "later", come: func(b *bench, d Debt, post Selection) error {
-			return b.Later(b.ctx(), d, "duplicateSessionEnd", 30*time.Minute)
+			return b.Debts().Later(b.ctx(), d, "duplicateSessionEnd", 30*time.Minute)
 		}, state: Owed, open: true, due: 30 * time.Minute, err: "duplicateSessionEnd", isNew: 2, mention: true,
 			waits: true},
 		{name: "broken off", come: func(b *bench, d Debt, post Selection) error {
-			return b.BrokeOff(b.ctx(), d, "a fault")
+			return b.Debts().BrokeOff(b.ctx(), d, "a fault")
 		}, state: Owed, open: true, due: time.Second, err: "a fault", isNew: 2, mention: true},
 		{name: "unanswered", come: func(b *bench, d Debt, post Selection) error {
-			return b.Unanswered(b.ctx(), d, "timeout")
+			return b.Debts().Unanswered(b.ctx(), d, "timeout")
 		}, state: Unknown, open: true, due: time.Second, err: "timeout", isNew: 2, mention: true},
 		{name: "unanswered twice", come: func(b *bench, d Debt, post Selection) error {
-			check(b.tb, b.Unanswered(b.ctx(), d, "timeout"))
+			check(b.tb, b.Debts().Unanswered(b.ctx(), d, "timeout"))
 			b.clock.Advance(time.Second)
 			d = b.takeUp()
 			b.attempt(d)
-			return b.Unanswered(b.ctx(), d, "timeout again")
+			return b.Debts().Unanswered(b.ctx(), d, "timeout again")
 		}, state: Unknown, err: "timeout again", taken: true, mention: true},
 		{name: "part of it", come: func(b *bench, d Debt, post Selection) error {
 			post.Turns = post.Turns[:1]
-			check(b.tb, b.Part(b.ctx(), d, post, `{"queued":true}`))
-			return b.Retry(b.ctx(), d, "connection refused")
+			check(b.tb, b.Debts().Part(b.ctx(), d, post, `{"queued":true}`))
+			return b.Debts().Retry(b.ctx(), d, "connection refused")
 		}, state: Owed, open: true, due: time.Second, reply: `{"queued":true}`,
 			err: "connection refused", isNew: 1, mention: true},
 		{name: "all but the last part", come: func(b *bench, d Debt, post Selection) error {
 			first, last := post, post
 			first.Turns, last.Turns = post.Turns[:1], post.Turns[1:]
-			check(b.tb, b.Part(b.ctx(), d, first, ""))
-			return b.Dropped(b.ctx(), d, last, "", "under 500 characters")
+			check(b.tb, b.Debts().Part(b.ctx(), d, first, ""))
+			return b.Debts().Dropped(b.ctx(), d, last, "", "under 500 characters")
 		}, state: Delivered, err: "under 500 characters", isNew: 1},
 		{name: "deferred", come: func(b *bench, d Debt, _ Selection) error {
-			return b.Defer(b.ctx(), d, b.clock.Now().Add(time.Hour))
+			return b.Debts().Defer(b.ctx(), d, b.clock.Now().Add(time.Hour))
 		}, state: Owed, open: true, due: time.Hour, isNew: 2, mention: true, waits: true},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -134,7 +134,7 @@ func TestOutcomes(t *testing.T) {
 				got.Waits != tt.waits {
 				t.Errorf("it is %+v", got)
 			}
-			next, open, err := b.Due(t.Context())
+			next, open, err := b.Debts().Due(t.Context())
 			check(t, err)
 			if tt.open {
 				if wait := next.Sub(b.clock.Now()); wait != tt.due || open != 1 {
@@ -146,16 +146,16 @@ func TestOutcomes(t *testing.T) {
 			} else if open != 0 {
 				t.Errorf("%d open", open)
 			}
-			if got := len(must(b.Outstanding(t.Context()))(t)) == 1; got != tt.mention {
+			if got := len(must(b.Debts().Outstanding(t.Context()))(t)) == 1; got != tt.mention {
 				t.Errorf("outstanding: %t", got)
 			}
-			if err := b.Delivered(t.Context(), d, Selection{}, ""); !tt.open && !errors.Is(err, ErrNotFound) {
+			if err := b.Debts().Delivered(t.Context(), d, Selection{}, ""); !tt.open && !errors.Is(err, ErrNotFound) {
 				t.Errorf("once it is closed: %v", err)
 			}
 			if n := b.count("SELECT count(*) FROM turns WHERE daemon_delivery = 0"); (n == 0) != tt.taken {
 				t.Errorf("%d turns were not taken", n)
 			}
-			post := must(b.Select(t.Context(), d))(t)
+			post := must(b.Debts().Select(t.Context(), d))(t)
 			if n := len(post.Turns); n != tt.isNew {
 				t.Errorf("%d turns are new, want %d", n, tt.isNew)
 			}
@@ -171,8 +171,8 @@ func TestBackoffAndDeath(t *testing.T) {
 	for range 1000 {
 		d := b.takeUp()
 		b.attempt(d)
-		check(t, b.Retry(t.Context(), d, "connection refused"))
-		next, open, err := b.Due(t.Context())
+		check(t, b.Debts().Retry(t.Context(), d, "connection refused"))
+		next, open, err := b.Debts().Due(t.Context())
 		check(t, err)
 		if open == 0 {
 			break
@@ -194,14 +194,14 @@ func TestBackoffAndDeath(t *testing.T) {
 	if got.State != Dead || got.Error != "connection refused" || got.Attempts != len(waits)+1 {
 		t.Errorf("it is %+v", got)
 	}
-	if all := must(b.Outstanding(t.Context()))(t); len(all) != 1 {
+	if all := must(b.Debts().Outstanding(t.Context()))(t); len(all) != 1 {
 		t.Error("a dead delivery is not listed")
 	}
 	b.nothingDue()
 
 	// The session goes on: what the dead delivery did not take goes along.
 	b.said("s", 1)
-	if post := must(b.Select(t.Context(), b.takeUp()))(t); len(post.Turns) != 2 || !post.First ||
+	if post := must(b.Debts().Select(t.Context(), b.takeUp()))(t); len(post.Turns) != 2 || !post.First ||
 		!post.Wait.IsZero() {
 		t.Errorf("%d turns, first %v, wait %v", len(post.Turns), post.First, post.Wait)
 	}
@@ -215,7 +215,7 @@ func TestWorkerDiesPosting(t *testing.T) {
 		taken      bool
 		unanswered int
 	}{{true, 0}, {true, 1}, {false, 2}} {
-		d, err := b.TakeUp(t.Context())
+		d, err := b.Debts().TakeUp(t.Context())
 		if (err == nil) != want.taken {
 			t.Fatalf("round %d: took up %+v, %v", i, d, err)
 		}
@@ -242,10 +242,10 @@ func TestHookComesAfterTheDaemon(t *testing.T) {
 		name string
 		come func(b *bench, d Debt, post Selection) error
 	}{
-		{"delivered", func(b *bench, d Debt, post Selection) error { return b.Delivered(b.ctx(), d, post, "") }},
-		{"down", func(b *bench, d Debt, _ Selection) error { return b.Retry(b.ctx(), d, "refused") }},
+		{"delivered", func(b *bench, d Debt, post Selection) error { return b.Debts().Delivered(b.ctx(), d, post, "") }},
+		{"down", func(b *bench, d Debt, _ Selection) error { return b.Debts().Retry(b.ctx(), d, "refused") }},
 		{"not worth it yet", func(b *bench, d Debt, _ Selection) error {
-			return b.Defer(b.ctx(), d, b.clock.Now().Add(time.Hour))
+			return b.Debts().Defer(b.ctx(), d, b.clock.Now().Add(time.Hour))
 		}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -255,9 +255,9 @@ func TestHookComesAfterTheDaemon(t *testing.T) {
 			if d.Kind != KindDaemon {
 				t.Fatalf("first comes %s", d.Kind)
 			}
-			post := must(b.Select(t.Context(), d))(t)
+			post := must(b.Debts().Select(t.Context(), d))(t)
 			if tt.name != "not worth it yet" {
-				check(t, b.Attempt(t.Context(), d, post))
+				check(t, b.Debts().Attempt(t.Context(), d, post))
 			}
 			check(t, tt.come(b, d, post))
 			if e := b.takeUp(); e.Kind != KindHook || e.Key != d.Key {
@@ -294,7 +294,7 @@ func TestDeliveredUnderItsKey(t *testing.T) {
 		for _, turn := range post.Turns {
 			got[d.Key] = append(got[d.Key], turn.User)
 		}
-		check(t, b.Delivered(t.Context(), d, post, ""))
+		check(t, b.Debts().Delivered(t.Context(), d, post, ""))
 	}
 	b.nothingDue()
 	if diff := cmp.Diff(map[string][]string{"k1": {"/help", "one"}, "k2": {"two"}}, got); diff != "" {
@@ -318,7 +318,7 @@ func TestDeliveryCarries(t *testing.T) {
 		} else {
 			check(t, p.End(t.Context(), "eof"))
 		}
-		all := must(b.Debts(t.Context(), v.ID))(t)
+		all := must(b.Book().DebtsOf(t.Context(), v.ID))(t)
 		if len(all) != 2 {
 			t.Fatalf("%d deliveries, want 2", len(all))
 		}

@@ -10,7 +10,7 @@ import (
 )
 
 // Due returns when the next open debt is due (the zero time if none is open) and how many are open.
-func (s *Store) Due(ctx context.Context) (next time.Time, open int, err error) {
+func (s Debts) Due(ctx context.Context) (next time.Time, open int, err error) {
 	var due int64
 	err = s.db.QueryRowContext(ctx, `SELECT coalesce(min(due), 0), count(*) FROM debts
 		WHERE done = 0`).Scan(&due, &open)
@@ -20,7 +20,7 @@ func (s *Store) Due(ctx context.Context) (next time.Time, open int, err error) {
 // TakeUp returns a debt that is due, for its delivery, or ErrNothingDue. A post that a dead worker left without an
 // answer is repeated once. A hook waits until the daemon's first attempt with the same key is over, and both wait for a
 // process that has said that it ends (Batch.End) and still lives.
-func (s *Store) TakeUp(ctx context.Context) (d Debt, err error) {
+func (s Debts) TakeUp(ctx context.Context) (d Debt, err error) {
 	err = s.write(ctx, "taking up a debt", func(tx *sql.Tx) error {
 		now := s.now()
 		due, err := sqlite.Collect(ctx, tx, scanDebt, `SELECT `+debtColumns+` FROM debts d
@@ -52,7 +52,7 @@ func waitsForDaemon(d Debt, due []Debt) bool {
 }
 
 // takeUp takes up a debt; taken is zero if that has to wait, or is closed because a post of it died twice.
-func (s *Store) takeUp(ctx context.Context, tx *sql.Tx, d Debt, now time.Time) (taken Debt, err error) {
+func (s Debts) takeUp(ctx context.Context, tx *sql.Tx, d Debt, now time.Time) (taken Debt, err error) {
 	if waits, err := s.mayStillWrite(ctx, tx, d, now); err != nil || waits {
 		return Debt{}, err
 	}
@@ -73,7 +73,7 @@ func (s *Store) takeUp(ctx context.Context, tx *sql.Tx, d Debt, now time.Time) (
 const departedLimit = 30 * time.Second
 
 // mayStillWrite reports whether a process that has departed still lives, and may add turns to what d is to deliver.
-func (s *Store) mayStillWrite(ctx context.Context, tx *sql.Tx, d Debt, now time.Time) (bool, error) {
+func (s Debts) mayStillWrite(ctx context.Context, tx *sql.Tx, d Debt, now time.Time) (bool, error) {
 	if d.Payload != "" {
 		return false, nil
 	}

@@ -25,7 +25,7 @@ func (p *Process) End(ctx context.Context, reason string) error {
 }
 
 // endOnce is markEnded in a transaction of its own.
-func (s *Store) endOnce(ctx context.Context, id, reason string) (first bool, err error) {
+func (s *core) endOnce(ctx context.Context, id, reason string) (first bool, err error) {
 	err = s.write(ctx, "ending a process", func(tx *sql.Tx) (err error) {
 		first, err = s.markEnded(ctx, tx, id, reason)
 		return err
@@ -33,7 +33,7 @@ func (s *Store) endOnce(ctx context.Context, id, reason string) (first bool, err
 	return first && err == nil, err
 }
 
-func (s *Store) markEnded(ctx context.Context, tx *sql.Tx, id, reason string) (first bool, err error) {
+func (s *core) markEnded(ctx context.Context, tx *sql.Tx, id, reason string) (first bool, err error) {
 	n, err := sqlite.Change(ctx, tx, `UPDATE processes SET ended = ?, reason = ? WHERE id = ? AND ended = 0`,
 		sqlite.Stamp(s.now()), reason, id)
 	if err != nil || n == 0 {
@@ -44,7 +44,7 @@ func (s *Store) markEnded(ctx context.Context, tx *sql.Tx, id, reason string) (f
 
 // leaveDebts does what follows from the end of a process: what it has in flight is in doubt, its open turns end, and
 // deliveries are left for what it owes.
-func (s *Store) leaveDebts(ctx context.Context, tx *sql.Tx, id, reason string) error {
+func (s *core) leaveDebts(ctx context.Context, tx *sql.Tx, id, reason string) error {
 	if err := s.diedInTurn(ctx, tx, id); err != nil {
 		return err
 	}
@@ -98,7 +98,7 @@ const (
 
 // removeLeftovers removes old rows of ended processes, session-starts that could not be ended, and old lock files that
 // nobody holds: a process may die before it has a row, and a sweep before it removes a file.
-func (s *Store) removeLeftovers(ctx context.Context) error {
+func (s *core) removeLeftovers(ctx context.Context) error {
 	old, lost := sqlite.Stamp(s.now().Add(-keepEnded)), sqlite.Stamp(s.now().Add(-giveUp))
 	var any bool // a delete that finds nothing still waits for the lock
 	err := s.db.QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM processes WHERE ended BETWEEN 1 AND ?)

@@ -11,7 +11,7 @@ const titleLength = 400
 
 // FirstWords returns the beginning of the first prompt of each session's conversation: of those that it continues as
 // well. Without a turn it is missing.
-func (s *Store) FirstWords(ctx context.Context, in Scope) (map[int64]string, error) {
+func (s Book) FirstWords(ctx context.Context, in Scope) (map[int64]string, error) {
 	found, err := sqlite.Pairs[int64, string](ctx, s.db, `WITH RECURSIVE chain (session, id) AS (
 			SELECT id, id FROM sessions WHERE `+in.where("id")+` UNION
 			SELECT c.session, s.continue_of FROM chain c JOIN sessions s ON s.id = c.id
@@ -25,7 +25,7 @@ func (s *Store) FirstWords(ctx context.Context, in Scope) (map[int64]string, err
 
 // Mentioning returns the sessions in which a text was said, by either side, in letters of any case. It reads all turns
 // or, with unindexed, only those that the embedded store has not taken in.
-func (s *Store) Mentioning(ctx context.Context, text string, unindexed bool) (map[int64]bool, error) {
+func (s Book) Mentioning(ctx context.Context, text string, unindexed bool) (map[int64]bool, error) {
 	among := "turns"
 	if unindexed {
 		among = `(SELECT id AS new FROM turns WHERE learned = 0 AND ended > 0

@@ -121,7 +121,7 @@ func TestResolve(t *testing.T) {
 		{"", 0},
 		{"AAAA-1", 0},
 	} {
-		got, err := b.Resolve(t.Context(), tt.name)
+		got, err := b.Book().Resolve(t.Context(), tt.name)
 		switch {
 		case tt.want == 0 && !errors.Is(err, ErrNotFound), tt.want < 0 && !errors.Is(err, ErrAmbiguous), tt.want > 0 &&
 			err != nil:
@@ -130,7 +130,7 @@ func TestResolve(t *testing.T) {
 			t.Errorf("%q is session %d, want %d", tt.name, got.ID, tt.want)
 		}
 	}
-	if got := must(b.Resolve(t.Context(), "aaaa-1"))(t); got.Turns != 1 || !got.Live {
+	if got := must(b.Book().Resolve(t.Context(), "aaaa-1"))(t); got.Turns != 1 || !got.Live {
 		t.Errorf("%d turns, live %t", got.Turns, got.Live)
 	}
 }
@@ -152,7 +152,7 @@ func TestSessions(t *testing.T) {
 		Turns int
 	}
 	rows := func(limit int) (all []row) {
-		for _, v := range must(b.Sessions(t.Context(), limit))(t) {
+		for _, v := range must(b.Book().Sessions(t.Context(), limit))(t) {
 			all = append(all, row{v.ACPID, v.Live, v.Turns})
 		}
 		return all
@@ -165,7 +165,7 @@ func TestSessions(t *testing.T) {
 		t.Error(diff)
 	}
 	count := func() [2]int {
-		all, live, err := b.Count(t.Context())
+		all, live, err := b.Book().Count(t.Context())
 		check(t, err)
 		return [2]int{all, live}
 	}

@@ -61,12 +61,12 @@ func noteForgotten(ctx context.Context, tx *sql.Tx, turns string) error {
 
 // IsForgotten reports whether a person had a session forgotten or pruned.
 func (s *Store) IsForgotten(ctx context.Context, acpID string) (gone bool, err error) {
-	return value[bool](ctx, s, "looking for what was forgotten",
+	return value[bool](ctx, s.db, "looking for what was forgotten",
 		`SELECT EXISTS (SELECT 1 FROM forgotten WHERE kind = 'session' AND what = ? AND turn IS NULL)`, storedID(acpID))
 }
 
 // forgottenTurns reports for each turn whether it was forgotten, or is a copy of one that was.
-func (s *Store) forgottenTurns(ctx context.Context, acpID string, turns []Turn) ([]bool, error) {
+func (s *core) forgottenTurns(ctx context.Context, acpID string, turns []Turn) ([]bool, error) {
 	digests := make([]string, 0, 2*len(turns))
 	for _, t := range turns {
 		for _, sum := range []digest{promptDigest(acpID, t.User), copyDigest(t.User, t.Assistant)} {

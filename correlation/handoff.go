@@ -73,7 +73,7 @@ func (s *Store) Continued(ctx context.Context, session int64, names []string) (p
 
 // openHandoff returns the newest handoff that a session may take, 0 for none: the session has to have begun after it,
 // within handoffAge.
-func (s *Store) openHandoff(ctx context.Context, session int64, names []string) (id int64, err error) {
+func (s *core) openHandoff(ctx context.Context, session int64, names []string) (id int64, err error) {
 	return sqlite.Optional[int64](s.db.QueryRowContext(ctx, `SELECT h.id FROM handoffs h
 		JOIN sessions s ON h.place = `+placeOf+`
 		WHERE s.id = ?1 AND h.taken_by IS NULL AND h.session <> s.id AND h.agent IN (SELECT value FROM json_each(?2))
@@ -90,7 +90,7 @@ const conversationBefore = `WITH RECURSIVE past (id, until) AS (
 		JOIN sessions s ON s.id IN (c.continue_of, c.fork_of) UNION
 	SELECT h.session, min(p.until, h.taken) FROM past p JOIN handoffs h ON h.taken_by = p.id)`
 
-func (s *Store) saidBefore(ctx context.Context, session int64) (said bool, err error) {
+func (s *core) saidBefore(ctx context.Context, session int64) (said bool, err error) {
 	err = s.db.QueryRowContext(ctx, conversationBefore+` SELECT EXISTS (
 		SELECT 1 FROM turns t JOIN past p ON p.id = t.session WHERE t.started <= p.until)`, session).Scan(&said)
 	return said, err
@@ -98,7 +98,7 @@ func (s *Store) saidBefore(ctx context.Context, session int64) (said bool, err e
 
 // LastTurns returns the first turn and the last ones, limit of them, of a session and of those that it continues, in
 // order.
-func (s *Store) LastTurns(ctx context.Context, session int64, limit int) ([]Said, error) {
+func (s Book) LastTurns(ctx context.Context, session int64, limit int) ([]Said, error) {
 	all, err := LastSaid(ctx, s.db, session, limit)
 	return all, sqlite.While("reading the last turns", err)
 }
@@ -124,7 +124,7 @@ func LastSessions(ctx context.Context, q sqlite.Querier, project string, keys [2
 }
 
 // Handoffs returns which session was handed off to a session, by the latter.
-func (s *Store) Handoffs(ctx context.Context) (map[int64]int64, error) {
+func (s Book) Handoffs(ctx context.Context) (map[int64]int64, error) {
 	found, err := sqlite.Pairs[int64, int64](ctx, s.db, `SELECT taken_by, session FROM handoffs
 		WHERE taken_by IS NOT NULL`)
 	return found, sqlite.While("reading what was handed over", err)
@@ -132,7 +132,7 @@ func (s *Store) Handoffs(ctx context.Context) (map[int64]int64, error) {
 
 // HandoffFor returns the session that the next one of an agent would continue in a place (a project, or a folder that
 // is in none), 0 for none.
-func (s *Store) HandoffFor(ctx context.Context, place string, names []string) (session int64, err error) {
+func (s Book) HandoffFor(ctx context.Context, place string, names []string) (session int64, err error) {
 	session, err = sqlite.Optional[int64](s.db.QueryRowContext(ctx, `SELECT session FROM handoffs
 		WHERE place = ? AND taken_by IS NULL AND at >= ? AND agent IN (SELECT value FROM json_each(?))
 		ORDER BY id DESC LIMIT 1`,
@@ -141,7 +141,7 @@ func (s *Store) HandoffFor(ctx context.Context, place string, names []string) (s
 }
 
 // FindByKey returns the session of a Signet key, current or former, or ErrNotFound.
-func (s *Store) FindByKey(ctx context.Context, key string) (Session, error) {
+func (s Book) FindByKey(ctx context.Context, key string) (Session, error) {
 	v, err := scanSession(s.db.QueryRowContext(ctx, `SELECT `+sessionColumns+` FROM sessions s
 		JOIN session_keys k ON k.session = s.id WHERE k.key = ?`, key))
 	return v, sqlite.While("finding a session by its key", orNotFound(err))

@@ -73,7 +73,7 @@ func TestHandoff(t *testing.T) {
 					t.Errorf("it goes on from %+v, want %+v", got, want)
 				}
 			}
-			if handed := must(b.Handoffs(t.Context()))(t); tt.takes != (handed[taker.ID] == first.ID) {
+			if handed := must(b.Book().Handoffs(t.Context()))(t); tt.takes != (handed[taker.ID] == first.ID) {
 				t.Errorf("handed: %v", handed)
 			}
 			if tt.takes { // once
@@ -154,7 +154,7 @@ func TestLastTurns(t *testing.T) {
 	}
 	words := func(limit int) string {
 		var all []string
-		for _, turn := range must(b.LastTurns(t.Context(), taker.ID, limit))(t) {
+		for _, turn := range must(b.Book().LastTurns(t.Context(), taker.ID, limit))(t) {
 			all = append(all, turn.User)
 		}
 		return strings.Join(all, ", ")

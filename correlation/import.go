@@ -42,7 +42,7 @@ func (s *Store) Import(ctx context.Context, o OpenSession) (*Import, error) {
 	if err != nil {
 		return nil, err
 	}
-	i.Live, err = value[bool](ctx, s, "looking who holds a session", `SELECT EXISTS (SELECT 1 FROM attachments a
+	i.Live, err = value[bool](ctx, s.db, "looking who holds a session", `SELECT EXISTS (SELECT 1 FROM attachments a
 		JOIN processes p ON p.id = a.process
 		WHERE a.session = ? AND a.closed = 0 AND p.ended = 0 AND p.harness <> ?)`, v.ID, Importer)
 	if err != nil {
@@ -97,13 +97,13 @@ func (t Turn) hasGrown(now Turn) bool {
 }
 
 // Projects returns the folders in which sessions were, and the projects that these are of.
-func (s *Store) Projects(ctx context.Context) ([]string, error) {
-	return collect(ctx, s, "looking for projects", sqlite.One[string], `SELECT cwd FROM sessions WHERE cwd <> ''
+func (s Book) Projects(ctx context.Context) ([]string, error) {
+	return collect(ctx, s.db, "looking for projects", sqlite.One[string], `SELECT cwd FROM sessions WHERE cwd <> ''
 		UNION SELECT project FROM sessions WHERE project <> ''`)
 }
 
 // Imported returns the sessions that an import has made, by the name that it goes by (OpenSession.Client).
-func (s *Store) Imported(ctx context.Context, client string) ([]int64, error) {
-	return collect(ctx, s, "looking for what was imported", sqlite.One[int64],
+func (s Book) Imported(ctx context.Context, client string) ([]int64, error) {
+	return collect(ctx, s.db, "looking for what was imported", sqlite.One[int64],
 		`SELECT id FROM sessions WHERE client = ? ORDER BY id`, client)
 }

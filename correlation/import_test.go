@@ -76,18 +76,18 @@ func TestImport(t *testing.T) {
 			t.Errorf("the rest of an answer: %d new, %v; want %d", added, err, want)
 		}
 	}
-	if last := must(b.Turns(t.Context(), v.ID))(t)[4]; last.Assistant != "ok and done" || len(last.Tools) != 1 {
+	if last := must(b.Book().Turns(t.Context(), v.ID))(t)[4]; last.Assistant != "ok and done" || len(last.Tools) != 1 {
 		t.Errorf("the rest of an answer: %+v", last)
 	}
 	if got := must(b.Get(t.Context(), v.ID))(t); !got.Started.Equal(then.Truncate(time.Millisecond)) ||
 		got.Client != "backfill:claude" {
 		t.Errorf("the session: %+v", got)
 	}
-	turns := must(b.Turns(t.Context(), v.ID))(t)
+	turns := must(b.Book().Turns(t.Context(), v.ID))(t)
 	if len(turns) != 5 || turns[0].User != "one" || turns[4].User != "the end" {
 		t.Errorf("%d turns", len(turns))
 	}
-	if ids := must(b.Imported(t.Context(), "backfill:claude"))(t); len(ids) != 1 || ids[0] != v.ID {
+	if ids := must(b.Book().Imported(t.Context(), "backfill:claude"))(t); len(ids) != 1 || ids[0] != v.ID {
 		t.Errorf("imported: %v", ids)
 	}
 
@@ -146,7 +146,7 @@ func TestImportOfForgotten(t *testing.T) {
 		t.Errorf("the same prompt elsewhere: %d new, %v", added, err)
 	}
 
-	turns := must(b.Turns(t.Context(), v.ID))(t)
+	turns := must(b.Book().Turns(t.Context(), v.ID))(t)
 	err = sqlite.Write(t.Context(), b.db, "rewording", func(tx *sql.Tx) error {
 		return Reword(t.Context(), tx, Said{Turn: turns[0].ID, User: "[forgotten]", Assistant: "[forgotten]"})
 	})

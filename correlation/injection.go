@@ -59,8 +59,8 @@ func insertInjection(ctx context.Context, tx *sql.Tx, inj Injection) (int64, err
 
 // Injections returns the injections of a session, of those that it continues and of those that it was forked from,
 // newest first: the texts that its replays may hold.
-func (s *Store) Injections(ctx context.Context, id int64) ([]Injection, error) {
-	return collect(ctx, s, "reading the ledger", scanInjection, ancestors("continue_of, fork_of")+`
+func (s *core) Injections(ctx context.Context, id int64) ([]Injection, error) {
+	return collect(ctx, s.db, "reading the ledger", scanInjection, ancestors("continue_of, fork_of")+`
 		SELECT `+injectionColumns+`, text FROM injections WHERE session IN ancestors ORDER BY id DESC`, id)
 }
 

@@ -24,14 +24,14 @@ func scanKey(row sqlite.Row) (k SessionKey, err error) {
 }
 
 // Keys returns a session's sequence of keys, the current one last.
-func (s *Store) Keys(ctx context.Context, id int64) ([]SessionKey, error) {
-	return collect(ctx, s, "reading a session's keys", scanKey, `SELECT key, session, created, started, used, ended
+func (s Book) Keys(ctx context.Context, id int64) ([]SessionKey, error) {
+	return collect(ctx, s.db, "reading a session's keys", scanKey, `SELECT key, session, created, started, used, ended
 		FROM session_keys WHERE session = ? ORDER BY n`, id)
 }
 
 // EndKey notes that a session-end is being sent with key, and removes a context that was fetched under it. It reports
 // whether this is the first time, so that of several callers one sends it.
-func (s *Store) EndKey(ctx context.Context, key string) (bool, error) {
+func (s Debts) EndKey(ctx context.Context, key string) (bool, error) {
 	first := false
 	err := s.write(ctx, "noting a session-end", func(tx *sql.Tx) error {
 		n, err := sqlite.Change(ctx, tx, `UPDATE session_keys SET ended = ? WHERE key = ? AND ended = 0`,

@@ -17,7 +17,7 @@ func TestKeys(t *testing.T) {
 	check(t, b.rekey(v.ID, "k3"))
 	check(t, b.rekey(v.ID, "k1"))
 	var got []string
-	for _, k := range must(b.Keys(t.Context(), v.ID))(t) {
+	for _, k := range must(b.Book().Keys(t.Context(), v.ID))(t) {
 		got = append(got, k.Key)
 	}
 	if diff := cmp.Diff([]string{"k2", "k3", "k1"}, got); diff != "" {
@@ -48,7 +48,7 @@ func TestStaleKeys(t *testing.T) {
 	}{
 		{"unused", func(*bench, Session, *Process) {}, true},
 		{"used", func(b *bench, v Session, p *Process) { b.claim(v.ID, p.ID(), Armed) }, false},
-		{"ended", func(b *bench, v Session, _ *Process) { must(b.EndKey(b.ctx(), v.Key))(b.tb) }, false},
+		{"ended", func(b *bench, v Session, _ *Process) { must(b.Debts().EndKey(b.ctx(), v.Key))(b.tb) }, false},
 		{"something was said", func(b *bench, v Session, p *Process) { b.turn(v.ID, p.ID(), "hello", "hi") }, false},
 		{"held by a living process", func(b *bench, v Session,
 			p *Process) {
@@ -69,11 +69,11 @@ func TestStaleKeys(t *testing.T) {
 			b.open(OpenSession{ACPID: "never started"})
 			b.startKey(p.ID(), v.Key)
 			tt.after(b, v, p)
-			if got := must(b.StaleKeys(t.Context(), ProcessInfo{Memory: "daemon"}, maxAge))(t); len(got) != 0 {
+			if got := must(b.Debts().StaleKeys(t.Context(), ProcessInfo{Memory: "daemon"}, maxAge))(t); len(got) != 0 {
 				t.Errorf("stale at once: %+v", got)
 			}
 			b.clock.Advance(maxAge + time.Second)
-			got := must(b.StaleKeys(t.Context(), ProcessInfo{Memory: "daemon"}, maxAge))(t)
+			got := must(b.Debts().StaleKeys(t.Context(), ProcessInfo{Memory: "daemon"}, maxAge))(t)
 			if (len(got) == 1) != tt.want {
 				t.Fatalf("stale keys: %+v, want one: %t", got, tt.want)
 			}
@@ -81,7 +81,7 @@ func TestStaleKeys(t *testing.T) {
 				t.Errorf("the key is %+v", got[0])
 			}
 			b.clock.Advance(14 * 24 * time.Hour)
-			if got := must(b.StaleKeys(t.Context(), ProcessInfo{Memory: "daemon"}, maxAge))(t); len(got) != 0 {
+			if got := must(b.Debts().StaleKeys(t.Context(), ProcessInfo{Memory: "daemon"}, maxAge))(t); len(got) != 0 {
 				t.Errorf("not given up: %+v", got)
 			}
 		})
@@ -98,18 +98,18 @@ func TestStaleKeysWithoutSession(t *testing.T) {
 	b.startKey(dead, "lost")
 	b.startKey(dead, "of a session")
 	v := b.open(OpenSession{ACPID: "s", Key: "of a session", Process: p.ID()})
-	if keys := must(b.Keys(t.Context(), v.ID))(t); len(keys) != 1 || keys[0].Started.IsZero() {
+	if keys := must(b.Book().Keys(t.Context(), v.ID))(t); len(keys) != 1 || keys[0].Started.IsZero() {
 		t.Errorf("the session's keys: %+v", keys)
 	}
 	b.clock.Advance(maxAge + time.Second)
-	got := must(b.StaleKeys(t.Context(), ProcessInfo{Memory: "daemon"}, maxAge))(t)
+	got := must(b.Debts().StaleKeys(t.Context(), ProcessInfo{Memory: "daemon"}, maxAge))(t)
 	if diff := cmp.Diff([]StaleKey{{Key: "lost"}}, got); diff != "" {
 		t.Error(diff)
 	}
-	if !must(b.EndKey(t.Context(), "lost"))(t) || must(b.EndKey(t.Context(), "lost"))(t) {
+	if !must(b.Debts().EndKey(t.Context(), "lost"))(t) || must(b.Debts().EndKey(t.Context(), "lost"))(t) {
 		t.Error("not the first caller alone is told to send a session-end")
 	}
-	if got := must(b.StaleKeys(t.Context(), ProcessInfo{Memory: "daemon"}, maxAge))(t); len(got) != 0 {
+	if got := must(b.Debts().StaleKeys(t.Context(), ProcessInfo{Memory: "daemon"}, maxAge))(t); len(got) != 0 {
 		t.Errorf("ended, and still stale: %+v", got)
 	}
 	b.clock.Advance(14 * 24 * time.Hour)
@@ -137,7 +137,7 @@ func TestStaleKeysByMode(t *testing.T) {
 			check(t, b.daemonAnswered("/signet", "", ""))
 		}
 		b.clock.Advance(time.Hour)
-		if got := must(b.StaleKeys(t.Context(), info, time.Minute))(t); len(got) != tt.want {
+		if got := must(b.Debts().StaleKeys(t.Context(), info, time.Minute))(t); len(got) != tt.want {
 			t.Errorf("%+v: %+v", tt, got)
 		}
 	}
@@ -147,7 +147,7 @@ func TestEndKey(t *testing.T) {
 	b := newBench(t)
 	v := b.open(OpenSession{ACPID: "s"})
 	check(t, b.storeContext(v.ID, v.Key, "x"))
-	if !must(b.EndKey(t.Context(), v.Key))(t) || must(b.EndKey(t.Context(), v.Key))(t) {
+	if !must(b.Debts().EndKey(t.Context(), v.Key))(t) || must(b.Debts().EndKey(t.Context(), v.Key))(t) {
 		t.Error("not the first caller alone is told to send a session-end")
 	}
 	if _, _, err := b.TakeContext(t.Context(), v.ID, time.Hour); !errors.Is(err, ErrNotFound) {

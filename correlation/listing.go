@@ -25,7 +25,7 @@ type Listing struct {
 }
 
 // List returns the rows of sessions.
-func (s *Store) List(ctx context.Context, l Listing) ([]int64, error) {
+func (s Book) List(ctx context.Context, l Listing) ([]int64, error) {
 	var sessions, harnesses any
 	if l.Sessions != nil {
 		sessions = sqlite.List(slices.AppendSeq([]int64{}, maps.Keys(l.Sessions)))
@@ -33,7 +33,7 @@ func (s *Store) List(ctx context.Context, l Listing) ([]int64, error) {
 	if l.Harnesses != nil {
 		harnesses = sqlite.List(l.Harnesses)
 	}
-	return collect(ctx, s, "listing sessions", sqlite.One[int64], `SELECT id FROM sessions
+	return collect(ctx, s.db, "listing sessions", sqlite.One[int64], `SELECT id FROM sessions
 		WHERE (?1 IS NULL OR id IN (SELECT value FROM json_each(?1)))
 			AND (?2 IS NULL OR project = ?2) AND (?9 = '' OR cwd = ?9)
 			AND (?3 IS NULL OR harness IN (SELECT value FROM json_each(?3)))
@@ -44,7 +44,7 @@ func (s *Store) List(ctx context.Context, l Listing) ([]int64, error) {
 }
 
 // Continuing returns for sessions the ACP id of the one that goes on from each, the last active if there are several.
-func (s *Store) Continuing(ctx context.Context, sessions []int64) (map[int64]string, error) {
+func (s Book) Continuing(ctx context.Context, sessions []int64) (map[int64]string, error) {
 	found, err := sqlite.Pairs[int64, string](ctx, s.db, `SELECT continue_of, acp_id FROM sessions
 		WHERE continue_of IN (SELECT value FROM json_each(?)) ORDER BY last_active, id`, sqlite.List(sessions))
 	return found, sqlite.While("reading sessions", err)
@@ -52,8 +52,8 @@ func (s *Store) Continuing(ctx context.Context, sessions []int64) (map[int64]str
 
 // Neighbours returns the names of sessions that come right before and behind a name, among all by which Resolve finds
 // them.
-func (s *Store) Neighbours(ctx context.Context, name string) ([]string, error) {
-	return collect(ctx, s, "reading sessions", sqlite.One[string], `SELECT value FROM json_each(json_array(
+func (s Book) Neighbours(ctx context.Context, name string) ([]string, error) {
+	return collect(ctx, s.db, "reading sessions", sqlite.One[string], `SELECT value FROM json_each(json_array(
 		(SELECT max(acp_id) FROM sessions WHERE acp_id < ?1 AND replaced = 0),
 		(SELECT min(acp_id) FROM sessions WHERE acp_id > ?1 AND replaced = 0),
 		(SELECT max(key) FROM sessions WHERE key < ?1),
@@ -69,8 +69,8 @@ type Kind struct {
 }
 
 // Kinds returns the kinds that there are.
-func (s *Store) Kinds(ctx context.Context) ([]Kind, error) {
-	return collect(ctx, s, "counting sessions", func(row sqlite.Row) (k Kind, err error) {
+func (s Book) Kinds(ctx context.Context) ([]Kind, error) {
+	return collect(ctx, s.db, "counting sessions", func(row sqlite.Row) (k Kind, err error) {
 		return k, row.Scan(&k.Project, &k.Harness, &k.Agent, &k.Sessions)
 	}, `SELECT project, harness, agent_id, count(*) FROM sessions GROUP BY 1, 2, 3`)
 }
@@ -84,8 +84,8 @@ type Moment struct {
 }
 
 // Moments returns when sessions were last active, since a time.
-func (s *Store) Moments(ctx context.Context, since time.Time) ([]Moment, error) {
-	return collect(ctx, s, "counting sessions", func(row sqlite.Row) (m Moment, err error) {
+func (s Book) Moments(ctx context.Context, since time.Time) ([]Moment, error) {
+	return collect(ctx, s.db, "counting sessions", func(row sqlite.Row) (m Moment, err error) {
 		var at int64
 		err = row.Scan(&at, &m.Project, &m.Sessions)
 		m.At = sqlite.Unstamp(at)
@@ -95,8 +95,8 @@ func (s *Store) Moments(ctx context.Context, since time.Time) ([]Moment, error) 
 }
 
 // Related returns the sessions that a session continues, is continued by, works for, or that work for it.
-func (s *Store) Related(ctx context.Context, session int64) ([]int64, error) {
-	return collect(ctx, s, "reading a session", sqlite.One[int64], `
+func (s Book) Related(ctx context.Context, session int64) ([]int64, error) {
+	return collect(ctx, s.db, "reading a session", sqlite.One[int64], `
 		SELECT continue_of FROM sessions WHERE id = ?1 AND continue_of IS NOT NULL UNION
 		SELECT id FROM sessions WHERE continue_of = ?1 UNION
 		SELECT k.session FROM session_keys k JOIN sessions s ON k.key = s.parent_key WHERE s.id = ?1 UNION
@@ -104,7 +104,7 @@ func (s *Store) Related(ctx context.Context, session int64) ([]int64, error) {
 }
 
 // Newest returns when a session was last active.
-func (s *Store) Newest(ctx context.Context) (time.Time, error) {
-	at, err := value[int64](ctx, s, "reading sessions", `SELECT coalesce(max(last_active), 0) FROM sessions`)
+func (s Book) Newest(ctx context.Context) (time.Time, error) {
+	at, err := value[int64](ctx, s.db, "reading sessions", `SELECT coalesce(max(last_active), 0) FROM sessions`)
 	return sqlite.Unstamp(at), err
 }

@@ -11,7 +11,7 @@ import (
 
 // Once reports whether it is called for the first time with this name on this database: a person is told some things
 // once.
-func (s *Store) Once(ctx context.Context, name string) (bool, error) {
+func (s *core) Once(ctx context.Context, name string) (bool, error) {
 	if told, err := s.noted(ctx, name); told || err != nil {
 		return false, err
 	}
@@ -25,8 +25,8 @@ func (s *Store) Once(ctx context.Context, name string) (bool, error) {
 
 var errTold = errors.New("told already")
 
-func (s *Store) noted(ctx context.Context, name string) (bool, error) {
-	return value[bool](ctx, s, "looking up what was noted", `SELECT EXISTS (SELECT 1 FROM noted
+func (s *core) noted(ctx context.Context, name string) (bool, error) {
+	return value[bool](ctx, s.db, "looking up what was noted", `SELECT EXISTS (SELECT 1 FROM noted
 		WHERE kind = 'told' AND name = ?)`, name)
 }
 
@@ -36,13 +36,13 @@ func (s *Store) noted(ctx context.Context, name string) (bool, error) {
 const bypassNotice = "bypassed "
 
 // Bypass notes that the session of a key was switched off at the daemon: nothing of it may be delivered.
-func (s *Store) Bypass(ctx context.Context, key string) error {
+func (s Debts) Bypass(ctx context.Context, key string) error {
 	_, err := s.Once(ctx, bypassNotice+key)
 	return err
 }
 
 // Bypassed reports whether Bypass was noted for a key.
-func (s *Store) Bypassed(ctx context.Context, key string) (bool, error) {
+func (s Debts) Bypassed(ctx context.Context, key string) (bool, error) {
 	return s.noted(ctx, bypassNotice+key)
 }
 
@@ -58,8 +58,8 @@ func (s *Store) NoteSlow(ctx context.Context) error {
 }
 
 // Slow is when the disk last took too long to be synced; zero: never.
-func (s *Store) Slow(ctx context.Context) (time.Time, error) {
-	at, err := value[int64](ctx, s, "looking up a slow disk", `SELECT coalesce(max(at), 0) FROM noted
+func (s Book) Slow(ctx context.Context) (time.Time, error) {
+	at, err := value[int64](ctx, s.db, "looking up a slow disk", `SELECT coalesce(max(at), 0) FROM noted
 		WHERE kind = 'told' AND name = ?`, slowNotice)
 	return sqlite.Unstamp(at), err
 }

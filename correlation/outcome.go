@@ -11,7 +11,7 @@ import (
 )
 
 // recordUnanswered records a post that got no answer, and reports whether it is to be repeated.
-func (s *Store) recordUnanswered(
+func (s Debts) recordUnanswered(
 	ctx context.Context, tx *sql.Tx, d Debt, now time.Time, why string,
 ) (again bool, err error) {
 	if d.Unanswered > 0 {
@@ -41,7 +41,7 @@ func backoff(n int) time.Duration {
 
 // note runs f in a transaction, with the debt's row as it is now. A debt that is closed, or went with its session, is
 // ErrNotFound.
-func (s *Store) note(
+func (s Debts) note(
 	ctx context.Context, doing string, taken Debt, f func(tx *sql.Tx, d Debt, now time.Time) error,
 ) error {
 	return s.write(ctx, doing, func(tx *sql.Tx) error {
@@ -56,7 +56,7 @@ func (s *Store) note(
 
 // Defer leaves a debt for later on purpose, without an attempt. It is due again at until, or at once if more became
 // owed meanwhile.
-func (s *Store) Defer(ctx context.Context, taken Debt, until time.Time) error {
+func (s Debts) Defer(ctx context.Context, taken Debt, until time.Time) error {
 	return s.note(ctx, "deferring a delivery", taken, func(tx *sql.Tx, d Debt, now time.Time) error {
 		if d.again {
 			until = now
@@ -68,7 +68,7 @@ func (s *Store) Defer(ctx context.Context, taken Debt, until time.Time) error {
 
 // Attempt notes that the selected turns are being posted. Call it before that: a worker that dies from here on leaves
 // the debt unknown.
-func (s *Store) Attempt(ctx context.Context, taken Debt, post Selection) error {
+func (s Debts) Attempt(ctx context.Context, taken Debt, post Selection) error {
 	return s.note(ctx, "noting a post", taken, func(tx *sql.Tx, d Debt, now time.Time) error {
 		var first, last int64
 		for _, t := range post.Turns {
@@ -85,7 +85,7 @@ func (s *Store) Attempt(ctx context.Context, taken Debt, post Selection) error {
 }
 
 // Part notes that a part of a long transcript was accepted.
-func (s *Store) Part(ctx context.Context, taken Debt, post Selection, reply string) error {
+func (s Debts) Part(ctx context.Context, taken Debt, post Selection, reply string) error {
 	return s.note(ctx, "noting a part", taken, func(tx *sql.Tx, d Debt, _ time.Time) error {
 		if err := markPosted(ctx, tx, d, post); err != nil {
 			return err
@@ -98,7 +98,7 @@ func (s *Store) Part(ctx context.Context, taken Debt, post Selection, reply stri
 
 // Delivered notes that the post was accepted. If more became owed under the same key meanwhile, it gets a delivery of
 // its own.
-func (s *Store) Delivered(ctx context.Context, taken Debt, post Selection, reply string) error {
+func (s Debts) Delivered(ctx context.Context, taken Debt, post Selection, reply string) error {
 	return s.note(ctx, "noting a delivery", taken, func(tx *sql.Tx, d Debt, _ time.Time) error {
 		if err := markPosted(ctx, tx, d, post); err != nil {
 			return err
@@ -109,7 +109,7 @@ func (s *Store) Delivered(ctx context.Context, taken Debt, post Selection, reply
 
 // Dropped notes that the post was answered and not accepted, and why if that is known. Its turns go along with the
 // key's next delivery.
-func (s *Store) Dropped(ctx context.Context, taken Debt, post Selection, reply, why string) error {
+func (s Debts) Dropped(ctx context.Context, taken Debt, post Selection, reply, why string) error {
 	return s.note(ctx, "noting a delivery", taken, func(tx *sql.Tx, d Debt, _ time.Time) error {
 		if d.Parts > 0 { // the parts before it were accepted
 			return s.finish(ctx, tx, d, Delivered, reply, why)
@@ -123,7 +123,7 @@ func (s *Store) Dropped(ctx context.Context, taken Debt, post Selection, reply, 
 
 // Unanswered notes that a post was sent and no answer came. The first time the post is repeated, the second time the
 // delivery stays unknown. So make sure before a post that the other side answers at all, and call Retry if it does not.
-func (s *Store) Unanswered(ctx context.Context, taken Debt, why string) error {
+func (s Debts) Unanswered(ctx context.Context, taken Debt, why string) error {
 	const doing = "noting a post without an answer"
 	return s.note(ctx, doing, taken, func(tx *sql.Tx, d Debt, now time.Time) error {
 		_, err := s.recordUnanswered(ctx, tx, d, now, why)
@@ -133,16 +133,16 @@ func (s *Store) Unanswered(ctx context.Context, taken Debt, why string) error {
 
 // Retry notes that nothing was accepted and nothing is in doubt: the post was refused, or the other side was not
 // reached. The debt is due again after a back-off; 14 days after it was owed it is dead.
-func (s *Store) Retry(ctx context.Context, taken Debt, why string) error {
+func (s Debts) Retry(ctx context.Context, taken Debt, why string) error {
 	return s.retry(ctx, taken, why, 0, false)
 }
 
 // Later is Retry for an other side that asked to be called later, after the given time if that is longer.
-func (s *Store) Later(ctx context.Context, taken Debt, why string, after time.Duration) error {
+func (s Debts) Later(ctx context.Context, taken Debt, why string, after time.Duration) error {
 	return s.retry(ctx, taken, why, after, true)
 }
 
-func (s *Store) retry(ctx context.Context, taken Debt, why string, after time.Duration, waits bool) error {
+func (s Debts) retry(ctx context.Context, taken Debt, why string, after time.Duration, waits bool) error {
 	return s.note(ctx, "noting a failed delivery", taken, func(tx *sql.Tx, d Debt, now time.Time) error {
 		if now.Sub(d.Owed) >= giveUp {
 			return s.finish(ctx, tx, d, Dead, d.Reply, why)
@@ -155,7 +155,7 @@ func (s *Store) retry(ctx context.Context, taken Debt, why string, after time.Du
 }
 
 // BrokeOff notes that an attempt ended without an outcome. Its post, if it made one, stays in doubt.
-func (s *Store) BrokeOff(ctx context.Context, taken Debt, why string) error {
+func (s Debts) BrokeOff(ctx context.Context, taken Debt, why string) error {
 	return s.note(ctx, "noting a failed delivery", taken, func(tx *sql.Tx, d Debt, now time.Time) error {
 		_, err := tx.ExecContext(ctx, `UPDATE debts SET failures = failures + 1, error = ?, due = ? WHERE id = ?`,
 			cutNote(why), sqlite.Stamp(now.Add(backoff(d.failures+1))), d.ID)
@@ -165,7 +165,7 @@ func (s *Store) BrokeOff(ctx context.Context, taken Debt, why string) error {
 
 // MakeDue makes debts that wait after a failure due now: a person who asks for it does not want to wait for the
 // back-off.
-func (s *Store) MakeDue(ctx context.Context) error {
+func (s Debts) MakeDue(ctx context.Context) error {
 	return s.write(ctx, "making debts due", func(tx *sql.Tx) error {
 		now := sqlite.Stamp(s.now())
 		_, err := tx.ExecContext(ctx, `UPDATE debts SET due = ? WHERE done = 0 AND failures > 0 AND due > ?`, now, now)
@@ -175,7 +175,7 @@ func (s *Store) MakeDue(ctx context.Context) error {
 
 // finish closes a delivery, and opens another for turns of the same key that are not in it: those that became owed
 // after it was taken up or begun, and those behind a part that got no answer.
-func (s *Store) finish(ctx context.Context, tx *sql.Tx, d Debt, state DebtState, reply, why string) error {
+func (s Debts) finish(ctx context.Context, tx *sql.Tx, d Debt, state DebtState, reply, why string) error {
 	now := sqlite.Stamp(s.now())
 	_, err := tx.ExecContext(ctx, `UPDATE debts SET state = ?, done = ?, posted = 0, failures = 0, waits = 0,
 		reply = ?, error = ? WHERE id = ?`, state, now, cutNote(reply), cutNote(why), d.ID)

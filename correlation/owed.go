@@ -66,7 +66,7 @@ func (p *Process) owe(
 
 // oweFor ends the open turns of a process, in one session or in all (0), and leaves a delivery for each key and kind
 // with turns of the process that were not delivered. An open delivery becomes due again.
-func (s *Store) oweFor(ctx context.Context, tx *sql.Tx, p process, session int64, reason string) error {
+func (s *core) oweFor(ctx context.Context, tx *sql.Tx, p process, session int64, reason string) error {
 	now := sqlite.Stamp(s.now())
 	const mine = ` WHERE process = ?1 AND (?2 = 0 OR session = ?2)`
 	if _, err := tx.ExecContext(ctx, `UPDATE turns SET ended = ?3`+mine+` AND ended = 0`,
@@ -100,7 +100,7 @@ func (s *Store) oweFor(ctx context.Context, tx *sql.Tx, p process, session int64
 // owesDaemon reports whether sessions of p are owed to the daemon: always in daemon mode; in auto mode if a person
 // named one, who expects it, or if one answered since the process began or in the last 14 days, so that nobody without
 // a daemon collects dead rows.
-func (s *Store) owesDaemon(ctx context.Context, q sqlite.Querier, p process) (bool, error) {
+func (s *core) owesDaemon(ctx context.Context, q sqlite.Querier, p process) (bool, error) {
 	switch p.memory {
 	case memoryDaemon:
 		return true, nil
@@ -122,7 +122,7 @@ func (s *Store) owesDaemon(ctx context.Context, q sqlite.Querier, p process) (bo
 }
 
 // debtor returns a process, and whether its sessions are owed to the daemon.
-func (s *Store) debtor(ctx context.Context, q sqlite.Querier, id string) (p process, owes bool, err error) {
+func (s *core) debtor(ctx context.Context, q sqlite.Querier, id string) (p process, owes bool, err error) {
 	if p, err = processByID(ctx, q, id); err == nil {
 		owes, err = s.owesDaemon(ctx, q, p)
 	}
@@ -139,7 +139,7 @@ type StaleKey struct {
 // current key of a session that a living process holds is not among them, nor a living process's key without a session.
 // There are none where a process like this one owes the daemon nothing. A key that could not be ended in 14 days is
 // given up, like a debt.
-func (s *Store) StaleKeys(ctx context.Context, like ProcessInfo, maxAge time.Duration) ([]StaleKey, error) {
+func (s Debts) StaleKeys(ctx context.Context, like ProcessInfo, maxAge time.Duration) ([]StaleKey, error) {
 	const doing = "looking for unused keys"
 	of := process{memory: like.Memory, url: like.URL, signetPath: like.SignetPath, started: s.now()}
 	if owes, err := s.owesDaemon(ctx, s.db, of); err != nil || !owes {

@@ -16,25 +16,25 @@ func TestOwedAnew(t *testing.T) {
 	d := b.takeUp()
 	post := b.attempt(d)
 	b.said("s", 2)
-	check(t, b.Delivered(t.Context(), d, post, "one"))
+	check(t, b.Debts().Delivered(t.Context(), d, post, "one"))
 	b.said("s", 1)
 	d = b.takeUp()
 	post = b.attempt(d)
 	if len(post.Turns) != 3 || post.First {
 		t.Errorf("%d turns, first %v, want 3", len(post.Turns), post.First)
 	}
-	check(t, b.Delivered(t.Context(), d, post, "two"))
+	check(t, b.Debts().Delivered(t.Context(), d, post, "two"))
 	b.nothingDue()
 
 	b.said("s", 1)
 	d = b.takeUp()
 	b.said("s", 1)
-	check(t, b.Defer(t.Context(), d, b.clock.Now().Add(time.Hour)))
+	check(t, b.Debts().Defer(t.Context(), d, b.clock.Now().Add(time.Hour)))
 	d = b.takeUp() // due at once: there is more now
 	b.said("s", 0)
-	check(t, b.Delivered(t.Context(), d, b.attempt(d), "three"))
+	check(t, b.Debts().Delivered(t.Context(), d, b.attempt(d), "three"))
 	b.nothingDue() // a process without a prompt owed nothing
-	if n := len(must(b.Debts(t.Context(), v.ID))(t)); n != 3 {
+	if n := len(must(b.Book().DebtsOf(t.Context(), v.ID))(t)); n != 3 {
 		t.Errorf("%d deliveries, want 3", n)
 	}
 }
@@ -49,9 +49,9 @@ func TestDropped(t *testing.T) {
 		return d, b.attempt(d)
 	}
 	d, post := next()
-	check(t, b.Delivered(t.Context(), d, post, ""))
+	check(t, b.Debts().Delivered(t.Context(), d, post, ""))
 	d, post = next()
-	check(t, b.Dropped(t.Context(), d, post, "", "under 500 characters"))
+	check(t, b.Debts().Dropped(t.Context(), d, post, "", "under 500 characters"))
 	if len(post.Turns) != 1 {
 		t.Fatalf("%d turns, want 1", len(post.Turns))
 	}
@@ -73,7 +73,7 @@ func TestOwedByTwoProcesses(t *testing.T) {
 	if len(post.Turns) != 1 || post.Turns[0].User != "quick" {
 		t.Fatalf("delivered %+v", post.Turns)
 	}
-	check(t, b.Delivered(t.Context(), d, post, ""))
+	check(t, b.Debts().Delivered(t.Context(), d, post, ""))
 	check(t, p.End(t.Context(), "eof"))
 	post = b.attempt(b.takeUp())
 	if len(post.Turns) != 1 || post.Turns[0].User != "slow" {
@@ -99,7 +99,7 @@ func TestSummaryIsOwed(t *testing.T) {
 		if n := len(post.Turns); (n == 0) != (d.Kind == KindCompaction) {
 			t.Errorf("%s holds %d turns", d.Kind, n)
 		}
-		check(t, b.Delivered(t.Context(), d, post, ""))
+		check(t, b.Debts().Delivered(t.Context(), d, post, ""))
 	}
 	b.nothingDue()
 	if diff := cmp.Diff(map[string]int{"daemon ": 1, "compaction summary": 2}, got); diff != "" {

@@ -39,7 +39,7 @@ func NewProcessID() string { return ulid.Make().String() }
 
 // A Process is this process as others see it: a row and a lock.
 type Process struct {
-	store *Store
+	store *core
 	id    string
 	lock  *Lock // nil: package eventlog holds and releases it
 	once  sync.Once
@@ -66,11 +66,11 @@ func (s *Store) Register(ctx context.Context, info ProcessInfo) (*Process, error
 	if err != nil {
 		return nil, errors.Join(err, lock.Release())
 	}
-	return &Process{store: s, id: info.ID, lock: lock}, nil
+	return &Process{store: s.core, id: info.ID, lock: lock}, nil
 }
 
 // Process returns a process whose row and lock package eventlog makes and ends.
-func (s *Store) Process(id string) *Process { return &Process{store: s, id: id} }
+func (s *Store) Process(id string) *Process { return &Process{store: s.core, id: id} }
 
 // register writes a process's row, unless it is there.
 func register(ctx context.Context, tx *sql.Tx, info ProcessInfo, now time.Time) error {

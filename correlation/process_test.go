@@ -74,7 +74,7 @@ func TestEndWithoutDatabase(t *testing.T) {
 	if got := b.state(v.ID); got != Doubt {
 		t.Errorf("state is %q", got)
 	}
-	if _, n, err := b.Due(t.Context()); err != nil || n != 1 {
+	if _, n, err := b.Debts().Due(t.Context()); err != nil || n != 1 {
 		t.Errorf("%d owed, %v", n, err)
 	}
 }
@@ -97,12 +97,12 @@ func TestSweepDead(t *testing.T) {
 	if left := b.locks(); slices.Contains(left, dead+".lock") {
 		t.Errorf("the lock of the dead is left: %v", left)
 	}
-	turns := must(b.Turns(t.Context(), v.ID))(t)
+	turns := must(b.Book().Turns(t.Context(), v.ID))(t)
 	if turns[1].Ended.IsZero() || turns[1].Stop != "" {
 		t.Errorf("the open turn is %+v", turns[1])
 	}
 	var owed []string
-	for _, d := range must(b.Debts(t.Context(), v.ID))(t) {
+	for _, d := range must(b.Book().DebtsOf(t.Context(), v.ID))(t) {
 		owed = append(owed, d.Kind+" "+d.Reason+" "+string(d.State))
 		if d.Key != v.Key || !d.Due.Equal(b.clock.Now()) {
 			t.Errorf("the delivery is %+v", d)
@@ -111,7 +111,7 @@ func TestSweepDead(t *testing.T) {
 	if diff := cmp.Diff([]string{"daemon died owed", "hook died owed"}, owed); diff != "" {
 		t.Error(diff)
 	}
-	if got := must(b.Debts(t.Context(), promptless.ID))(t); len(got) != 0 {
+	if got := must(b.Book().DebtsOf(t.Context(), promptless.ID))(t); len(got) != 0 {
 		t.Errorf("a session without a prompt owes %+v", got)
 	}
 }
@@ -205,7 +205,7 @@ func TestWhatIsOwed(t *testing.T) {
 			b.turn(v.ID, p.ID(), "hello", "hi")
 			check(t, p.End(t.Context(), "eof"))
 			var got []string
-			for _, d := range must(b.Debts(t.Context(), v.ID))(t) {
+			for _, d := range must(b.Book().DebtsOf(t.Context(), v.ID))(t) {
 				got = append(got, d.Kind)
 			}
 			if diff := cmp.Diff(tt.want, got); diff != "" {
@@ -229,19 +229,19 @@ func TestLeave(t *testing.T) {
 	if got := b.onlyTurn(two.ID); !got.Ended.IsZero() {
 		t.Error("another session's turn has ended")
 	}
-	for _, v := range must(b.Sessions(t.Context(), 0))(t) {
+	for _, v := range must(b.Book().Sessions(t.Context(), 0))(t) {
 		if v.Live != (v.ID == two.ID) {
 			t.Errorf("%s is live: %t", v.ACPID, v.Live)
 		}
 	}
-	if n := len(must(b.Debts(t.Context(), one.ID))(t)); n != 1 {
+	if n := len(must(b.Book().DebtsOf(t.Context(), one.ID))(t)); n != 1 {
 		t.Errorf("%d deliveries owed", n)
 	}
 	check(t, p.End(t.Context(), "eof"))
-	if n := len(must(b.Debts(t.Context(), one.ID))(t)); n != 1 {
+	if n := len(must(b.Book().DebtsOf(t.Context(), one.ID))(t)); n != 1 {
 		t.Errorf("%d deliveries owed after the end", n)
 	}
-	if n := len(must(b.Debts(t.Context(), two.ID))(t)); n != 1 {
+	if n := len(must(b.Book().DebtsOf(t.Context(), two.ID))(t)); n != 1 {
 		t.Errorf("%d deliveries owed by the other", n)
 	}
 }
@@ -258,11 +258,11 @@ func TestDepart(t *testing.T) {
 	b.turn(v.ID, p.ID(), "and a late prompt", "yes")
 	check(t, errors.Join(b.ends(p.ID()), p.End(t.Context(), "eof")))
 	d := b.takeUp()
-	post := must(b.Select(t.Context(), d))(t)
+	post := must(b.Debts().Select(t.Context(), d))(t)
 	if len(post.Turns) != 2 || post.Turns[0].Assistant != "hi, and late words" || d.URL != "http://there" {
 		t.Errorf("to %q: %+v", d.URL, post.Turns)
 	}
-	check(t, b.Delivered(t.Context(), d, post, ""))
+	check(t, b.Debts().Delivered(t.Context(), d, post, ""))
 	b.nothingDue()
 }
 

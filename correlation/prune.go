@@ -187,7 +187,7 @@ func (s *Store) Prune(ctx context.Context, o PruneOptions) (Pruned, error) {
 	return p, nil
 }
 
-func (s *Store) countTurns(ctx context.Context, sessions []Session) (n int, err error) {
+func (s *core) countTurns(ctx context.Context, sessions []Session) (n int, err error) {
 	ids := make([]int64, len(sessions))
 	for i, v := range sessions {
 		ids[i] = v.ID
@@ -284,7 +284,7 @@ func (s *Store) Expire(ctx context.Context, before time.Time, unlearn Unlearn) (
 	}
 }
 
-func (s *Store) expireSome(ctx context.Context, before time.Time, unlearn Unlearn) (int, error) {
+func (s *core) expireSome(ctx context.Context, before time.Time, unlearn Unlearn) (int, error) {
 	const old = `SELECT id FROM turns WHERE started < ?1 AND ended > 0
 		AND key NOT IN (SELECT key FROM debts WHERE done = 0)
 		AND process NOT IN (SELECT id FROM processes WHERE ended = 0)

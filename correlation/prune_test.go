@@ -93,7 +93,7 @@ func TestForgetByRecord(t *testing.T) {
 		{ACPID: "C", Record: "r", Harness: "codex"}, {ACPID: "D"}, {ACPID: "E"}} {
 		b.open(o)
 	}
-	must(b.Forget(t.Context(), must(b.Resolve(t.Context(), "B"))(t).ID, nil))(t)
+	must(b.Forget(t.Context(), must(b.Book().Resolve(t.Context(), "B"))(t).ID, nil))(t)
 	if n := b.count("SELECT count(*) FROM sessions WHERE acp_id IN ('C', 'D', 'E')"); n != 3 ||
 		b.count("SELECT count(*) FROM sessions") != 3 {
 		t.Error("not the sessions of the record alone are gone")
@@ -129,9 +129,9 @@ func TestPrune(t *testing.T) {
 		b.open(OpenSession{ACPID: "fork", ForkOf: parent.ID})
 		b.open(OpenSession{ACPID: "after", New: true, ContinueOf: before.ID})
 		b.said("delivered", 1)
-		for _, d := range must(b.Outstanding(t.Context()))(t) {
-			if d.Session == must(b.Resolve(t.Context(), "delivered"))(t).ID {
-				check(t, b.Delivered(t.Context(), d, b.attempt(d), ""))
+		for _, d := range must(b.Debts().Outstanding(t.Context()))(t) {
+			if d.Session == must(b.Book().Resolve(t.Context(), "delivered"))(t).ID {
+				check(t, b.Debts().Delivered(t.Context(), d, b.attempt(d), ""))
 			}
 		}
 		b.clock.Advance(day)
@@ -205,7 +205,7 @@ func TestExpire(t *testing.T) {
 	if n != 2 || len(unlearned) != 2 {
 		t.Errorf("%d turns went, %d from the index, want 2", n, len(unlearned))
 	}
-	if left := len(must(b.Turns(t.Context(), old.ID))(t)); left != 1 {
+	if left := len(must(b.Book().Turns(t.Context(), old.ID))(t)); left != 1 {
 		t.Errorf("%d turns are left of the old session, want the young one", left)
 	}
 	if n := b.count("SELECT count(*) FROM turns"); n != 3 {

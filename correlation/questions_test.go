@@ -60,7 +60,7 @@ func TestQuestions(t *testing.T) {
 		if l.Limit == 0 {
 			l.Limit = 9
 		}
-		return func() (any, error) { return b.List(ctx, l) }
+		return func() (any, error) { return b.Book().List(ctx, l) }
 	}
 	each := func(f func(do func(...any)) error) func() (any, error) {
 		return func() (any, error) {
@@ -84,91 +84,109 @@ func TestQuestions(t *testing.T) {
 		{list(Listing{Until: at(2000)}), "[1]"},
 		{list(Listing{Sessions: map[int64]bool{1: true, 2: true}}), "[2 1]"},
 		{list(Listing{Sessions: map[int64]bool{}}), "[]"},
-		{func() (any, error) { return b.Kinds(ctx) }, "[{/p claude  1} {/p claude alto 1} {/q codex  1}]"},
+		{func() (any, error) { return b.Book().Kinds(ctx) }, "[{/p claude  1} {/p claude alto 1} {/q codex  1}]"},
 		{func() (any, error) {
-			n, err := b.Moments(ctx, at(2000))
+			n, err := b.Book().Moments(ctx, at(2000))
 			return fmt.Sprint(len(n), n[0].Project, n[1].At.UnixMilli()), err
 		}, "2/q1800000"},
-		{func() (any, error) { return b.Related(ctx, 1) }, "[2 3]"},
-		{func() (any, error) { return b.Related(ctx, 3) }, "[1]"},
-		{func() (any, error) { n, err := b.Newest(ctx); return n.UnixMilli(), err }, "1900000"},
-		{func() (any, error) { return b.KeysOnwards(ctx, "k0") }, "[k0 k1 k2 k3]"},
-		{func() (any, error) { return b.KeysOnwards(ctx, "k3") }, "[k3]"},
-		{func() (any, error) { return b.OpenTurn(ctx, "k1") }, "2"},
-		{func() (any, error) { return b.OpenTurn(ctx, "k2") }, "0"},
-		{func() (any, error) { stop, open, err := b.TurnStands(ctx, 1); return fmt.Sprint(stop, open), err }, "end_turntrue"},
-		{func() (any, error) { stop, open, err := b.TurnStands(ctx, 2); return fmt.Sprint(stop, open), err }, "true"},
-		{func() (any, error) { stop, open, err := b.TurnStands(ctx, 3); return fmt.Sprint(stop, open), err }, "cancelledfalse"},
-		{func() (any, error) { stop, open, err := b.TurnStands(ctx, 9); return fmt.Sprint(stop, open), err }, "false"},
-		{func() (any, error) { return b.Worker(ctx, "c", "k1") }, "3"},
-		{func() (any, error) { return b.Worker(ctx, "x", "k1") }, "0"},
-		{func() (any, error) { return b.WasInserted(ctx, "m1", at(300)) }, "true"},
-		{func() (any, error) { return b.WasInserted(ctx, "m1", at(301)) }, "false"},
-		{func() (any, error) { return b.WasInserted(ctx, "m2", at(0)) }, "false"},
-		{func() (any, error) { return b.Names(ctx, some) }, "[{1 claude /p a} {3 claude /p c}]"},
-		{func() (any, error) { return b.Harnesses(ctx) }, "[claude codex]"},
+		{func() (any, error) { return b.Book().Related(ctx, 1) }, "[2 3]"},
+		{func() (any, error) { return b.Book().Related(ctx, 3) }, "[1]"},
+		{func() (any, error) { n, err := b.Book().Newest(ctx); return n.UnixMilli(), err }, "1900000"},
+		{func() (any, error) { return b.Book().KeysOnwards(ctx, "k0") }, "[k0 k1 k2 k3]"},
+		{func() (any, error) { return b.Book().KeysOnwards(ctx, "k3") }, "[k3]"},
+		{func() (any, error) { return b.Book().OpenTurn(ctx, "k1") }, "2"},
+		{func() (any, error) { return b.Book().OpenTurn(ctx, "k2") }, "0"},
+		{func() (any, error) {
+			stop, open, err := b.Book().TurnStands(ctx, 1)
+			return fmt.Sprint(stop, open), err
+		}, "end_turntrue"},
+		{func() (any, error) {
+			stop, open, err := b.Book().TurnStands(ctx, 2)
+			return fmt.Sprint(stop, open), err
+		}, "true"},
+		{func() (any, error) {
+			stop, open, err := b.Book().TurnStands(ctx, 3)
+			return fmt.Sprint(stop, open), err
+		}, "cancelledfalse"},
+		{func() (any, error) {
+			stop, open, err := b.Book().TurnStands(ctx, 9)
+			return fmt.Sprint(stop, open), err
+		}, "false"},
+		{func() (any, error) { return b.Book().Worker(ctx, "c", "k1") }, "3"},
+		{func() (any, error) { return b.Book().Worker(ctx, "x", "k1") }, "0"},
+		{func() (any, error) { return b.Book().WasInserted(ctx, "m1", at(300)) }, "true"},
+		{func() (any, error) { return b.Book().WasInserted(ctx, "m1", at(301)) }, "false"},
+		{func() (any, error) { return b.Book().WasInserted(ctx, "m2", at(0)) }, "false"},
+		{func() (any, error) { return b.Book().Names(ctx, some) }, "[{1 claude /p a} {3 claude /p c}]"},
+		{func() (any, error) { return b.Book().Harnesses(ctx) }, "[claude codex]"},
 		{each(func(do func(...any)) error {
-			return b.TurnStarts(ctx, Scope{Since: at(200)}, func(n int64, at time.Time) { do(n, at.UnixMilli()) })
+			return b.Book().TurnStarts(ctx, Scope{Since: at(200)}, func(n int64, at time.Time) { do(n, at.UnixMilli()) })
 		}), "1 200; 2 300; 2 400; "},
 		{each(func(do func(...any)) error {
-			return b.InsertedBytes(ctx, Scope{Since: at(300)}, func(n int64, _ time.Time, size int64) { do(n, size) })
+			return b.Book().InsertedBytes(ctx, Scope{Since: at(300)}, func(n int64, _ time.Time, size int64) { do(n, size) })
 		}), "2 30; 1 2; "},
 		{each(func(do func(...any)) error {
-			return b.UsageReports(ctx, some, []string{"claude"}, func(r UsageReport) { do(r.Session, r.Turn, r.Harness, r.Process) })
+			return b.Book().UsageReports(ctx, some, []string{"claude"}, func(r UsageReport) { do(r.Session, r.Turn, r.Harness, r.Process) })
 		}), "1 1claudep; 1 0claudep; 1 2claudep; "},
 		{each(func(do func(...any)) error {
-			return b.UsageReports(ctx, Scope{}, nil, func(r UsageReport) { do(r.Session, r.Turn, r.Process) })
+			return b.Book().UsageReports(ctx, Scope{}, nil, func(r UsageReport) { do(r.Session, r.Turn, r.Process) })
 		}), "1 1; 1 0; 1 2; 2 3; "},
-		{func() (any, error) { return b.FirstWords(ctx, Scope{}) }, "map[1:hello 2:hello]"},
-		{func() (any, error) { return b.FirstWords(ctx, Scope{Sessions: []int64{3}}) }, "map[]"},
-		{func() (any, error) { return b.Mentioning(ctx, "THERE", false) }, "map[1:true 2:true]"},
-		{func() (any, error) { return b.Mentioning(ctx, "Hello", false) }, "map[1:true]"},
-		{func() (any, error) { return b.Mentioning(ctx, "there", true) }, "map[2:true]"},
-		{func() (any, error) { return b.Mentioning(ctx, "more", true) }, "map[1:true]"},
-		{func() (any, error) { return b.Warnings(ctx, 2) }, "[old new]"},
+		{func() (any, error) { return b.Book().FirstWords(ctx, Scope{}) }, "map[1:hello 2:hello]"},
+		{func() (any, error) { return b.Book().FirstWords(ctx, Scope{Sessions: []int64{3}}) }, "map[]"},
+		{func() (any, error) { return b.Book().Mentioning(ctx, "THERE", false) }, "map[1:true 2:true]"},
+		{func() (any, error) { return b.Book().Mentioning(ctx, "Hello", false) }, "map[1:true]"},
+		{func() (any, error) { return b.Book().Mentioning(ctx, "there", true) }, "map[2:true]"},
+		{func() (any, error) { return b.Book().Mentioning(ctx, "more", true) }, "map[1:true]"},
+		{func() (any, error) { return b.Book().Warnings(ctx, 2) }, "[old new]"},
 		{func() (any, error) {
-			e, err := b.Events(ctx, 2, 1, 2)
+			e, err := b.Book().Events(ctx, 2, 1, 2)
 			return fmt.Sprint(len(e), e[0].ID, e[1].ID), err
 		}, "2 2 3"},
 		{func() (any, error) { return b.EventSession(ctx, "p", 7) }, "1"},
-		{func() (any, error) { return b.HandoffFor(ctx, "/q", []string{"codex", "openai"}) }, "1"},
-		{func() (any, error) { return b.HandoffFor(ctx, "/q", []string{"claude"}) }, "0"},
-		{func() (any, error) { return b.HandoffFor(ctx, "/p", []string{"claude"}) }, "0"},
-		{func() (any, error) { return b.HandoffFor(ctx, "/old", []string{"codex"}) }, "0"},
-		{func() (any, error) { s, err := b.FindByKey(ctx, "k0"); return s.ID, err }, "1"},
-		{func() (any, error) { return b.Projects(ctx) }, "[/p /p/x /q]"},
-		{func() (any, error) { return b.Imported(ctx, "backfill:claude") }, "[3]"},
+		{func() (any, error) { return b.Book().HandoffFor(ctx, "/q", []string{"codex", "openai"}) }, "1"},
+		{func() (any, error) { return b.Book().HandoffFor(ctx, "/q", []string{"claude"}) }, "0"},
+		{func() (any, error) { return b.Book().HandoffFor(ctx, "/p", []string{"claude"}) }, "0"},
+		{func() (any, error) { return b.Book().HandoffFor(ctx, "/old", []string{"codex"}) }, "0"},
+		{func() (any, error) { s, err := b.Book().FindByKey(ctx, "k0"); return s.ID, err }, "1"},
+		{func() (any, error) { return b.Book().Projects(ctx) }, "[/p /p/x /q]"},
+		{func() (any, error) { return b.Book().Imported(ctx, "backfill:claude") }, "[3]"},
 		{each(func(do func(...any)) error {
-			return b.NewestTurns(ctx, Scope{}, 3, 3, func(e Excerpt) { do(e.ID, e.User, e.UserSize, e.Assistant, e.AssistantSize) })
+			return b.Book().NewestTurns(ctx, Scope{}, 3, 3, func(e Excerpt) { do(e.ID, e.User, e.UserSize, e.Assistant, e.AssistantSize) })
 		}), "4y1z1; 3fir12the5; 2mor40; "},
 		{each(func(do func(...any)) error {
-			return b.NewestTurns(ctx, some, 9, 1, func(e Excerpt) { do(e.ID) })
+			return b.Book().NewestTurns(ctx, some, 9, 1, func(e Excerpt) { do(e.ID) })
 		}), "2; "},
 		{func() (any, error) {
-			s, err := b.SessionsIn(ctx, Scope{Sessions: []int64{2}})
+			s, err := b.Book().SessionsIn(ctx, Scope{Sessions: []int64{2}})
 			return fmt.Sprint(len(s), s[0].Turns), err
 		}, "1 2"},
-		{func() (any, error) { s, err := b.SessionsIn(ctx, none); return len(s), err }, "0"},
-		{func() (any, error) { return b.KeysIn(ctx, some) }, "map[k0:1 k1:1 k3:3]"},
-		{func() (any, error) { return b.SessionsByKey(ctx, []string{"k0", "k2"}) }, "map[k0:1 k2:2]"},
+		{func() (any, error) { s, err := b.Book().SessionsIn(ctx, none); return len(s), err }, "0"},
+		{func() (any, error) { return b.Book().KeysIn(ctx, some) }, "map[k0:1 k1:1 k3:3]"},
+		{func() (any, error) { return b.Book().SessionsByKey(ctx, []string{"k0", "k2"}) }, "map[k0:1 k2:2]"},
 		{each(func(do func(...any)) error {
-			return b.InjectionsIn(ctx, some, 3, func(i Injection) { do(i.ID, i.Text) })
+			return b.Book().InjectionsIn(ctx, some, 3, func(i Injection) { do(i.ID, i.Text) })
 		}), "4fiv; 1one; "},
-		{func() (any, error) { return ids(b.NewestInjections(ctx, 2)) }, "4 3 "},
-		{func() (any, error) { turns, sessions, err := b.Totals(ctx); return fmt.Sprint(turns, sessions), err }, "4 3"},
-		{func() (any, error) { return b.InsertionCost(ctx) }, "{3 42 5 9}"},
-		{func() (any, error) { return b.Pulse(ctx, 2) }, "{3 3 6 [1] [2]}"},
-		{func() (any, error) { return b.ToldTo(ctx, "m1") }, "2"},
-		{func() (any, error) { return b.ToldTo(ctx, "m2") }, "0"},
-		{func() (any, error) { return b.Told(ctx, []string{"m1", "m2", "m9"}) }, "[m1]"},
-		{func() (any, error) { w, err := b.Windows(ctx, Scope{}); return fmt.Sprint(len(w), *w[1].Used), err }, "1 7"},
+		{func() (any, error) { return ids(b.Book().NewestInjections(ctx, 2)) }, "4 3 "},
+		{func() (any, error) {
+			turns, sessions, err := b.Book().Totals(ctx)
+			return fmt.Sprint(turns, sessions), err
+		}, "4 3"},
+		{func() (any, error) { return b.Book().InsertionCost(ctx) }, "{3 42 5 9}"},
+		{func() (any, error) { return b.Book().Pulse(ctx, 2) }, "{3 3 6 [1] [2]}"},
+		{func() (any, error) { return b.Book().ToldTo(ctx, "m1") }, "2"},
+		{func() (any, error) { return b.Book().ToldTo(ctx, "m2") }, "0"},
+		{func() (any, error) { return b.Book().Told(ctx, []string{"m1", "m2", "m9"}) }, "[m1]"},
+		{func() (any, error) {
+			w, err := b.Book().Windows(ctx, Scope{})
+			return fmt.Sprint(len(w), *w[1].Used), err
+		}, "1 7"},
 		{func() (any, error) { return nil, b.SetTitle(ctx, 1, "b1", "h") }, "<nil>"},
 		{func() (any, error) { err := b.SetTitle(ctx, 1, "b2", "h"); return errors.Is(err, ErrNotFound), nil }, "true"},
-		{func() (any, error) { return nil, b.Bypass(ctx, "k1") }, "<nil>"},
-		{func() (any, error) { return b.Bypassed(ctx, "k1") }, "true"},
-		{func() (any, error) { return b.Bypassed(ctx, "k2") }, "false"},
+		{func() (any, error) { return nil, b.Debts().Bypass(ctx, "k1") }, "<nil>"},
+		{func() (any, error) { return b.Debts().Bypassed(ctx, "k1") }, "true"},
+		{func() (any, error) { return b.Debts().Bypassed(ctx, "k2") }, "false"},
 		{func() (any, error) {
-			return b.count("SELECT count(*) FROM debts WHERE due < 9000000000000"), b.MakeDue(ctx)
+			return b.count("SELECT count(*) FROM debts WHERE due < 9000000000000"), b.Debts().MakeDue(ctx)
 		}, "0"},
 		{func() (any, error) { return b.count("SELECT sum(id) FROM debts WHERE due < 9000000000000"), nil }, "1"},
 	} {

@@ -18,7 +18,7 @@ type Excerpt struct {
 
 // NewestTurns calls do with at most so many turns of the sessions in scope, newest first, with at most text characters
 // of the prompt and of the answer.
-func (s *Store) NewestTurns(ctx context.Context, in Scope, text, limit int, do func(Excerpt)) error {
+func (s Book) NewestTurns(ctx context.Context, in Scope, text, limit int, do func(Excerpt)) error {
 	err := sqlite.Each(ctx, s.db, func(row sqlite.Row) error {
 		var e Excerpt
 		var started, ended int64
@@ -39,28 +39,28 @@ func (s *Store) NewestTurns(ctx context.Context, in Scope, text, limit int, do f
 }
 
 // SessionsIn returns the sessions in scope. Turns counts their own alone.
-func (s *Store) SessionsIn(ctx context.Context, in Scope) ([]Session, error) {
+func (s Book) SessionsIn(ctx context.Context, in Scope) ([]Session, error) {
 	all, err := s.list(ctx, ownTurns, `WHERE `+in.where("id"), in.sessions())
 	return all, sqlite.While("reading sessions", err)
 }
 
 // ConversationsIn returns the sessions in scope. Turns counts those of the sessions that each continues, too.
-func (s *Store) ConversationsIn(ctx context.Context, in Scope) ([]Session, error) {
+func (s Book) ConversationsIn(ctx context.Context, in Scope) ([]Session, error) {
 	all, err := s.list(ctx, conversationTurns, `WHERE `+in.where("id"), in.sessions())
 	return all, sqlite.While("reading sessions", err)
 }
 
 // KeysIn returns the sessions in scope by all keys that they have had.
-func (s *Store) KeysIn(ctx context.Context, in Scope) (map[string]int64, error) {
+func (s Book) KeysIn(ctx context.Context, in Scope) (map[string]int64, error) {
 	return s.keys(ctx, in.where("session"), in.sessions())
 }
 
 // SessionsByKey returns the sessions that have or had some keys.
-func (s *Store) SessionsByKey(ctx context.Context, keys []string) (map[string]int64, error) {
+func (s Book) SessionsByKey(ctx context.Context, keys []string) (map[string]int64, error) {
 	return s.keys(ctx, `key IN (SELECT value FROM json_each(?1))`, sqlite.List(keys))
 }
 
-func (s *Store) keys(ctx context.Context, where, arg string) (map[string]int64, error) {
+func (s Book) keys(ctx context.Context, where, arg string) (map[string]int64, error) {
 	keys, err := sqlite.Pairs[string, int64](ctx, s.db, `SELECT key, session FROM session_keys
 		WHERE session IS NOT NULL AND `+where, arg)
 	return keys, sqlite.While("reading keys", err)
@@ -68,7 +68,7 @@ func (s *Store) keys(ctx context.Context, where, arg string) (map[string]int64, 
 
 // InjectionsIn calls do with what was inserted into the sessions in scope, newest first, with at most text characters
 // of it.
-func (s *Store) InjectionsIn(ctx context.Context, in Scope, text int, do func(Injection)) error {
+func (s Book) InjectionsIn(ctx context.Context, in Scope, text int, do func(Injection)) error {
 	err := sqlite.Each(ctx, s.db, func(row sqlite.Row) error {
 		one, err := scanInjection(row)
 		do(one)
@@ -79,13 +79,13 @@ func (s *Store) InjectionsIn(ctx context.Context, in Scope, text int, do func(In
 }
 
 // NewestInjections returns at most so many injections that were not refused, newest first, without their texts.
-func (s *Store) NewestInjections(ctx context.Context, limit int) ([]Injection, error) {
-	return collect(ctx, s, "reading what was inserted", scanInjection, `SELECT `+injectionColumns+`, '' FROM injections
-		WHERE outcome <> ? ORDER BY id DESC LIMIT ?`, WasRefused, limit)
+func (s Book) NewestInjections(ctx context.Context, limit int) ([]Injection, error) {
+	return collect(ctx, s.db, "reading what was inserted", scanInjection, `SELECT `+injectionColumns+`, ''
+		FROM injections WHERE outcome <> ? ORDER BY id DESC LIMIT ?`, WasRefused, limit)
 }
 
 // Totals returns how many turns and sessions there are.
-func (s *Store) Totals(ctx context.Context) (turns, sessions int, err error) {
+func (s Book) Totals(ctx context.Context) (turns, sessions int, err error) {
 	err = s.db.QueryRowContext(ctx, `SELECT (SELECT count(*) FROM turns), (SELECT count(*) FROM sessions)`).
 		Scan(&turns, &sessions)
 	return turns, sessions, sqlite.While("counting turns", err)
@@ -99,7 +99,7 @@ type Cost struct {
 }
 
 // InsertionCost returns what all injections have cost that were not refused.
-func (s *Store) InsertionCost(ctx context.Context) (c Cost, err error) {
+func (s Book) InsertionCost(ctx context.Context) (c Cost, err error) {
 	err = s.db.QueryRowContext(ctx, `WITH told AS (SELECT bytes, held_ms FROM injections WHERE outcome <> ?)
 		SELECT count(*), coalesce(sum(bytes), 0), coalesce(max(held_ms), 0), coalesce((SELECT held_ms FROM told
 			ORDER BY held_ms LIMIT 1 OFFSET (SELECT count(*) / 2 FROM told)), 0) FROM told`, WasRefused).
@@ -116,7 +116,7 @@ type Pulse struct {
 }
 
 // Pulse returns how far sessions have come since an event.
-func (s *Store) Pulse(ctx context.Context, after int64) (p Pulse, err error) {
+func (s Book) Pulse(ctx context.Context, after int64) (p Pulse, err error) {
 	err = s.db.QueryRowContext(ctx, `SELECT (SELECT count(*) || ' ' || coalesce(max(id), 0) FROM sessions),
 		(SELECT coalesce(max(id), 0) FROM events)`).Scan(&p.Sessions, &p.Event)
 	if err == nil {

@@ -42,7 +42,7 @@ type Refusal struct {
 }
 
 // Refused returns what was refused and is still kept.
-func (s *Store) Refused(ctx context.Context) (r Refusal, err error) {
+func (s Book) Refused(ctx context.Context) (r Refusal, err error) {
 	var last int64
 	err = s.db.QueryRowContext(ctx, `SELECT count(*), coalesce(max(at), 0), coalesce((SELECT data ->> 'reason'
 		FROM events WHERE kind = ?1 ORDER BY id DESC LIMIT 1), '') FROM events WHERE kind = ?1`,

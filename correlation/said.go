@@ -135,14 +135,14 @@ func Reword(ctx context.Context, tx *sql.Tx, t Said) error {
 }
 
 // ToldTo returns how many sessions had a memory inserted.
-func (s *Store) ToldTo(ctx context.Context, item string) (sessions int, err error) {
-	return value[int](ctx, s, "reading who was told", `SELECT count(DISTINCT i.session) FROM injections i,
+func (s Book) ToldTo(ctx context.Context, item string) (sessions int, err error) {
+	return value[int](ctx, s.db, "reading who was told", `SELECT count(DISTINCT i.session) FROM injections i,
 		json_each(i.items) j WHERE j.value = ? AND i.outcome <> ?`, item, WasRefused)
 }
 
 // Told returns which of these items a session had inserted lately, within the newest 5,000 blocks.
-func (s *Store) Told(ctx context.Context, items []string) ([]string, error) {
-	return collect(ctx, s, "reading who was told", sqlite.One[string], `SELECT DISTINCT j.value
+func (s Book) Told(ctx context.Context, items []string) ([]string, error) {
+	return collect(ctx, s.db, "reading who was told", sqlite.One[string], `SELECT DISTINCT j.value
 		FROM injections i, json_each(i.items) j
 		WHERE i.id > (SELECT max(id) FROM injections) - 5000 AND i.outcome <> ?
 			AND j.value IN (SELECT value FROM json_each(?))`, WasRefused, sqlite.List(items))

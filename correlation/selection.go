@@ -30,7 +30,7 @@ type Selection struct {
 // set for a delivery to the daemon: the first under a key and the first end are worth a job at once, a later one from
 // 500 characters and 5 turns on, or 24 hours after its oldest turn. Call Select once a lease. Whoever sends a
 // transcript in parts makes Selections with some of the turns each.
-func (s *Store) Select(ctx context.Context, d Debt) (Selection, error) {
+func (s Debts) Select(ctx context.Context, d Debt) (Selection, error) {
 	p, err := s.selectTurns(ctx, d)
 	return p, sqlite.While("reading what is to be delivered", err)
 }
@@ -41,7 +41,7 @@ type turnMark struct {
 	isNew bool
 }
 
-func (s *Store) selectTurns(ctx context.Context, d Debt) (Selection, error) {
+func (s Debts) selectTurns(ctx context.Context, d Debt) (Selection, error) {
 	if d.Payload != "" {
 		return Selection{}, nil
 	}
@@ -87,7 +87,7 @@ func (s *Store) selectTurns(ctx context.Context, d Debt) (Selection, error) {
 
 // endedBefore reports whether an end of the session was delivered before. A delivery made while the session went on
 // does not count: its first end may be the last thing that is ever said, so that its turns are not held back for more.
-func (s *Store) endedBefore(ctx context.Context, d Debt) (before bool, err error) {
+func (s Debts) endedBefore(ctx context.Context, d Debt) (before bool, err error) {
 	err = s.db.QueryRowContext(ctx, `SELECT ?1 = ?2 OR EXISTS (SELECT 1 FROM debts WHERE key = ?3 AND kind = ?4
 		AND state IN (?5, ?6) AND reason <> ?2)`, d.Reason, SoFar, d.Key, d.Kind, Delivered, Unknown).Scan(&before)
 	return before, err

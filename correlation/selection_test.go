@@ -92,10 +92,10 @@ func TestSelect(t *testing.T) {
 					created, owed, due, unanswered, posted_to) VALUES (?, ?, ?, '', ?, 1, 1, 1, 1, ?)`,
 					v.ID, v.Key, tt.kind, Unknown, id)
 				check(t, err)
-				all := must(b.Debts(t.Context(), v.ID))(t)
+				all := must(b.Book().DebtsOf(t.Context(), v.ID))(t)
 				d = all[len(all)-1]
 			}
-			post := must(b.Select(t.Context(), d))(t)
+			post := must(b.Debts().Select(t.Context(), d))(t)
 			got := ""
 			for _, turn := range post.Turns {
 				got += fmt.Sprintf("%X", index[turn.ID])

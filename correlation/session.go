@@ -94,7 +94,7 @@ func (s *Store) SetRecord(ctx context.Context, id int64, record string) error {
 }
 
 // Get returns a session by our id, or ErrNotFound.
-func (s *Store) Get(ctx context.Context, id int64) (Session, error) {
+func (s *core) Get(ctx context.Context, id int64) (Session, error) {
 	v, err := scanSession(s.db.QueryRowContext(ctx, `SELECT `+sessionColumns+` FROM sessions s WHERE s.id = ?`, id))
 	return v, sqlite.While("reading a session", orNotFound(err))
 }
@@ -104,7 +104,7 @@ const minLoneID = 16
 
 // Find returns the session of a harness by its ACP id; failing that by the id alone, if it is at least 16 characters
 // long and unique. Else ErrNotFound.
-func (s *Store) Find(ctx context.Context, harness, acpID string) (Session, error) {
+func (s *core) Find(ctx context.Context, harness, acpID string) (Session, error) {
 	const doing = "finding a session"
 	acpID = storedID(acpID)
 	found, err := sqlite.Collect(ctx, s.db, scanSession, `SELECT `+sessionColumns+` FROM sessions s
@@ -135,12 +135,12 @@ func (s *Store) FindByRecord(ctx context.Context, record string) (Session, error
 // Resolve returns the session that a person names by its ACP id, a Signet key, its acpx record, or a prefix of these
 // that matches only one conversation. Of a conversation that went on under new ids it is the newest. Errors:
 // ErrNotFound, ErrAmbiguous.
-func (s *Store) Resolve(ctx context.Context, name string) (Session, error) {
+func (s Book) Resolve(ctx context.Context, name string) (Session, error) {
 	v, err := s.resolve(ctx, name)
 	return v, sqlite.While("looking for "+name, err)
 }
 
-func (s *Store) resolve(ctx context.Context, name string) (Session, error) {
+func (s *core) resolve(ctx context.Context, name string) (Session, error) {
 	if name == "" {
 		return Session{}, ErrNotFound
 	}
@@ -188,7 +188,7 @@ func (s *Store) resolve(ctx context.Context, name string) (Session, error) {
 }
 
 // conversation returns the ids of the sessions that continue one another, among them this one, oldest first.
-func (s *Store) conversation(ctx context.Context, q sqlite.Querier, id int64) ([]int64, error) {
+func (s *core) conversation(ctx context.Context, q sqlite.Querier, id int64) ([]int64, error) {
 	return sqlite.Collect(ctx, q, sqlite.One[int64], `WITH RECURSIVE chain (id) AS (
 			VALUES (?) UNION
 			SELECT s.id FROM chain c JOIN sessions one ON one.id = c.id
@@ -198,7 +198,7 @@ func (s *Store) conversation(ctx context.Context, q sqlite.Querier, id int64) ([
 }
 
 // Sessions lists sessions, the last active first; limit 0 means all.
-func (s *Store) Sessions(ctx context.Context, limit int) ([]Session, error) {
+func (s Book) Sessions(ctx context.Context, limit int) ([]Session, error) {
 	if limit == 0 {
 		limit = -1
 	}
@@ -207,7 +207,7 @@ func (s *Store) Sessions(ctx context.Context, limit int) ([]Session, error) {
 }
 
 // Count returns how many sessions there are, and how many of them living processes hold.
-func (s *Store) Count(ctx context.Context) (all, live int, err error) {
+func (s Book) Count(ctx context.Context) (all, live int, err error) {
 	const doing = "counting sessions"
 	if err := s.db.QueryRowContext(ctx, `SELECT count(*) FROM sessions`).Scan(&all); err != nil {
 		return 0, 0, sqlite.While(doing, err)
@@ -231,7 +231,7 @@ const (
 )
 
 // list returns sessions with what is counted, and whether they are live.
-func (s *Store) list(ctx context.Context, counted, where string, args ...any) ([]Session, error) {
+func (s *core) list(ctx context.Context, counted, where string, args ...any) ([]Session, error) {
 	all, err := sqlite.Collect(ctx, s.db, func(row sqlite.Row) (Session, error) {
 		var turns int
 		v, err := scanSession(extraColumns{row, []any{&turns}})

@@ -52,7 +52,7 @@ func TestOpenNewOfTheSameName(t *testing.T) {
 		t.Error("the name still means the old session")
 	}
 	if got := must(b.Get(t.Context(), old.ID))(t); got.Replaced.IsZero() ||
-		len(must(b.Turns(t.Context(), old.ID))(t)) != 1 {
+		len(must(b.Book().Turns(t.Context(), old.ID))(t)) != 1 {
 		t.Error("the old session was not kept")
 	}
 }
@@ -92,7 +92,7 @@ func TestOpenMadeAndLoaded(t *testing.T) {
 			if !first.Started.Equal(ours.Started) || ours.Key != "theirs" || !ours.Replaced.IsZero() {
 				t.Errorf("it was %+v and is %+v", first, ours)
 			}
-			if keys := must(b.Keys(t.Context(), ours.ID))(t); len(keys) != 2 || keys[0].Key != "ours" {
+			if keys := must(b.Book().Keys(t.Context(), ours.ID))(t); len(keys) != 2 || keys[0].Key != "ours" {
 				t.Errorf("its keys are %+v", keys)
 			}
 		})
@@ -124,7 +124,7 @@ func TestOpenFork(t *testing.T) {
 		if fork.Key == parent.Key || fork.ParentKey != parent.Key || fork.ForkOf != parent.ID {
 			t.Errorf("the fork is %+v", fork)
 		}
-		if n := len(must(b.Turns(t.Context(), fork.ID))(t)); n != 0 {
+		if n := len(must(b.Book().Turns(t.Context(), fork.ID))(t)); n != 0 {
 			t.Errorf("the fork has %d turns", n)
 		}
 		if diff := cmp.Diff(b.outcomes(parent.ID), b.outcomes(fork.ID)); diff != "" {
@@ -173,7 +173,7 @@ func TestOpenContinue(t *testing.T) {
 			if !tt.wantStore && !errors.Is(err, ErrNotFound) {
 				t.Errorf("stored context: %q %v, want none", payload, err)
 			}
-			if n := len(must(b.Turns(t.Context(), v.ID))(t)); n != 1 {
+			if n := len(must(b.Book().Turns(t.Context(), v.ID))(t)); n != 1 {
 				t.Errorf("B has %d turns, want A's", n)
 			}
 			if first := must(b.FirstPrompt(t.Context(), v.ID))(t); first != "hello" {
@@ -182,7 +182,7 @@ func TestOpenContinue(t *testing.T) {
 			if diff := cmp.Diff(b.outcomes(a.ID), b.outcomes(v.ID)); diff != "" {
 				t.Errorf("B's ledger lacks A's: %s", diff)
 			}
-			keys := must(b.Keys(t.Context(), v.ID))(t)
+			keys := must(b.Book().Keys(t.Context(), v.ID))(t)
 			if len(keys) != 1 || keys[0].Key != v.Key {
 				t.Errorf("B's keys are %+v", keys)
 			}

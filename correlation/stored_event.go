@@ -23,11 +23,11 @@ type StoredEvent struct {
 
 // Events returns the events of a session and of those that it continues, in order, from after the event with an id (0:
 // from the beginning), at most limit of them (0: all).
-func (s *Store) Events(ctx context.Context, session, after int64, limit int) ([]StoredEvent, error) {
+func (s Book) Events(ctx context.Context, session, after int64, limit int) ([]StoredEvent, error) {
 	if limit == 0 {
 		limit = -1
 	}
-	return collect(ctx, s, "reading events", scanEvent, ancestors("continue_of")+` SELECT `+eventColumns+`
+	return collect(ctx, s.db, "reading events", scanEvent, ancestors("continue_of")+` SELECT `+eventColumns+`
 		FROM events WHERE session IN ancestors AND id > ? ORDER BY at, id LIMIT ?`, session, after, limit)
 }
 
@@ -42,8 +42,8 @@ func scanEvent(row sqlite.Row) (e StoredEvent, err error) {
 }
 
 // Warnings returns the daemons' warnings about a session and those that it continues, oldest first, each once.
-func (s *Store) Warnings(ctx context.Context, session int64) ([]string, error) {
-	return collect(ctx, s, "reading what the daemon warned of", sqlite.One[string], ancestors("continue_of")+`
+func (s Book) Warnings(ctx context.Context, session int64) ([]string, error) {
+	return collect(ctx, s.db, "reading what the daemon warned of", sqlite.One[string], ancestors("continue_of")+`
 		SELECT data ->> 'text' FROM events WHERE session IN ancestors AND kind = 'daemon_warned'
 		GROUP BY 1 ORDER BY min(id)`, session)
 }
@@ -52,7 +52,7 @@ func (s *Store) Warnings(ctx context.Context, session int64) ([]string, error) {
 const eventsAtOnce = 500
 
 // expireEvents removes events and reports of usage from before a time. Those of turns are removed with their turns.
-func (s *Store) expireEvents(ctx context.Context, before time.Time) error {
+func (s *core) expireEvents(ctx context.Context, before time.Time) error {
 	for _, table := range []string{"events", "usage"} {
 		old := `SELECT id FROM ` + table + ` WHERE at < ? AND turn IS NULL LIMIT ?`
 		for {

@@ -137,8 +137,8 @@ func latest(times ...time.Time) time.Time {
 
 // Turns returns the turns of a session and of those that it continues, in the order in which their prompts left. Rows
 // of several processes may be in another order, because each folds its events in by itself.
-func (s *Store) Turns(ctx context.Context, session int64) ([]Turn, error) {
-	return collect(ctx, s, "reading turns", scanTurn, ancestors("continue_of")+` SELECT `+turnColumns+` FROM turns t
+func (s Book) Turns(ctx context.Context, session int64) ([]Turn, error) {
+	return collect(ctx, s.db, "reading turns", scanTurn, ancestors("continue_of")+` SELECT `+turnColumns+` FROM turns t
 		WHERE t.session IN ancestors ORDER BY t.started, t.id`, session)
 }
 

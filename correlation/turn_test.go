@@ -15,7 +15,7 @@ import (
 
 func (b *bench) onlyTurn(session int64) Turn {
 	b.tb.Helper()
-	all := must(b.Turns(b.ctx(), session))(b.tb)
+	all := must(b.Book().Turns(b.ctx(), session))(b.tb)
 	if len(all) != 1 {
 		b.tb.Fatalf("%d turns", len(all))
 	}
@@ -94,7 +94,7 @@ func TestTurnKeepsItsKey(t *testing.T) {
 	b.turn(v.ID, "p", "two", "2")
 	b.save(Turn{Session: v.ID, Key: "k1", User: "three"})
 	var keys []string
-	for _, turn := range must(b.Turns(t.Context(), v.ID))(t) {
+	for _, turn := range must(b.Book().Turns(t.Context(), v.ID))(t) {
 		keys = append(keys, turn.Key)
 	}
 	if diff := cmp.Diff([]string{"k1", "k2", "k1"}, keys); diff != "" {
@@ -223,7 +223,7 @@ func TestLedger(t *testing.T) {
 	if diff := cmp.Diff([]Injection{recall, inj}, must(b.Injections(t.Context(), v.ID))(t)); diff != "" {
 		t.Error(diff)
 	}
-	keys := must(b.Keys(t.Context(), v.ID))(t)
+	keys := must(b.Book().Keys(t.Context(), v.ID))(t)
 	if keys[0].Used.IsZero() {
 		t.Error("the key is not noted as used")
 	}

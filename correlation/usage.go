@@ -27,7 +27,7 @@ type Usage struct {
 type Window struct{ Used, Size *int64 }
 
 // Windows returns what was reported last of each session's window.
-func (s *Store) Windows(ctx context.Context, in Scope) (map[int64]Window, error) {
+func (s Book) Windows(ctx context.Context, in Scope) (map[int64]Window, error) {
 	found := map[int64]Window{}
 	err := sqlite.Each(ctx, s.db, func(row sqlite.Row) error {
 		var session int64

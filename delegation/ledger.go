@@ -28,7 +28,7 @@ const beginLimit = 20 * time.Second
 // from several goroutines.
 type Ledger struct {
 	db       *sql.DB
-	sessions *correlation.Store
+	sessions correlation.Book
 	live     string
 	now      func() time.Time
 }
@@ -36,7 +36,7 @@ type Ledger struct {
 // NewLedger makes a ledger on a database that migrations.Open has opened; live is the folder with the lock files of
 // living processes.
 func NewLedger(db *sql.DB, live string) *Ledger {
-	return &Ledger{db: db, sessions: correlation.New(db, correlation.Options{LiveDir: live}), live: live,
+	return &Ledger{db: db, sessions: correlation.New(db, correlation.Options{LiveDir: live}).Book(), live: live,
 		now: time.Now}
 }
 

@@ -15,12 +15,13 @@ func TestAskCaller(t *testing.T) { synctest.Test(t, testAskCaller) }
 
 func testAskCaller(t *testing.T) {
 	l := newLedger(t)
-	s, err := correlationtest.Session(t.Context(), l.sessions, correlation.OpenSession{Harness: "claude", ACPID: "a", New: true, Process: "p"})
+	sessions := correlation.New(l.db, correlation.Options{})
+	s, err := correlationtest.Session(t.Context(), sessions, correlation.OpenSession{Harness: "claude", ACPID: "a", New: true, Process: "p"})
 	if err != nil {
 		t.Fatal(err)
 	}
 	turns := []correlation.Turn{{Session: s.ID, Process: "p", User: "go"}}
-	if err := correlationtest.Save(t.Context(), l.sessions, turns); err != nil {
+	if err := correlationtest.Save(t.Context(), sessions, turns); err != nil {
 		t.Fatal(err)
 	}
 	who := robin

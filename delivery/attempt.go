@@ -12,7 +12,7 @@ import (
 
 // An attempt is one attempt at delivering a debt.
 type attempt struct {
-	store *correlation.Store
+	store correlation.Debts
 	files transcripts
 	d     correlation.Debt
 	// session is the one that the debt belongs to.

@@ -64,7 +64,7 @@ func TestAudit(t *testing.T) {
 			_ = a.daemon.Resume()
 			for open := 1; open > 0 && !t.Failed(); {
 				a.work(25 * time.Hour)
-				_, open, err = a.store.Due(t.Context())
+				_, open, err = a.store.Debts().Due(t.Context())
 				noError(t, err)
 			}
 			a.compare()
@@ -153,10 +153,10 @@ func (a *audit) trouble() {
 // killWorker leaves a delivery as a worker does that was killed before its post.
 func (a *audit) killWorker() {
 	ctx := a.t.Context()
-	if d, err := a.store.TakeUp(ctx); err == nil {
-		post, err := a.store.Select(ctx, d)
+	if d, err := a.store.Debts().TakeUp(ctx); err == nil {
+		post, err := a.store.Debts().Select(ctx, d)
 		noError(a.t, err)
-		noError(a.t, a.store.Attempt(ctx, d, post))
+		noError(a.t, a.store.Debts().Attempt(ctx, d, post))
 		a.kills++
 	}
 }

@@ -140,7 +140,7 @@ func (b *bench) work() {
 // only is the session's one row.
 func (b *bench) only(s correlation.Session) correlation.Debt {
 	b.t.Helper()
-	all, err := b.Debts(b.t.Context(), s.ID)
+	all, err := b.Book().DebtsOf(b.t.Context(), s.ID)
 	if err != nil || len(all) != 1 {
 		b.t.Fatalf("%d rows (%v)", len(all), err)
 	}
@@ -183,10 +183,10 @@ func TestLeftFiles(t *testing.T) {
 		b := newBench(t)
 		s := b.say(toDaemon, "hello", "hi")
 		for range deaths {
-			d, err := b.TakeUp(t.Context())
+			d, err := b.Debts().TakeUp(t.Context())
 			check(t, err)
-			post, err := b.Select(t.Context(), d)
-			check(t, errors.Join(err, b.Attempt(t.Context(), d, post)))
+			post, err := b.Debts().Select(t.Context(), d)
+			check(t, errors.Join(err, b.Debts().Attempt(t.Context(), d, post)))
 			left := transcriptFile(b.files().dir, d.ID)
 			check(t, errors.Join(RemoveTranscripts(b.o.Folder, []int64{d.ID}), b.files().write(left, "x")))
 			b.now = b.now.Add(time.Minute)

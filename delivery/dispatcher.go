@@ -96,7 +96,7 @@ func (h *Dispatcher) due(ctx context.Context) bool {
 
 // ask asks the database whether a delivery is due now.
 func (h *Dispatcher) ask(ctx context.Context) (bool, error) {
-	next, open, err := h.o.Store.Due(ctx)
+	next, open, err := h.o.Store.Debts().Due(ctx)
 	if err != nil && ctx.Err() == nil {
 		h.o.Log.Warn().Err(err).Msg("looking for what is owed")
 	}
@@ -105,7 +105,7 @@ func (h *Dispatcher) ask(ctx context.Context) (bool, error) {
 
 // hasStaleKeys reports whether keys were started at the daemon that nobody will use.
 func (h *Dispatcher) hasStaleKeys(ctx context.Context) bool {
-	keys, err := h.o.Store.StaleKeys(ctx, h.o.Like, h.o.ContextAge)
+	keys, err := h.o.Store.Debts().StaleKeys(ctx, h.o.Like, h.o.ContextAge)
 	return err == nil && len(keys) > 0
 }
 

@@ -98,7 +98,7 @@ func (p *post) workFor(limit time.Duration) {
 // states are the rows of a session as "state attempts".
 func (p *post) states(s correlation.Session) (all []string) {
 	p.t.Helper()
-	rows, err := p.store.Debts(p.t.Context(), s.ID)
+	rows, err := p.store.Book().DebtsOf(p.t.Context(), s.ID)
 	check(p.t, err)
 	for _, d := range rows {
 		all = append(all, fmt.Sprintf("%s %d", d.State, d.Attempts))

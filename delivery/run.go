@@ -47,7 +47,7 @@ func (r Retention) expire(ctx context.Context, store *correlation.Store, log zer
 func Run(ctx context.Context, o Options, until Until) (rest Remaining, err error) {
 	w := newWorker(o)
 	if until == UntilSettled {
-		if err := o.Store.MakeDue(ctx); err != nil {
+		if err := o.Store.Debts().MakeDue(ctx); err != nil {
 			return rest, err
 		}
 	}
@@ -92,7 +92,7 @@ func (w *worker) watch(ctx context.Context, until Until) (rest Remaining, more b
 // due takes in what the dead have left, and reports whether anything is due.
 func (w *worker) due(ctx context.Context) bool {
 	w.sweep(ctx)
-	next, open, err := w.o.Store.Due(ctx)
+	next, open, err := w.o.Store.Debts().Due(ctx)
 	return err == nil && open > 0 && !next.After(w.o.Now())
 }
 

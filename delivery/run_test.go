@@ -79,13 +79,13 @@ func TestOneDelivers(t *testing.T) {
 }
 
 func delivers(b *bench, d correlation.Debt) {
-	check(b.t, b.Delivered(b.t.Context(), d, correlation.Selection{}, ""))
+	check(b.t, b.Debts().Delivered(b.t.Context(), d, correlation.Selection{}, ""))
 }
 
-func fails(b *bench, d correlation.Debt) { check(b.t, b.Retry(b.t.Context(), d, "refused")) }
+func fails(b *bench, d correlation.Debt) { check(b.t, b.Debts().Retry(b.t.Context(), d, "refused")) }
 
 func defers(b *bench, d correlation.Debt) {
-	check(b.t, b.Defer(b.t.Context(), d, b.now.Add(time.Hour)))
+	check(b.t, b.Debts().Defer(b.t.Context(), d, b.now.Add(time.Hour)))
 }
 
 // What becomes owed while a worker is about to end, so that the one that was started for it has found the lock taken,

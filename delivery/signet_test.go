@@ -120,7 +120,7 @@ func TestDeliverNever(t *testing.T) {
 	if diff := cmp.Diff([]string{"dead 0"}, p.states(s)); diff != "" {
 		t.Error(diff)
 	}
-	out, err := p.store.Outstanding(t.Context())
+	out, err := p.store.Debts().Outstanding(t.Context())
 	check(t, err)
 	if len(out) != 1 {
 		t.Errorf("listed: %+v", out)
@@ -167,7 +167,7 @@ func TestDeliverBypassed(t *testing.T) {
 			s := p.say("one", turn(long, "Yes."))
 			p.daemon.Bypass(s.Key, true)
 			if known { // the relay has heard of it
-				check(t, p.store.Bypass(t.Context(), s.Key))
+				check(t, p.store.Debts().Bypass(t.Context(), s.Key))
 			}
 			p.work()
 			p.daemon.Bypass(s.Key, false) // as a restart makes it
@@ -182,7 +182,7 @@ func TestDeliverBypassed(t *testing.T) {
 			if diff := cmp.Diff(want, p.outcomes()); diff != "" {
 				t.Errorf("%s, known %v: %s", g.Version(), known, diff)
 			}
-			rows, err := p.store.Debts(t.Context(), s.ID)
+			rows, err := p.store.Book().DebtsOf(t.Context(), s.ID)
 			check(t, err)
 			for _, d := range rows {
 				if d.State != correlation.Delivered || d.Reply != switchedOff {
@@ -291,7 +291,7 @@ func TestDeliverRetention(t *testing.T) {
 	s := p.say("one", turn(long, "Yes."))
 	p.later(time.Minute)
 	left := func() int {
-		turns, err := p.store.Turns(t.Context(), s.ID)
+		turns, err := p.store.Book().Turns(t.Context(), s.ID)
 		check(t, err)
 		return len(turns)
 	}

@@ -106,7 +106,7 @@ func (w *worker) work(ctx context.Context, until Until) (done int, rest Remainin
 
 // ahead says when the next delivery is due. over: none is, or with UntilSettled all the rest is settled.
 func (w *worker) ahead(ctx context.Context, until Until) (next time.Time, rest Remaining, over bool, err error) {
-	next, open, err := w.o.Store.Due(ctx)
+	next, open, err := w.o.Store.Debts().Due(ctx)
 	if err != nil || open == 0 {
 		return next, rest, true, err
 	}
@@ -125,7 +125,7 @@ func (w *worker) sweep(ctx context.Context) {
 
 // remaining counts what is open; settled is false while some of that is due. Run makes all due that had failed before.
 func (w *worker) remaining(ctx context.Context) (rest Remaining, settled bool, err error) {
-	all, err := w.o.Store.Outstanding(ctx)
+	all, err := w.o.Store.Debts().Outstanding(ctx)
 	if err != nil {
 		return Remaining{}, false, err
 	}
@@ -149,21 +149,21 @@ func (w *worker) pass(ctx context.Context) (int, error) {
 	w.files.tidy()
 	seen := make(map[int64]bool)
 	for ctx.Err() == nil {
-		d, err := w.o.Store.TakeUp(ctx)
+		d, err := w.o.Store.Debts().TakeUp(ctx)
 		if errors.Is(err, correlation.ErrNothingDue) {
 			break
 		}
 		if err != nil {
 			return len(seen), err
 		}
-		a := &attempt{store: w.o.Store, files: w.files, d: d}
+		a := &attempt{store: w.o.Store.Debts(), files: w.files, d: d}
 		if seen[d.ID] { // it became due again during this pass
 			return len(seen), nil
 		}
 		seen[d.ID] = true
 		switch err := guard.Try("delivery", func() error { return w.deliver(ctx, a) }); {
 		case errors.Is(err, guard.ErrPanicked):
-			if err := w.o.Store.BrokeOff(ctx, d, "a fault of ours: see the log"); err != nil {
+			if err := w.o.Store.Debts().BrokeOff(ctx, d, "a fault of ours: see the log"); err != nil {
 				return len(seen), err
 			}
 		case errors.Is(err, correlation.ErrNotFound):
@@ -234,7 +234,7 @@ func (w *worker) endStale(ctx context.Context) {
 		return
 	}
 	log := func(err error) { w.o.Log.Warn().Err(err).Msg("ending unused keys") }
-	stale, err := w.o.Store.StaleKeys(ctx, w.o.Like, w.o.StaleAfter)
+	stale, err := w.o.Store.Debts().StaleKeys(ctx, w.o.Like, w.o.StaleAfter)
 	if err != nil {
 		log(err)
 		return
@@ -244,7 +244,7 @@ func (w *worker) endStale(ctx context.Context) {
 		if to.err != nil {
 			return // they stay until it answers
 		}
-		if first, err := w.o.Store.EndKey(ctx, k.Key); err != nil || !first {
+		if first, err := w.o.Store.Debts().EndKey(ctx, k.Key); err != nil || !first {
 			if err != nil {
 				log(err)
 				return

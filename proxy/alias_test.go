@@ -24,7 +24,7 @@ func hashed(id string) string {
 // rows is how many sessions the ledger has.
 func (w *world) rows() int {
 	w.t.Helper()
-	n, _, err := w.store.Count(w.t.Context())
+	n, _, err := w.store.Book().Count(w.t.Context())
 	if err != nil {
 		w.t.Fatal(err)
 	}

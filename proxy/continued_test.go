@@ -22,7 +22,7 @@ func goesOn(w *world, name string) func(*Options) {
 				if err != nil || before.Session == 0 {
 					return "", err
 				}
-				turns, err := w.store.LastTurns(ctx, before.Session, 50)
+				turns, err := w.store.Book().LastTurns(ctx, before.Session, 50)
 				var rounds []memory.Round
 				for _, t := range turns {
 					rounds = append(rounds, memory.Round{User: t.User, Assistant: t.Assistant})

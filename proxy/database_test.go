@@ -110,7 +110,7 @@ func TestLockedAtTheStart(t *testing.T) {
 		t.Errorf("the second prompt: %q", b)
 	}
 	c.close()
-	turns, err := w.store.Turns(t.Context(), w.session("echo", "s1").ID)
+	turns, err := w.store.Book().Turns(t.Context(), w.session("echo", "s1").ID)
 	if err != nil || len(turns) != 2 || turns[0].User != "first" || turns[0].Assistant != "heard" ||
 		turns[1].User != "second" {
 		t.Errorf("%+v, %v", turns, err)
@@ -152,7 +152,7 @@ func TestLockedAtTheEnd(t *testing.T) {
 		}
 		c.close() // which takes in what is left
 		for _, id := range ids {
-			turns, err := w.store.Turns(t.Context(), w.session("echo", id).ID)
+			turns, err := w.store.Book().Turns(t.Context(), w.session("echo", id).ID)
 			if err != nil || len(turns) != 2 || turns[1].User != "while it was locked" || turns[1].Assistant != "heard" ||
 				turns[1].Stop != "end_turn" {
 				t.Errorf("%s: %+v, %v", id, turns, err)

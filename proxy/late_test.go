@@ -139,7 +139,7 @@ func TestToolIsWrittenDownBeforeTheTurnEnds(t *testing.T) {
 	within := time.Now().Add(patience)
 	await := func(what string, there func(correlation.Turn) bool) {
 		for {
-			turns, err := w.store.Turns(t.Context(), w.session("scripted", "s1").ID)
+			turns, err := w.store.Book().Turns(t.Context(), w.session("scripted", "s1").ID)
 			if err == nil && len(turns) == 1 && there(turns[0]) {
 				return
 			}
@@ -177,7 +177,7 @@ func TestHarnessEndsWhileHeld(t *testing.T) {
 	}
 	h.die()
 	c.close()
-	turns, err := w.store.Turns(t.Context(), w.session("scripted", "s1").ID)
+	turns, err := w.store.Book().Turns(t.Context(), w.session("scripted", "s1").ID)
 	if err != nil || len(turns) != 1 || turns[0].User != "is anybody there?" || turns[0].Ended.IsZero() {
 		t.Errorf("%+v, %v", turns, err)
 	}

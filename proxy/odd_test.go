@@ -17,7 +17,7 @@ func TestForgottenWhileLive(t *testing.T) {
 	p.prompt("hello again", succeed)
 	p.prompt("and again", succeed)
 	p.c.close()
-	all, err := p.w.store.Sessions(t.Context(), 0)
+	all, err := p.w.store.Book().Sessions(t.Context(), 0)
 	if err != nil || len(all) != 0 {
 		t.Errorf("%d sessions, %v", len(all), err)
 	}

@@ -36,7 +36,7 @@ func TestFirstPromptGetsContext(t *testing.T) {
 	if s.State != correlation.Done || s.Client != "tester" || s.Agent != "echo" || s.Cwd != "/tmp/x" {
 		t.Errorf("session: %+v", s)
 	}
-	turns, err := w.store.Turns(t.Context(), s.ID)
+	turns, err := w.store.Book().Turns(t.Context(), s.ID)
 	if err != nil || len(turns) != 2 {
 		t.Fatalf("turns: %v, %v", turns, err)
 	}

@@ -83,7 +83,7 @@ func TestVersion2(t *testing.T) {
 	if s.State != correlation.Done || s.Client != "tester" || s.AgentVersion != "7" {
 		t.Errorf("the session: %+v", s)
 	}
-	turns, err := w.store.Turns(t.Context(), s.ID)
+	turns, err := w.store.Book().Turns(t.Context(), s.ID)
 	if err != nil || len(turns) != 3 {
 		t.Fatalf("%d turns, %v", len(turns), err)
 	}

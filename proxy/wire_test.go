@@ -96,7 +96,7 @@ func TestHarnessDies(t *testing.T) {
 			if s.State != tc.state {
 				t.Errorf("state %q, want %q", s.State, tc.state)
 			}
-			turns, err := w.store.Turns(t.Context(), s.ID)
+			turns, err := w.store.Book().Turns(t.Context(), s.ID)
 			if err != nil || len(turns) != 1 {
 				t.Fatalf("turns: %v, %v", turns, err)
 			}

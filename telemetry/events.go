@@ -44,14 +44,14 @@ func marshal(v any) ([]byte, error) {
 
 // An EventReader reads what happened in a session and in those that it continues.
 type EventReader struct {
-	store   *correlation.Store
+	store   correlation.Book
 	session int64
 	after   int64
 	turns   map[int64]int // numbers in the conversation, by row
 }
 
 // NewEventReader reads from the beginning.
-func NewEventReader(store *correlation.Store, session int64) *EventReader {
+func NewEventReader(store correlation.Book, session int64) *EventReader {
 	return &EventReader{store: store, session: session, turns: map[int64]int{}}
 }
 

@@ -19,7 +19,7 @@ func TestEventReader(t *testing.T) {
 	}
 	happens(1000, "session_left", nil, `{"session":4,"reason":"<close>"}`)
 	happens(2000, "turn_began", first, `{"session":4,"turn":17}`)
-	r := telemetry.NewEventReader(w.store, s)
+	r := telemetry.NewEventReader(w.store.Book(), s)
 	look := func(want string) {
 		t.Helper()
 		all, err := r.Next(t.Context())

@@ -31,7 +31,7 @@ const (
 // Most harnesses report the tokens of a turn, some the total of their process so far, and costs are totals of the
 // session or of the process so far (upstream.Profile). Of such a running total a report adds the difference to the one
 // before.
-func eachReport(ctx context.Context, store *correlation.Store, scope correlation.Scope, do func(Report)) error {
+func eachReport(ctx context.Context, store correlation.Book, scope correlation.Scope, do func(Report)) error {
 	restarting, err := store.Harnesses(ctx)
 	if err != nil {
 		return err

@@ -67,7 +67,7 @@ func (u *Usage) account(accounts map[int64]*account, session int64) *account {
 }
 
 // ReadUsage reads the usage within a scope.
-func ReadUsage(ctx context.Context, store *correlation.Store, scope correlation.Scope) (*Usage, error) {
+func ReadUsage(ctx context.Context, store correlation.Book, scope correlation.Scope) (*Usage, error) {
 	u, accounts := &Usage{}, map[int64]*account{}
 	names, err := store.Names(ctx, scope)
 	for _, n := range names {
@@ -103,7 +103,7 @@ func (u *Usage) NameHarnesses(name func(string) string) {
 }
 
 // SessionSums returns the usage of sessions by their rows: tokens and costs alone, and none where nobody reported any.
-func SessionSums(ctx context.Context, store *correlation.Store, in correlation.Scope) (map[int64]Sum, error) {
+func SessionSums(ctx context.Context, store correlation.Book, in correlation.Scope) (map[int64]Sum, error) {
 	tallies := map[int64]*tally{}
 	err := eachReport(ctx, store, in, func(r Report) {
 		t := tallies[r.Session]

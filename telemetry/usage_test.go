@@ -82,7 +82,7 @@ func (w *world) says(session, turn int64, reporter string, input, output, cost a
 
 func (w *world) sums(by string, since time.Time) []telemetry.Sum {
 	w.t.Helper()
-	used, err := telemetry.ReadUsage(context.Background(), w.store, correlation.Scope{Since: since})
+	used, err := telemetry.ReadUsage(context.Background(), w.store.Book(), correlation.Scope{Since: since})
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -168,7 +168,7 @@ func TestUsage(t *testing.T) {
 			w := newWorld(t)
 			session := w.session(c.harness, "a")
 			c.say(w, session)
-			bySession, err := telemetry.SessionSums(t.Context(), w.store, correlation.Scope{})
+			bySession, err := telemetry.SessionSums(t.Context(), w.store.Book(), correlation.Scope{})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -20,7 +20,7 @@ func Example() {
 		panic(err)
 	}
 	sessions := correlation.New(db, correlation.Options{})
-	page, err := view.Read(ctx, view.Source{DB: db, Sessions: sessions, Memories: memories})
+	page, err := view.Read(ctx, view.Source{DB: db, Sessions: sessions.Book(), Memories: memories})
 	if err != nil {
 		panic(err)
 	}

@@ -11,7 +11,7 @@ import (
 // A Source is where a page reads from.
 type Source struct {
 	DB          *sql.DB
-	Sessions    *correlation.Store
+	Sessions    correlation.Book
 	Memories    *embedded.Store
 	Delegations *delegation.Ledger // nil: the page shows none
 	About       About

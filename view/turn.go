@@ -43,7 +43,7 @@ type turnOf struct {
 }
 
 // readTurns reads the newest turns of a choice, oldest first.
-func readTurns(ctx context.Context, sessions *correlation.Store, of choice) ([]turnOf, error) {
+func readTurns(ctx context.Context, sessions correlation.Book, of choice) ([]turnOf, error) {
 	room := maxTexts
 	var turns []turnOf
 	err := sessions.NewestTurns(ctx, of.turns, of.text, maxTurns, func(e correlation.Excerpt) {

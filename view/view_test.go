@@ -34,7 +34,7 @@ func source(t testing.TB, sample viewtest.Sample) view.Source {
 	if err := sample.Fill(t.Context(), db); err != nil {
 		t.Fatal(err)
 	}
-	return view.Source{DB: db, Sessions: correlation.New(db, correlation.Options{LiveDir: filepath.Join(dir, "live")}),
+	return view.Source{DB: db, Sessions: correlation.New(db, correlation.Options{LiveDir: filepath.Join(dir, "live")}).Book(),
 		Memories:    embedded.New(db, embedded.Options{}),
 		Delegations: delegation.NewLedger(db, filepath.Join(dir, "live")),
 		About:       view.About{Database: "/home/s/.agents/acp/sessions.db", Retention: "365 days"}}

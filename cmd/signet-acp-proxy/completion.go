@@ -68,7 +68,7 @@ func delegationIDs(f *config.Flags) cobra.CompletionFunc {
 // sessionIDs completes the argument of commands about one session.
 func sessionIDs(f *config.Flags) cobra.CompletionFunc {
 	return newestIDs(f, func(ctx context.Context, _ *config.Config, db *sql.DB) (ids []cobra.Completion) {
-		all, _ := correlation.New(db, correlation.Options{}).Sessions(ctx, maxCompleted)
+		all, _ := correlation.New(db, correlation.Options{}).Book().Sessions(ctx, maxCompleted)
 		for _, s := range all {
 			if s.ACPID == chars.Printable(s.ACPID) {
 				ids = append(ids, cobra.CompletionWithDesc(s.ACPID,

@@ -92,7 +92,7 @@ func (d deliverCommand) run(p program) error {
 func (d deliverCommand) report(
 	ctx context.Context, store *correlation.Store, rest delivery.Remaining, std term.Streams,
 ) error {
-	next, open, err := store.Due(ctx)
+	next, open, err := store.Debts().Due(ctx)
 	if err != nil || open == 0 {
 		return err
 	}

@@ -110,7 +110,7 @@ func TestDeliverCommand(t *testing.T) {
 	deliver("--wait", 0, "")
 	p.leave("one", "") // not worth a job of its own yet
 	deliver("--wait", 0, "1 delivery waiting on purpose")
-	rows, err := p.store.Debts(t.Context(), s.ID)
+	rows, err := p.store.Book().DebtsOf(t.Context(), s.ID)
 	check(t, err)
 	if len(rows) != 2 || rows[0].State != correlation.Delivered || rows[1].State != correlation.Owed {
 		t.Errorf("%+v", rows)

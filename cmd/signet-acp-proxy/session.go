@@ -88,7 +88,7 @@ func newEvents(p program) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			reader := telemetry.NewEventReader(d.Sessions, s.ID)
+			reader := telemetry.NewEventReader(d.Sessions.Book(), s.ID)
 			return every(ctx, func() (done bool, err error) { // or until a signal ends us
 				all, err := reader.Next(ctx)
 				for _, e := range all {

@@ -148,7 +148,7 @@ func Save(ctx context.Context, s *correlation.Store, turns []correlation.Turn) e
 		}
 	}
 	for session, of := range added {
-		all, err := s.Turns(ctx, session)
+		all, err := s.Book().Turns(ctx, session)
 		if err != nil {
 			return err
 		}

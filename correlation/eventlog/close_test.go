@@ -163,7 +163,7 @@ func TestSpills(t *testing.T) {
 	b.found("direct")
 	b.found("later")
 	v := must(b.store.Find(t.Context(), "claude", "spilled"))(t)
-	all := must(b.store.Turns(t.Context(), v.ID))(t)
+	all := must(b.store.Book().Turns(t.Context(), v.ID))(t)
 	if len(all) != 2 || all[0].Assistant != "answer one" || !strings.HasPrefix(all[1].Assistant, "answer twoCANARY") ||
 		v.Record != "r" {
 		t.Errorf("%d turns, record %q", len(all), v.Record)

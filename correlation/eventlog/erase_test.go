@@ -90,7 +90,7 @@ func TestErasedInAFile(t *testing.T) {
 	l.Attach(b.store)
 	must(l.Close(t.Context()))(t)
 	v := must(b.store.Find(t.Context(), "claude", "s"))(t)
-	if all := must(b.store.Turns(t.Context(), v.ID))(t); len(all) != 2 || all[1].Assistant != "answer two" ||
+	if all := must(b.store.Book().Turns(t.Context(), v.ID))(t); len(all) != 2 || all[1].Assistant != "answer two" ||
 		v.Record != "r" {
 		t.Errorf("turns are %+v, record %q", all, v.Record)
 	}

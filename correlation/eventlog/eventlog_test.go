@@ -62,7 +62,7 @@ func TestEndsLast(t *testing.T) {
 	l.Attach(b.store)
 	check(t, l.Folded(t.Context()))
 	v := must(b.store.Find(t.Context(), "claude", "s"))(t)
-	got := must(b.store.Turns(t.Context(), v.ID))(t)[0]
+	got := must(b.store.Book().Turns(t.Context(), v.ID))(t)[0]
 	if !got.Truncated || !strings.Contains(got.Assistant, "bytes left out …]") || len(got.Assistant) > 120<<10 ||
 		len(got.Assistant) < 96<<10 {
 		t.Errorf("%d bytes, truncated: %t", len(got.Assistant), got.Truncated)
@@ -190,7 +190,7 @@ func TestClockJumps(t *testing.T) {
 	l.Attach(b.store)
 	must(l.Close(t.Context()))(t)
 	v := b.found("s")
-	turns := must(b.store.Turns(t.Context(), v.ID))(t)
+	turns := must(b.store.Book().Turns(t.Context(), v.ID))(t)
 	if turns[1].Started.Before(turns[0].Started) || turns[1].Ended.Before(turns[1].Started) {
 		t.Errorf("turns of %v and %v", turns[0].Started, turns[1].Started)
 	}

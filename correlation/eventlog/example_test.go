@@ -65,7 +65,7 @@ func Example() {
 	left, err := log.Close(last)
 	fmt.Println("left for others:", left, err)
 
-	turns, err := store.Turns(ctx, row)
+	turns, err := store.Book().Turns(ctx, row)
 	fmt.Println(turns[0].User, "/", turns[0].Assistant, "/", turns[0].Stop, err)
 	// Output:
 	// left for others: false <nil>

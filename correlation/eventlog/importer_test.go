@@ -34,7 +34,7 @@ func TestImporter(t *testing.T) {
 		t.Fatalf("%d turns, %v", n, err)
 	}
 	var got []string
-	for _, e := range must(b.store.Events(t.Context(), 1, 0, 0))(t) {
+	for _, e := range must(b.store.Book().Events(t.Context(), 1, 0, 0))(t) {
 		if e.Turn == 1 {
 			got = append(got, e.Kind+" "+e.At.Sub(at).String())
 		}

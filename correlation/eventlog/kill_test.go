@@ -134,7 +134,7 @@ func killed(b *bench, turns int) (process string, last int) {
 func (b *bench) survived(process string, said int) {
 	b.tb.Helper()
 	v := must(b.store.Find(b.tb.Context(), "claude", process))(b.tb)
-	turns := must(b.store.Turns(b.tb.Context(), v.ID))(b.tb)
+	turns := must(b.store.Book().Turns(b.tb.Context(), v.ID))(b.tb)
 	if len(turns) < said || len(turns) > said+2 { // one may have ended, or begun, and not been said
 		b.tb.Errorf("%s: %d turns, it has said %d", process, len(turns), said)
 	}

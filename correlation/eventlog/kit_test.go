@@ -149,7 +149,7 @@ func ptr[T any](v T) *T { return &v }
 func (b *bench) found(acpID string) correlation.Session {
 	b.tb.Helper()
 	v := must(b.store.Find(b.tb.Context(), "claude", acpID))(b.tb)
-	turns := must(b.store.Turns(b.tb.Context(), v.ID))(b.tb)
+	turns := must(b.store.Book().Turns(b.tb.Context(), v.ID))(b.tb)
 	if len(turns) != 2 {
 		b.tb.Fatalf("%d turns, want 2", len(turns))
 	}

@@ -149,7 +149,7 @@ func TestEarlierVersion(t *testing.T) {
 		t.Errorf("%+v, files: %q", did, b.files())
 	}
 	v := must(b.store.Find(t.Context(), "claude", "old"))(t)
-	turns := must(b.store.Turns(t.Context(), v.ID))(t)
+	turns := must(b.store.Book().Turns(t.Context(), v.ID))(t)
 	if len(turns) != 1 || turns[0].Assistant != "abcde" || turns[0].Stop != "end_turn" ||
 		b.count("SELECT count(*) FROM debts") != 1 || b.count("SELECT count(*) FROM events WHERE kind = 'refused'") != 2 {
 		t.Errorf("%+v, %d deliveries", turns, b.count("SELECT count(*) FROM debts"))

@@ -30,7 +30,7 @@ func TestFolderRemoved(t *testing.T) {
 	}
 	must(l.Close(t.Context()))(t)
 	b.sweep()
-	turns := must(b.store.Turns(t.Context(), must(b.store.Find(t.Context(), "claude", "s"))(t).ID))(t)
+	turns := must(b.store.Book().Turns(t.Context(), must(b.store.Find(t.Context(), "claude", "s"))(t).ID))(t)
 	if len(turns) != 3 || turns[0].User != "user one" || turns[2].User != "is anybody there?" ||
 		turns[2].Stop != "end_turn" {
 		t.Errorf("%+v", turns)
@@ -62,7 +62,7 @@ func TestRefusedLines(t *testing.T) {
 	if did := b.sweep(); did.Files != 1 {
 		t.Errorf("%+v", did)
 	}
-	if r := must(b.store.Refused(t.Context()))(t); r.Lines != 4 || !strings.HasPrefix(r.Reason, "json: ") ||
+	if r := must(b.store.Book().Refused(t.Context()))(t); r.Lines != 4 || !strings.HasPrefix(r.Reason, "json: ") ||
 		r.Last.IsZero() {
 		t.Errorf("kept aside: %+v", r)
 	}
@@ -78,7 +78,7 @@ func TestRefusedLines(t *testing.T) {
 		t.Errorf("%d lines are emptied", n)
 	}
 	must(b.store.Forget(t.Context(), must(b.store.Find(t.Context(), "claude", "s"))(t).ID, nil))(t)
-	if r := must(b.store.Refused(t.Context()))(t); r != (correlation.Refusal{}) {
+	if r := must(b.store.Book().Refused(t.Context()))(t); r != (correlation.Refusal{}) {
 		t.Errorf("after the session was forgotten: %+v", r)
 	}
 }

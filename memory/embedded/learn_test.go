@@ -226,7 +226,7 @@ func TestEchoes(t *testing.T) {
 		t.Errorf("learned again: %q, %v", again, err)
 	}
 	says(fork, agreed+"\n\n"+own)
-	turns, err := w.journal.LastTurns(ctx, fork.ID, 1)
+	turns, err := w.journal.Book().LastTurns(ctx, fork.ID, 1)
 	if err != nil {
 		t.Fatal(err)
 	}

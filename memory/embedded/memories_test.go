@@ -257,7 +257,7 @@ func TestForgottenLeavesTheIndex(t *testing.T) {
 func TestUnlearn(t *testing.T) {
 	w := newWorld(t)
 	w.said("/p", "s", "Remember that the printer is called Gutenberg.", "ok")
-	session, err := w.journal.Resolve(t.Context(), "s")
+	session, err := w.journal.Book().Resolve(t.Context(), "s")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -115,7 +115,7 @@ func readCanary(ctx context.Context, journal *correlation.Store) error {
 	if err != nil {
 		return err
 	}
-	turns, err := journal.Turns(ctx, s.ID)
+	turns, err := journal.Book().Turns(ctx, s.ID)
 	if err == nil && (len(turns) != 1 || turns[0].User != canarySays) {
 		err = errors.New("it is not stored as it was written")
 	}

@@ -69,7 +69,7 @@ func (e *examination) database(ctx context.Context) []finding {
 				"unless it is larger than 2 GiB", c.DB, state)
 	}
 	store := correlation.New(db, correlation.Options{LiveDir: c.LiveDir()})
-	sessions, live, err := store.Count(ctx)
+	sessions, live, err := store.Book().Count(ctx)
 	if err != nil {
 		return broken(err)
 	}
@@ -88,7 +88,7 @@ func (e *examination) database(ctx context.Context) []finding {
 			"puts that back", term.Local(kept.ModTime()), migrations.CopyOf(c.DB),
 			term.Local(kept.ModTime().Add(migrations.CopyTime)))...)
 	}
-	owed, err := store.Outstanding(ctx)
+	owed, err := store.Debts().Outstanding(ctx)
 	if err != nil {
 		return broken(err)
 	}
@@ -98,7 +98,7 @@ func (e *examination) database(ctx context.Context) []finding {
 		}
 		return ""
 	}
-	slow, err := store.Slow(ctx)
+	slow, err := store.Book().Slow(ctx)
 	if err != nil {
 		return broken(err)
 	}
@@ -107,7 +107,7 @@ func (e *examination) database(ctx context.Context) []finding {
 			"the disk took seconds to sync at %s, and is left alone: a power cut may cost more than the last second",
 			term.Local(slow))...)
 	}
-	refused, err := store.Refused(ctx)
+	refused, err := store.Book().Refused(ctx)
 	if err != nil {
 		return broken(err)
 	}

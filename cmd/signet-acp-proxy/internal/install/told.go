@@ -56,7 +56,7 @@ func (s Steps) Told(ctx context.Context) error {
 
 // recalled returns the newest beginning of a conversation that recalls something, and what.
 func recalled(ctx context.Context, d *runtime.Data) (q runtime.PreviewQuery, found runtime.Preview, err error) {
-	sessions, err := d.Sessions.Sessions(ctx, conversations)
+	sessions, err := d.Sessions.Book().Sessions(ctx, conversations)
 	if err != nil {
 		return q, found, err
 	}
@@ -64,7 +64,7 @@ func recalled(ctx context.Context, d *runtime.Data) (q runtime.PreviewQuery, fou
 	for _, one := range sessions {
 		in.Sessions = append(in.Sessions, one.ID)
 	}
-	words, err := d.Sessions.FirstWords(ctx, in)
+	words, err := d.Sessions.Book().FirstWords(ctx, in)
 	for _, one := range sessions {
 		if err != nil || words[one.ID] == "" {
 			continue

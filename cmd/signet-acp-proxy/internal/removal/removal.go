@@ -68,7 +68,7 @@ func (r Removal) Session(ctx context.Context, name string) error {
 // Source removes all conversations of an import.
 func (r Removal) Source(ctx context.Context, source string) error {
 	d := r.Data
-	ids, err := d.Sessions.Imported(ctx, source)
+	ids, err := d.Sessions.Book().Imported(ctx, source)
 	if err != nil {
 		return err
 	}

@@ -74,7 +74,7 @@ func Memory(
 	if m.Ratings > 0 {
 		l.Add("rating", fmt.Sprintf("%.2g (%d)", m.Rating, m.Ratings))
 	}
-	told, err := d.Sessions.ToldTo(ctx, m.ID)
+	told, err := d.Sessions.Book().ToldTo(ctx, m.ID)
 	if err != nil {
 		return err
 	}

@@ -393,7 +393,8 @@ func (b *backend) source(store *correlation.Store, local memory.Source, log zero
 	if b.daemon == nil {
 		return local
 	}
-	daemon := &recordingDaemon{Client: b.daemon, follower: b.follower, bypass: store.Bypass, signetPath: b.c.SignetPath,
+	daemon := &recordingDaemon{Client: b.daemon, follower: b.follower,
+		bypass: store.Debts().Bypass, signetPath: b.c.SignetPath,
 		log: log}
 	if b.c.Memory == "daemon" {
 		daemon.tell, daemon.holdLimit = b.std.Say, session.AskTime(b.c.Hold)

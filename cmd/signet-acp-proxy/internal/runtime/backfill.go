@@ -151,7 +151,7 @@ func (b Backfill) importer(ctx context.Context) (*eventlog.Importer, func() erro
 func (b Backfill) place(ctx context.Context) (p backfill.Place, err error) {
 	p.Getenv, p.Projects = os.Getenv, []string{b.Project}
 	if b.Project == "" {
-		p.Projects, err = b.Data.Sessions.Projects(ctx)
+		p.Projects, err = b.Data.Sessions.Book().Projects(ctx)
 	}
 	home, failed := memory.Home()
 	p.Home = home

@@ -171,11 +171,11 @@ func TestBackfillKeepsNoSecrets(t *testing.T) {
 	const later = "0b1c7a4e-9f22-4f2e-8f4e-4a2f5d1c9b11"
 	c.write(later, said(later, "user", "Which word was it?"), said(later, "assistant", "It was CANARY-a."))
 	c.takeIn(1)
-	all, err := c.Sessions.Sessions(t.Context(), 0)
+	all, err := c.Sessions.Book().Sessions(t.Context(), 0)
 	if err != nil || len(all) != 2 {
 		t.Fatalf("%d sessions, %v", len(all), err)
 	}
-	stored, err := c.Sessions.Turns(t.Context(), min(all[0].ID, all[1].ID))
+	stored, err := c.Sessions.Book().Turns(t.Context(), min(all[0].ID, all[1].ID))
 	if err != nil || len(stored) != turns {
 		t.Fatalf("%d turns, %v", len(stored), err)
 	}
@@ -257,7 +257,7 @@ func TestBackfillOfSubagents(t *testing.T) {
 	}
 	c.takeIn(1)
 	c.takeIn(0)
-	all, err := c.Sessions.Sessions(t.Context(), 0)
+	all, err := c.Sessions.Book().Sessions(t.Context(), 0)
 	if err != nil || len(all) != 2 || all[0].ParentKey+all[1].ParentKey != all[0].Key && all[0].ParentKey != all[1].Key {
 		t.Fatalf("%+v, %v", all, err)
 	}
@@ -336,13 +336,13 @@ func TestSweep(t *testing.T) {
 		if err := c.Sweep(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		all, err := c.Sessions.Sessions(t.Context(), 0)
+		all, err := c.Sessions.Book().Sessions(t.Context(), 0)
 		if err != nil {
 			t.Fatal(err)
 		}
 		got := map[string]string{}
 		for _, one := range all {
-			turns, err := c.Sessions.Turns(t.Context(), one.ID)
+			turns, err := c.Sessions.Book().Turns(t.Context(), one.ID)
 			if err != nil || len(turns) > 1 {
 				t.Errorf("%+v, %v", turns, err)
 			}
@@ -410,12 +410,12 @@ func TestBackfillTakesWhatIsWanted(t *testing.T) {
 		!strings.Contains(got[0].Skipped[0].Why, "left out") {
 		t.Errorf("%+v, %v", got, err)
 	}
-	all, err := c.Sessions.Sessions(t.Context(), 0)
+	all, err := c.Sessions.Book().Sessions(t.Context(), 0)
 	if err != nil || len(all) != 3 {
 		t.Errorf("%d sessions, %v", len(all), err)
 	}
 	for _, one := range all {
-		turns, err := c.Sessions.Turns(t.Context(), one.ID)
+		turns, err := c.Sessions.Book().Turns(t.Context(), one.ID)
 		if err != nil || len(turns) != 1 || turns[0].User != "CANARY of "+filepath.Base(one.Project) ||
 			one.Project == secret {
 			t.Errorf("%+v, %v is of %s", turns, err, one.Project)

@@ -75,7 +75,7 @@ func (d *Data) asked(ctx context.Context, id string) *AskedFields {
 
 // Conversation returns what was said in a session and in those that it continues, in order.
 func (d *Data) Conversation(ctx context.Context, session int64) ([]Entry, error) {
-	turns, err := d.Sessions.Turns(ctx, session)
+	turns, err := d.Sessions.Book().Turns(ctx, session)
 	if err != nil {
 		return nil, err
 	}

@@ -108,7 +108,7 @@ func ownFlags(c *config.Config) []string {
 
 // knownAgents lists the harnesses that are known here.
 func knownAgents(ctx context.Context, c *config.Config, db *sql.DB) ([]delegation.KnownAgent, error) {
-	sessions, err := correlation.New(db, correlation.Options{LiveDir: c.LiveDir()}).Sessions(ctx, 200)
+	sessions, err := correlation.New(db, correlation.Options{LiveDir: c.LiveDir()}).Book().Sessions(ctx, 200)
 	if err != nil {
 		return nil, err
 	}

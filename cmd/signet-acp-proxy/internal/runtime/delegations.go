@@ -127,7 +127,7 @@ func (a Asked) Child(ctx context.Context, d *Data) (Listed, error) {
 	if a.ACPID == "" {
 		return Listed{}, errors.New("it has no session: the child agent has not started")
 	}
-	id, err := d.Sessions.Worker(ctx, a.ACPID, a.Key)
+	id, err := d.Sessions.Book().Worker(ctx, a.ACPID, a.Key)
 	if err != nil {
 		return Listed{}, err
 	}
@@ -229,7 +229,7 @@ func (d *Data) caller(ctx context.Context) (delegation.Caller, error) {
 		if err != nil && !errors.Is(err, correlation.ErrNotFound) {
 			return who, err
 		}
-		if s, err := d.Sessions.Resolve(ctx, key); key != "" && err == nil {
+		if s, err := d.Sessions.Book().Resolve(ctx, key); key != "" && err == nil {
 			who.Key, who.Harness = key, config.Canonical(s.Harness)
 		}
 	}

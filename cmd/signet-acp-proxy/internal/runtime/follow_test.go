@@ -139,15 +139,15 @@ func TestFollower(t *testing.T) {
 		got[0].JSON()["sessionKey"] != key || got[0].JSON()["project"] != "/work" {
 		t.Errorf("the daemon was told %d times", len(got))
 	}
-	all, err := store.Sessions(t.Context(), 0)
+	all, err := store.Book().Sessions(t.Context(), 0)
 	if err != nil || len(all) != 1 {
 		t.Fatalf("%d sessions (%v)", len(all), err)
 	}
-	rows, err := store.Debts(t.Context(), all[0].ID)
+	rows, err := store.Book().DebtsOf(t.Context(), all[0].ID)
 	if err != nil || len(rows) != 1 || rows[0].Key != key || rows[0].Kind != correlation.KindDaemon {
 		t.Errorf("owed: %+v (%v)", rows, err)
 	}
-	keys, err := store.Keys(t.Context(), all[0].ID)
+	keys, err := store.Book().Keys(t.Context(), all[0].ID)
 	if err != nil || len(keys) != 1 || keys[0].Started.IsZero() {
 		t.Errorf("keys: %+v (%v)", keys, err)
 	}
@@ -161,7 +161,7 @@ func TestFollower(t *testing.T) {
 	}
 	f.warned(key, []string{"the disk is nearly full"})
 	waitFor("the daemon's warnings are not kept", func() bool {
-		warnings, err := store.Warnings(t.Context(), all[0].ID)
+		warnings, err := store.Book().Warnings(t.Context(), all[0].ID)
 		return err == nil && slices.Equal(warnings, []string{"the index is being rebuilt", "the disk is nearly full"})
 	})
 	record(correlation.Compacting{Session: n})

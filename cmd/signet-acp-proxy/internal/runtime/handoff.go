@@ -47,7 +47,7 @@ func leaveTo(
 		return handoff{}, errors.New("name the agent that continues")
 	}
 	if _, known := c.Profile(to); !known {
-		recorded, err := store.Harnesses(ctx)
+		recorded, err := store.Book().Harnesses(ctx)
 		if err != nil {
 			return handoff{}, err
 		}
@@ -185,7 +185,7 @@ func handoffTool(c *config.Config, log *logFile, open func(context.Context) (*sq
 				return nil, err
 			}
 			store := NewSessions(c, db, log)
-			s, err := store.FindByKey(ctx, who.Key)
+			s, err := store.Book().FindByKey(ctx, who.Key)
 			if errors.Is(err, correlation.ErrNotFound) {
 				return nil, errors.New("this session is not on record here; " +
 					"signet-acp-proxy handoff SESSION does it for any that is")
@@ -217,7 +217,7 @@ func continuedBy(
 
 // continued tells how a session ended.
 func continued(ctx context.Context, store *correlation.Store, session int64) (string, error) {
-	turns, err := store.LastTurns(ctx, session, continuedTurns)
+	turns, err := store.Book().LastTurns(ctx, session, continuedTurns)
 	if err != nil {
 		return "", err
 	}

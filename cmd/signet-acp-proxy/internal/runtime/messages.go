@@ -78,7 +78,7 @@ func (p *messageSource) dropTold(ctx context.Context, c *memory.Context) {
 	told := ids
 	if !p.child {
 		var err error
-		if told, err = p.store.Told(ctx, ids); err != nil {
+		if told, err = p.store.Book().Told(ctx, ids); err != nil {
 			p.log.warn(err).Msg("looking for messages that were told")
 		}
 	}

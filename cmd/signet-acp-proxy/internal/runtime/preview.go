@@ -105,7 +105,7 @@ func (d *Data) continued(ctx context.Context, q PreviewQuery, who memory.Session
 	var id int64
 	var err error
 	if q.Continues == "" {
-		id, err = d.Sessions.HandoffFor(ctx, cmp.Or(who.Project, who.Cwd), namesOf("", q.Agent))
+		id, err = d.Sessions.Book().HandoffFor(ctx, cmp.Or(who.Project, who.Cwd), namesOf("", q.Agent))
 	} else {
 		var s correlation.Session
 		if s, err = d.Resolve(ctx, q.Continues); d.Config.Continue {

@@ -62,7 +62,7 @@ func (d *Data) matching(ctx context.Context, f SessionFilter) ([]int64, error) {
 		}
 	}
 	if f.Harness != "" {
-		kinds, err := d.Sessions.Kinds(ctx)
+		kinds, err := d.Sessions.Book().Kinds(ctx)
 		if err != nil {
 			return nil, err
 		}
@@ -73,17 +73,17 @@ func (d *Data) matching(ctx context.Context, f SessionFilter) ([]int64, error) {
 			}
 		}
 	}
-	ids, err := d.Sessions.List(ctx, l)
+	ids, err := d.Sessions.Book().List(ctx, l)
 	if err != nil || len(f.Words) == 0 {
 		return ids, err
 	}
 	said := make([]map[int64]bool, len(f.Words))
 	for i, word := range f.Words {
-		if said[i], err = d.Sessions.Mentioning(ctx, word, false); err != nil {
+		if said[i], err = d.Sessions.Book().Mentioning(ctx, word, false); err != nil {
 			return nil, err
 		}
 	}
-	all, err := d.Sessions.SessionsIn(ctx, correlation.Scope{})
+	all, err := d.Sessions.Book().SessionsIn(ctx, correlation.Scope{})
 	if err != nil {
 		return nil, err
 	}
@@ -102,19 +102,19 @@ func (d *Data) Listed(ctx context.Context, ids []int64) ([]Listed, error) {
 		return nil, nil
 	}
 	in := correlation.Scope{Sessions: ids}
-	all, err := d.Sessions.ConversationsIn(ctx, in)
+	all, err := d.Sessions.Book().ConversationsIn(ctx, in)
 	if err != nil {
 		return nil, err
 	}
-	words, err := d.Sessions.FirstWords(ctx, in)
+	words, err := d.Sessions.Book().FirstWords(ctx, in)
 	if err != nil {
 		return nil, err
 	}
-	sums, err := telemetry.SessionSums(ctx, d.Sessions, in)
+	sums, err := telemetry.SessionSums(ctx, d.Sessions.Book(), in)
 	if err != nil {
 		return nil, err
 	}
-	windows, err := d.Sessions.Windows(ctx, in)
+	windows, err := d.Sessions.Book().Windows(ctx, in)
 	if err != nil {
 		return nil, err
 	}
@@ -159,7 +159,7 @@ func (r relations) parent(s correlation.Session) string {
 }
 
 func (d *Data) relate(ctx context.Context, all []correlation.Session) (r relations, err error) {
-	if r.handed, err = d.Sessions.Handoffs(ctx); err != nil {
+	if r.handed, err = d.Sessions.Book().Handoffs(ctx); err != nil {
 		return r, err
 	}
 	var rows, others []int64
@@ -168,10 +168,10 @@ func (d *Data) relate(ctx context.Context, all []correlation.Session) (r relatio
 		rows, others = append(rows, s.ID), append(others, cmp.Or(r.handed[s.ID], s.ContinueOf))
 		parents = append(parents, s.ParentKey)
 	}
-	if r.keys, err = d.Sessions.SessionsByKey(ctx, parents); err != nil {
+	if r.keys, err = d.Sessions.Book().SessionsByKey(ctx, parents); err != nil {
 		return r, err
 	}
-	if r.after, err = d.Sessions.Continuing(ctx, rows); err != nil {
+	if r.after, err = d.Sessions.Book().Continuing(ctx, rows); err != nil {
 		return r, err
 	}
 	for _, id := range r.keys {
@@ -180,7 +180,7 @@ func (d *Data) relate(ctx context.Context, all []correlation.Session) (r relatio
 	for to := range r.handed {
 		others = append(others, to)
 	}
-	names, err := d.Sessions.Names(ctx, correlation.Scope{Sessions: others})
+	names, err := d.Sessions.Book().Names(ctx, correlation.Scope{Sessions: others})
 	r.ids = map[int64]string{}
 	for _, n := range names {
 		r.ids[n.ID] = n.ACPID
@@ -247,11 +247,11 @@ func (s Listed) Row() Row {
 // Resolve returns the session that a person names. Where there is none the error names the one that is most alike, and
 // says where to look.
 func (d *Data) Resolve(ctx context.Context, name string) (correlation.Session, error) {
-	s, err := d.Sessions.Resolve(ctx, name)
+	s, err := d.Sessions.Book().Resolve(ctx, name)
 	if !errors.Is(err, correlation.ErrNotFound) {
 		return s, err
 	}
-	newest, _ := d.Sessions.Sessions(ctx, suggested)
+	newest, _ := d.Sessions.Book().Sessions(ctx, suggested)
 	var ids []string
 	for _, one := range newest {
 		ids = append(ids, chars.Cut(one.ACPID, max(len(name), suggestedID)))
@@ -319,7 +319,7 @@ const minID = 8
 
 // shortID returns a session's id as short as Resolve still understands it.
 func (d *Data) shortID(ctx context.Context, id string) (string, error) {
-	beside, err := d.Sessions.Neighbours(ctx, id)
+	beside, err := d.Sessions.Book().Neighbours(ctx, id)
 	return beginning(id, beside), err
 }
 

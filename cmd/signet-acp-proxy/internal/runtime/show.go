@@ -53,15 +53,15 @@ type shownDelivery struct {
 // Show returns a session with all that belongs to it. inserted are its injections, oldest first; withText includes
 // their texts.
 func (d *Data) Show(ctx context.Context, s Listed, inserted []correlation.Injection, withText bool) (Shown, error) {
-	keys, err := d.Sessions.Keys(ctx, s.ID)
+	keys, err := d.Sessions.Book().Keys(ctx, s.ID)
 	if err != nil {
 		return Shown{}, err
 	}
-	deliveries, err := d.Sessions.Debts(ctx, s.ID)
+	deliveries, err := d.Sessions.Book().DebtsOf(ctx, s.ID)
 	if err != nil {
 		return Shown{}, err
 	}
-	warnings, err := d.Sessions.Warnings(ctx, s.ID)
+	warnings, err := d.Sessions.Book().Warnings(ctx, s.ID)
 	if err != nil {
 		return Shown{}, err
 	}

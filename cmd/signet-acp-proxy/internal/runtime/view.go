@@ -28,7 +28,7 @@ func (d *Data) Page(f config.Flags) view.Source {
 			about.Flags += " " + flag.name + " " + chars.ShellWord(flag.value)
 		}
 	}
-	return view.Source{DB: d.DB, Sessions: d.Sessions, Memories: d.Memories, About: about,
+	return view.Source{DB: d.DB, Sessions: d.Sessions.Book(), Memories: d.Memories, About: about,
 		Delegations: d.ledger()}
 }
 

@@ -125,7 +125,7 @@ func WatchOwed(ctx context.Context, store *correlation.Store, p *term.Progress) 
 		tick := time.NewTicker(time.Second)
 		defer tick.Stop()
 		for {
-			if _, open, err := store.Due(ctx); err == nil {
+			if _, open, err := store.Debts().Due(ctx); err == nil {
 				p.Step(term.Count(open, "delivery") + " owed")
 			}
 			select {
