@@ -348,7 +348,7 @@ func (c *client) said() string {
 	}
 }
 
-var onceSaid = regexp.MustCompile(`(?m)^signet-acp-proxy: conversations are recorded in .*\n`)
+var onceSaid = regexp.MustCompile(`(?m)^signet-acp-proxy: conversations are saved in .*\n`)
 
 // noted are the signals that the harness got.
 func (c *client) noted() string {

@@ -125,8 +125,8 @@ const (
 	tables = `its tables are not as they should be`
 	hooks  = "/api/hooks/"
 	// the harness's stderr as it came, then a line of ours and its last lines once more
-	lastWords = `(?s)^stack line 0\n.*fatal: the last words.*: the harness ended by itself: .*stack line 99\n +fatal: the last words$`
-	lacking   = `^signet-acp-proxy: the daemon at http://\S+: .+; agents get the identity files alone until it answers$`
+	lastWords = `(?s)^stack line 0\n.*fatal: the last words.*: the agent exited: .*stack line 99\n +fatal: the last words$`
+	lacking   = `^signet-acp-proxy: the daemon at http://\S+: .+; agents get only the identity files until it answers$`
 )
 
 // What goes wrong, with the daemon, the client, the harness and the disk.
@@ -401,7 +401,7 @@ func (f *faulty) diagnosed(tt fault) string {
 func (f *faulty) ours(said string) string {
 	for line := range strings.Lines(said) {
 		if _, text, ok := strings.Cut(strings.TrimSpace(line), "signet-acp-proxy: "); ok &&
-			!strings.HasPrefix(text, "conversations are recorded in") {
+			!strings.HasPrefix(text, "conversations are saved in") {
 			return f.short(text)
 		}
 	}

@@ -14,7 +14,7 @@ var executions = map[string]execution{
 		want: `(?s)You are Halyard.*remembered: .*11\.42 metres.*sessions on record`},
 	`make run AGENT=claude PROMPT="…"`:          {by: (*reader).make, want: `(?s)reply:.*You are Halyard.*sessions on record`},
 	"make licences":                             {by: (*reader).make, want: `github\.com/mattn/go-sqlite3 .*MIT`},
-	"signet-acp-proxy init":                     {want: `(?s)an agent would be told:.*mast of the Curlew`},
+	"signet-acp-proxy init":                     {want: `(?s)an agent would recall:.*mast of the Curlew`},
 	"signet-acp-proxy -h":                       {want: `help settings`},
 	"signet-acp-proxy --memory embedded doctor": {want: `(?m)^ok +database`},
 	"signet-acp-proxy doctor":                   {want: `(?m)^ok +harness +claude speaks ACP`},

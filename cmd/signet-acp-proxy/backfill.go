@@ -33,21 +33,21 @@ const maxShown = 20
 func newMemoryBackfill(p program) *cobra.Command {
 	b := memoryBackfill{program: p}
 	cmd := &cobra.Command{
-		Use: "backfill [AGENT…]", Short: "Import the conversations that agents have written down themselves.",
-		Long: "Import the conversations that agents have written down themselves: " +
+		Use: "backfill [AGENT…]", Short: "Import conversations from agents' own history.",
+		Long: "Import conversations from agents' own history: " +
 			strings.Join(backfill.Agents(), ", ") +
-			"; all of them unless some are named, those that write into projects (aider, specstory) only if you " +
-			"name them or --project. Their files are only read. " +
-			"Nothing is imported twice, what was forgotten does not come back, and forget --source backfill:AGENT undoes it.",
+			"; all of them unless you name some. Those that write into projects (aider, specstory) only if you " +
+			"name them or --project. Their files are not changed. " +
+			"Nothing is imported twice or after forget; forget --source backfill:AGENT undoes it.",
 		Args: cobra.ArbitraryArgs, ValidArgs: backfill.Agents(),
 		RunE: func(_ *cobra.Command, args []string) error { return b.run(args) },
 	}
 	flags := cmd.Flags()
-	flags.BoolVar(&b.dryRun, "dry-run", false, "Only count what there is.")
-	since(cmd, &b.since, "Only what went on since `WHEN`: a date, a time or an age (7d, 12h).")
-	flags.StringVar(&b.project, "project", "", "Only of the project of this `DIR`.")
-	flags.BoolVar(&b.deliver, "deliver", false, "Deliver it to the Signet daemon, too.")
-	flags.BoolVar(&b.watch, "watch", false, "Keep importing what agents write, until you interrupt it.")
+	flags.BoolVar(&b.dryRun, "dry-run", false, "Count, import nothing.")
+	since(cmd, &b.since, "Only conversations since `WHEN`: a date, a time or an age (7d, 12h).")
+	flags.StringVar(&b.project, "project", "", "Only the project of `DIR`.")
+	flags.BoolVar(&b.deliver, "deliver", false, "Also deliver to the Signet daemon.")
+	flags.BoolVar(&b.watch, "watch", false, "Keep importing until you press Ctrl-C.")
 	flags.BoolVar(&b.fromRelay, runtime.SweepWord, false, "")
 	flags.Lookup(runtime.SweepWord).Hidden = true
 	cmd.MarkFlagsMutuallyExclusive("watch", "dry-run")
@@ -58,7 +58,7 @@ func newMemoryBackfill(p program) *cobra.Command {
 func (cmd *memoryBackfill) run(agents []string) error {
 	for _, agent := range agents {
 		if !slices.Contains(backfill.Agents(), agent) {
-			return misuse("no conversations of %q can be read%s; name some of %s",
+			return misuse("cannot read conversations of %q%s; known: %s",
 				agent, config.DidYouMean(agent, backfill.Agents()), strings.Join(backfill.Agents(), ", "))
 		}
 	}
@@ -80,7 +80,7 @@ func (cmd *memoryBackfill) run(agents []string) error {
 		progress := term.NewProgress(cmd.std.Err)
 		b.Step = func(agent string, files int) { progress.Step(fmt.Sprintf("%s: reading file %d", agent, files)) }
 		if cmd.watch {
-			cmd.std.Say("importing what agents write; press Ctrl-C to stop")
+			cmd.std.Say("importing; press Ctrl-C to stop")
 			return b.Watch(ctx, agents, func(all []runtime.Backfilled) {
 				progress.Done()
 				cmd.report(all, false)
@@ -94,7 +94,7 @@ func (cmd *memoryBackfill) run(agents []string) error {
 		if failed := cmd.report(all, named); failed != nil || err == nil {
 			return failed
 		}
-		return errors.New("interrupted: what was read so far is kept; run the same command to continue")
+		return errors.New("interrupted; run the same command to continue")
 	})
 }
 
@@ -137,7 +137,7 @@ func (cmd *memoryBackfill) reportOne(got runtime.Backfilled) {
 	}
 	for i, s := range got.Skipped {
 		if i == maxShown {
-			cmd.std.Say("and %d more: --json names them", len(got.Skipped)-i)
+			cmd.std.Say("%d more; --json lists all", len(got.Skipped)-i)
 			break
 		}
 		cmd.std.Say("%s", strings.TrimPrefix(s.File+": "+s.Why, ": "))

@@ -14,9 +14,9 @@ import (
 func newBackup(p program) *cobra.Command {
 	return &cobra.Command{
 		Use: "backup FILE", Args: cobra.ExactArgs(1),
-		Short: "Copy the database to a new file, also while sessions run.",
-		Long: "Copy the database, conversations and memories, into a new FILE; sessions may go on meanwhile. " +
-			"Identity files and agent.yaml are yours to copy.",
+		Short: "Copy the database to a new file; sessions may run.",
+		Long: "Copy the database, conversations and memories, into a new FILE. Sessions may run. " +
+			"Identity files and agent.yaml are not included.",
 		ValidArgsFunction: paths,
 		RunE: p.onData(func(ctx context.Context, d *runtime.Data, args []string) error {
 			progress := term.NewProgress(p.std.Err)
@@ -38,9 +38,9 @@ func newBackup(p program) *cobra.Command {
 func newRestore(p program) *cobra.Command {
 	return &cobra.Command{
 		Use: "restore FILE", Args: cobra.ExactArgs(1),
-		Short: "Put a backup in place of the database, while no session runs.",
-		Long: "Put a backup in place of the database, while no session runs. " +
-			"The database that was there is kept beside it.",
+		Short: "Replace the database with a backup, while no session runs.",
+		Long: "Replace the database with a backup, while no session runs. " +
+			"The old database is kept beside it.",
 		ValidArgsFunction: paths,
 		RunE: p.onConfig(func(c *config.Config, args []string) error {
 			progress := term.NewProgress(p.std.Err)
@@ -52,7 +52,7 @@ func newRestore(p program) *cobra.Command {
 			}
 			p.std.Say("restored: %s", c.DB)
 			if kept != "" {
-				p.std.Say("what was there is %s", kept)
+				p.std.Say("the old database is %s", kept)
 			}
 			return nil
 		}),

@@ -24,7 +24,7 @@ func newConfig(p program) *cobra.Command {
 
 func newConfigShow(p program) *cobra.Command {
 	return p.forScripts(&cobra.Command{
-		Use: "show", Short: "Print every value and where it came from; exit 1 on a mistake.",
+		Use: "show", Short: "Print every value and its source; exit 1 on a mistake.",
 		RunE: p.onConfig(func(c *config.Config, _ []string) error {
 			for _, warning := range c.Warnings {
 				p.std.Say("%s", warning)
@@ -59,9 +59,9 @@ func newConfigGet(p program) *cobra.Command {
 func newConfigSet(p program) *cobra.Command {
 	return &cobra.Command{
 		Use: "set KEY VALUE", Args: cobra.ExactArgs(2),
-		Short: "Change a setting in agent.yaml, and nothing else there.",
-		Long: "Change a setting in the acp: section of agent.yaml, and nothing else there. " +
-			"KEY is its name, or agents.NAME.FIELD; a list is written with commas.",
+		Short: "Change one setting in agent.yaml.",
+		Long: "Change one setting in the acp: section of agent.yaml. " +
+			"KEY is its name, or agents.NAME.FIELD; separate a list by commas.",
 		ValidArgsFunction: settingKeys,
 		RunE: func(_ *cobra.Command, args []string) error {
 			return p.editConfig(args[0], func(text []byte) ([]byte, error) {
@@ -73,8 +73,8 @@ func newConfigSet(p program) *cobra.Command {
 
 func newConfigUnset(p program) *cobra.Command {
 	return &cobra.Command{
-		Use: "unset KEY", Args: cobra.ExactArgs(1), Short: "Remove a setting from agent.yaml: its default holds.",
-		Long: "Remove a setting from the acp: section of agent.yaml, so that its default holds. " +
+		Use: "unset KEY", Args: cobra.ExactArgs(1), Short: "Remove a setting from agent.yaml.",
+		Long: "Remove a setting from the acp: section of agent.yaml; the default applies. " +
 			"KEY is its name, or agents.NAME.FIELD.",
 		ValidArgsFunction: func(
 			cmd *cobra.Command, args []string, typed string,
@@ -123,7 +123,7 @@ func (p program) editConfig(key string, edit func([]byte) ([]byte, error)) error
 	}
 	edited, err := edit(text)
 	if err != nil {
-		return fmt.Errorf("%s is left alone: %w", runtime.HomeShort(path), err)
+		return fmt.Errorf("%s not changed: %w", runtime.HomeShort(path), err)
 	}
 	if bytes.Equal(edited, text) {
 		p.std.Say("%s: nothing to change", runtime.HomeShort(path))

@@ -46,7 +46,7 @@ func newDelegate(p program) *cobra.Command {
 	})
 	cmd := &cobra.Command{
 		Use: "delegate [TASK…]", Args: cobra.ArbitraryArgs, SuggestFor: []string{"ask"},
-		Short: "Let an agent do a task in its own folder; print its last message.",
+		Short: "Have an agent do a task in its own folder, and print its last message.",
 		RunE: func(cmd *cobra.Command, words []string) error {
 			if id != "" {
 				return run(cmd, nil)
@@ -56,19 +56,19 @@ func newDelegate(p program) *cobra.Command {
 		},
 	}
 	flags := cmd.Flags()
-	flags.StringVar(&r.Scope, "scope", "", "What the agent answers for: `TEXT; TEXT`.")
-	flags.StringVar(&r.Kept, "keep", "", "What stays with you: `TEXT; TEXT`.")
-	flags.StringVar(&r.Agent, "to", "", "The agent by `NAME`; else the best for it.")
+	flags.StringVar(&r.Scope, "scope", "", "The agent's part: `TEXT; TEXT`.")
+	flags.StringVar(&r.Kept, "keep", "", "Your part: `TEXT; TEXT`.")
+	flags.StringVar(&r.Agent, "to", "", "The agent's `NAME`; by default the best match.")
 	flags.StringVar((*string)(&r.Mode), "mode", "",
 		"The `MODE`: read (the default), or edit, which returns its changes as a branch.")
-	flags.StringVar(&r.Model, "model", "", "Have it use this model of its own, by `NAME`.")
-	flags.StringVar(&r.SessionMode, "session-mode", "", "Put its session into this `MODE` of its own.")
+	flags.StringVar(&r.Model, "model", "", "The agent's model, by `NAME`.")
+	flags.StringVar(&r.SessionMode, "session-mode", "", "The agent's own session `MODE`.")
 	flags.StringVar(&r.Continues, "continues", "", "Continue in the session and files of `ID`.")
 	flags.DurationVar(&timeout, "timeout", delegation.DefaultTime, "End it after this `DURATION`.")
 	flags.Func("budget", "End it at a `LIMIT`: turns=N, tokens=N, cost=N, seconds=N, with commas between.",
 		func(text string) (err error) { r.Budget, err = budgetOf(text); return err })
 	flags.StringVar(&r.IdempotencyKey, "key", "", "Ask once for each `KEY`, else each task.")
-	flags.BoolVar(&r.Detach, "detach", false, "Print its id, and do not wait.")
+	flags.BoolVar(&r.Detach, "detach", false, "Print the id, and do not wait.")
 	flags.StringVar(&id, strings.TrimPrefix(runtime.RunFlag, "--"), "", "")
 	flags.Lookup("run").Hidden = true
 	complete(cmd, "to", agentNames(p.flags))
@@ -91,7 +91,7 @@ func budgetOf(text string) (b delegation.Budget, err error) {
 // newAgents makes the command that lists agents.
 func newAgents(p program) *cobra.Command {
 	return p.forScripts(&cobra.Command{
-		Use: "agents", Short: "List the agents that can be asked.",
+		Use: "agents", Short: "List agents that can take tasks.",
 		RunE: p.onData(func(ctx context.Context, d *runtime.Data, _ []string) error {
 			all, err := d.Agents(ctx)
 			if err != nil {

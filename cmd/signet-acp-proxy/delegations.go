@@ -48,7 +48,7 @@ func newDelegations(p program) *cobra.Command {
 	})
 	cmd := &cobra.Command{
 		Use:   "delegations [ID]",
-		Short: "List what agents have asked of one another, newest first, or show one of them.",
+		Short: "List delegated tasks, newest first, or show one.",
 		Args:  cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
@@ -81,39 +81,39 @@ func newDelegations(p program) *cobra.Command {
 		}
 		return p.printConversation(ctx, d, s)
 	}
-	waiting := p.aboutDelegation("wait ID", "Wait until it has ended, and print the last message.", wait)
+	waiting := p.aboutDelegation("wait ID", "Wait until the task ends, and print its last message.", wait)
 	waiting.Flags().DurationVar(&timeout, "timeout", 24*time.Hour, "Wait no longer than this `DURATION`.")
-	logging := p.aboutDelegation("log ID", "Print the conversation in which it was worked on.", log)
-	logging.Flags().BoolVar(&follow, "follow", false, "Keep printing what is said and done, until it has ended.")
-	cmd.Flags().BoolVar(&follow, "follow", false, "Keep printing what each of them does, until you interrupt it.")
+	logging := p.aboutDelegation("log ID", "Print the task's conversation.", log)
+	logging.Flags().BoolVar(&follow, "follow", false, "Keep printing until the task ends.")
+	cmd.Flags().BoolVar(&follow, "follow", false, "Keep printing progress until you press Ctrl-C.")
 	var applied applying
 	apply := p.aboutDelegation("apply ID", "Put what it has changed into the caller's folder; nothing if it does "+
 		"not fit.", p.applyDelegation(&applied))
 	apply.Args = applied.args
 	apply.Long += " What would run or steer programs there (settings of agents and editors, instructions to " +
 		"agents, hooks, CI, new package scripts, links that lead out) is named and held back; the exit code is then 1."
-	apply.Flags().BoolVar(&applied.Steering, "with-settings", false, "Apply what is held back, too.")
+	apply.Flags().BoolVar(&applied.Steering, "with-settings", false, "Also apply files that were held back.")
 	apply.Flags().BoolVar(&applied.checked, "checked", false, "Only if its last check passed.")
 	apply.Flags().StringArrayVar(&applied.Only, "only", nil, "Only what it has changed at `PATH…`.")
 	checking := p.aboutDelegation("check ID -- COMMAND…", "Run a command in its files and bounds, such as its tests.",
 		p.checkDelegation)
 	checking.Args = cobra.MinimumNArgs(2)
 	forScripts := []*cobra.Command{
-		p.aboutDelegation("show ID", "Show what was asked, refused and changed, and the last message.",
+		p.aboutDelegation("show ID", "Show the task, its changes, refusals and last message.",
 			p.showDelegation),
 		apply, checking,
-		p.aboutDelegation("discard ID", "Throw away what it has changed, with its folder.", p.discardDelegation),
-		p.aboutDelegation("cancel ID", "End it, and wait until it has ended.", p.cancelDelegation),
+		p.aboutDelegation("discard ID", "Discard the changes and the folder.", p.discardDelegation),
+		p.aboutDelegation("cancel ID", "Cancel the task, and wait until it has ended.", p.cancelDelegation),
 		waiting, logging,
 	}
 	for _, c := range forScripts {
 		cmd.AddCommand(p.forScripts(c))
 	}
 	verdict := p.aboutDelegation("verdict ID N [NOTE…]",
-		"Say how good its result was: N from -1 (harmful) to 1 (helpful).", storeVerdict)
+		"Rate the result: N from -1 (harmful) to 1 (helpful).", storeVerdict)
 	verdict.Args = cobra.MinimumNArgs(2)
 	cmd.AddCommand(verdict,
-		p.aboutDelegation("diff ID", "Print what it has changed, as a patch that git apply takes.", p.printPatch))
+		p.aboutDelegation("diff ID", "Print the changes as a patch for git apply.", p.printPatch))
 	return p.forScripts(cmd)
 }
 
@@ -134,8 +134,8 @@ func (p program) withDelegation(work onDelegation) func(*cobra.Command, []string
 func (p program) aboutDelegation(use, short string, work onDelegation) *cobra.Command {
 	return &cobra.Command{
 		Use: use, Short: short, Args: cobra.ExactArgs(1),
-		Long: short + " ID is that of a delegation, or six or more characters " +
-			"of its beginning or end that no other id shares.",
+		Long: short + " ID is a delegation's id, or at least six " +
+			"characters of its beginning or end that are unique.",
 
 		ValidArgsFunction: delegationIDs(p.flags),
 		RunE:              p.withDelegation(work),

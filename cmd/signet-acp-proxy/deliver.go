@@ -27,13 +27,13 @@ type deliverCommand struct {
 func newDeliver(p program) *cobra.Command {
 	var d deliverCommand
 	cmd := &cobra.Command{
-		Use: "deliver", Short: "Deliver what the daemon and on_session_end have not got yet.",
+		Use: "deliver", Short: "Deliver pending transcripts to the daemon and on_session_end.",
 		RunE: func(*cobra.Command, []string) error { return d.run(p) },
 	}
 	flags := cmd.Flags()
-	flags.BoolVar(&d.once, "once", false, "One pass over what is due.")
+	flags.BoolVar(&d.once, "once", false, "Try each due delivery once.")
 	flags.BoolVar(&d.wait, "wait", false,
-		"Continue until all is delivered, waits on purpose or has failed.")
+		"Continue until each is delivered, waits on purpose or failed.")
 	flags.BoolVar(&d.fromRelay, "parted", false, "")
 	flags.Lookup("parted").Hidden = true
 	return cmd

@@ -16,7 +16,7 @@ func newDoctor(p program) *cobra.Command {
 	var agents []string
 	cmd := &cobra.Command{
 		Use: "doctor", SuggestFor: []string{"status", "check", "health", "diagnose"},
-		Short: "Check the setup, and change nothing; exit 1 on a problem.",
+		Short: "Check the setup; exit 1 on a problem. Changes nothing.",
 		RunE: func(*cobra.Command, []string) error {
 			c, err := config.Load(*p.flags)
 			var flag config.FlagError
@@ -37,7 +37,7 @@ func newDoctor(p program) *cobra.Command {
 			return nil
 		},
 	}
-	cmd.Flags().StringSliceVar(&agents, "agent", nil, "Check these agents too: `NAME,NAME`.")
+	cmd.Flags().StringSliceVar(&agents, "agent", nil, "Also check these agents: `NAME,NAME`.")
 	complete(cmd, "agent", agentNames(p.flags))
 	return p.forScripts(cmd)
 }

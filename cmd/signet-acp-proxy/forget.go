@@ -14,7 +14,7 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/correlation"
 )
 
-const forGoodHelp = "Keep nothing that forget --undo could bring back."
+const forGoodHelp = "Disable forget --undo for this removal."
 
 // newForget makes the command that removes one conversation, or restores what was removed last.
 func newForget(p program) *cobra.Command {
@@ -30,13 +30,13 @@ func newForget(p program) *cobra.Command {
 			}
 			return cobra.ExactArgs(1)(cmd, args)
 		},
-		Long: "Remove one conversation everywhere, and what was learned from it. SESSION " + namesSession +
-			" On a terminal you are asked first; elsewhere it has to be the whole id, or --yes is needed." +
-			" For an hour --undo, without SESSION, brings back what was removed last, by forget, prune or memory forget.",
+		Long: "Remove one conversation everywhere, with the memories learned from it. SESSION " + namesSession +
+			" Off a terminal, pass the whole id or --yes." +
+			" For an hour, --undo without SESSION restores the last removal by forget, prune or memory forget.",
 		ValidArgsFunction: sessionIDs(p.flags),
 		PreRunE: func(*cobra.Command, []string) error {
 			if undo && (source != "" || r.ForGood) {
-				return errors.New("--undo stands alone")
+				return errors.New("--undo takes no other flag")
 			}
 			return nil
 		},
@@ -53,8 +53,8 @@ func newForget(p program) *cobra.Command {
 	}
 	flags := cmd.Flags()
 	flags.BoolVar(&r.Yes, "yes", false, "Do not ask.")
-	flags.StringVar(&source, "source", "", "Remove all that came from `SOURCE`: backfill:AGENT.")
-	flags.BoolVar(&undo, "undo", false, "Bring back what was removed last, within an hour.")
+	flags.StringVar(&source, "source", "", "Remove all imports from `SOURCE`: backfill:AGENT.")
+	flags.BoolVar(&undo, "undo", false, "Restore the last removal, within an hour.")
 	flags.BoolVar(&r.ForGood, "for-good", false, forGoodHelp)
 	return cmd
 }
@@ -66,10 +66,10 @@ func newPrune(p program) *cobra.Command {
 	var olderThan string
 	cmd := &cobra.Command{
 		Use: "prune", SuggestFor: []string{"clean"},
-		Short: "Remove old conversations that are delivered; without --yes, list them.",
+		Short: "Remove old, delivered conversations; without --yes, list them.",
 		PreRunE: func(*cobra.Command, []string) error {
 			if olderThan == "" && o.Keep == 0 {
-				return errors.New("which ones? give --older-than AGE or --keep N")
+				return errors.New("pass --older-than AGE or --keep N")
 			}
 			if o.Keep < 0 {
 				return errors.New("--keep must be at least 1")
@@ -89,9 +89,9 @@ func newPrune(p program) *cobra.Command {
 		}),
 	}
 	flags := cmd.Flags()
-	flags.StringVar(&olderThan, "older-than", "", "Those last active longer than this `AGE` ago: 90d, 36h.")
+	flags.StringVar(&olderThan, "older-than", "", "Conversations inactive for `AGE`: 90d, 36h.")
 	flags.IntVar(&o.Keep, "keep", 0, "All but the newest `N`.")
-	flags.BoolVar(&r.Yes, "yes", false, "Remove them; without it nothing is changed.")
+	flags.BoolVar(&r.Yes, "yes", false, "Remove them.")
 	flags.BoolVar(&r.ForGood, "for-good", false, forGoodHelp)
 	return cmd
 }

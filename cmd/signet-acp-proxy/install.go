@@ -14,9 +14,9 @@ func newInit(p program) *cobra.Command {
 	var yes, dryRun bool
 	cmd := &cobra.Command{
 		Use: "init", SuggestFor: []string{"install", "start"},
-		Short: "Set up the Signet folder and your clients, and show what agents are told.",
+		Short: "Set up the Signet folder and your clients, and show an example of recall.",
 		Long: "Make the Signet folder with short template files, set up the clients that are found (it asks first), " +
-			"count the conversations that agents have had, and show what an agent would be told now. Files in the folder stay as they are.",
+			"count the agents' own conversations, and show what an agent would recall now. Existing files are not changed.",
 		RunE: p.onConfig(func(c *config.Config, _ []string) error {
 			s := install.Steps{Config: c, Std: p.std, Yes: yes, DryRun: dryRun}
 			if err := s.SetUp(); err != nil {
@@ -33,8 +33,8 @@ func newInit(p program) *cobra.Command {
 			return s.Next()
 		}),
 	}
-	cmd.Flags().BoolVar(&yes, "yes", false, "Set up clients without a question.")
-	cmd.Flags().BoolVar(&dryRun, "dry-run", false, "Say what would be done, and do nothing.")
+	cmd.Flags().BoolVar(&yes, "yes", false, "Do not ask.")
+	cmd.Flags().BoolVar(&dryRun, "dry-run", false, "Print the changes, make none.")
 	return cmd
 }
 
@@ -43,14 +43,14 @@ func newUninstall(p program) *cobra.Command {
 	var yes bool
 	cmd := &cobra.Command{
 		Use:   "uninstall",
-		Short: "Remove our entries from clients and, if you agree, what was recorded.",
-		Long: "Remove our entries from clients' files and, if you agree, what was recorded: the acp folder in the " +
+		Short: "Remove our entries from clients and, if you agree, all recordings.",
+		Long: "Remove our entries from clients' files and, if you agree, all recordings: the acp folder in the " +
 			"Signet folder. Identity files, agent.yaml and the program itself stay, but not the copy that npx kept. " +
 			"Off a terminal it removes nothing without --yes.",
 		RunE: p.onConfig(func(c *config.Config, _ []string) error {
 			return install.Steps{Config: c, Std: p.std, Yes: yes}.Uninstall()
 		}),
 	}
-	cmd.Flags().BoolVar(&yes, "yes", false, "Do not ask: remove entries and what was recorded.")
+	cmd.Flags().BoolVar(&yes, "yes", false, "Do not ask: remove entries and recordings.")
 	return cmd
 }

@@ -23,7 +23,7 @@ import (
 func newMCP(p program) *cobra.Command {
 	var connect string
 	cmd := &cobra.Command{
-		Use: runtime.MCPWord, Short: "Serve the memory tools over stdin and stdout, as an MCP server.",
+		Use: runtime.MCPWord, Short: "Serve the memory tools as an MCP server on stdio.",
 		RunE: func(*cobra.Command, []string) error { return p.serveMCP(connect) },
 	}
 	cmd.Flags().StringVar(&connect, "connect", "", "Only connect stdin and stdout to this `SOCKET` of a relay.")
@@ -44,7 +44,7 @@ func (p program) serveMCP(connect string) error {
 		return errors.New("memory is off, so there are no memory tools (see signet-acp-proxy config show)")
 	}
 	if p.std.Interactive() {
-		p.std.Say("waiting for an MCP client on stdin; this is for programs to start (Ctrl-D ends it)")
+		p.std.Say("waiting for an MCP client on stdin; Ctrl-D ends it")
 	}
 	log := runtime.NewLog(c, p.std)
 	defer log.Close()

@@ -28,8 +28,8 @@ func newMemory(p program) *cobra.Command {
 }
 
 const (
-	onlyHere = "Only what belongs to this folder's project or to no other."
-	saidToo  = "Passages of conversations, too; each lasts as long as its conversation."
+	onlyHere = "Only this project's memories and those of no project."
+	saidToo  = "Also passages of conversations, which are removed with them."
 )
 
 // onMemory makes the RunE of a command that changes a memory. A script gets the memory; a person what was done with it
@@ -107,11 +107,11 @@ func newMemoryAdd(p program) *cobra.Command {
 	m := embedded.Memory{Source: "memory add"}
 	var dir string
 	cmd := &cobra.Command{
-		Use: "add TEXT", Args: cobra.ExactArgs(1), SuggestFor: []string{"remember"}, Short: "Keep a memory.",
-		Long: "Keep a memory: TEXT, or what stdin holds if that is -.",
+		Use: "add TEXT", Args: cobra.ExactArgs(1), SuggestFor: []string{"remember"}, Short: "Save a memory.",
+		Long: "Save TEXT as a memory; - reads stdin.",
 		PreRunE: func(cmd *cobra.Command, args []string) (err error) {
 			if !(m.Importance >= 0 && m.Importance <= 1) {
-				return errors.New("--importance: give a number from 0 to 1")
+				return errors.New("--importance must be from 0 to 1")
 			}
 			m.Content, m.ImportanceSet = args[0], cmd.Flags().Changed("importance")
 			if m.Content == "-" {
@@ -130,8 +130,8 @@ func newMemoryAdd(p program) *cobra.Command {
 		}),
 	}
 	flags := cmd.Flags()
-	flags.StringVar(&dir, "project", ".", "The project that it belongs to, by its `DIR`; none with an empty text.")
-	flags.BoolVar(&m.Personal, "personal", false, "About you: for all projects.")
+	flags.StringVar(&dir, "project", ".", "The project, by its `DIR`; \"\" for none.")
+	flags.BoolVar(&m.Personal, "personal", false, "A preference of yours, for all projects.")
 	flags.StringVar(&m.Type, "type", "", "Its `TYPE`: preference, decision, fact, …")
 	flags.StringVar(&m.Tags, "tags", "", "Its tags: `A,B`.")
 	flags.Float64Var(&m.Importance, "importance", 0, "How much it matters, a `NUMBER` from 0 to 1 (0.5).")
@@ -226,8 +226,8 @@ func newMemoryList(p program) *cobra.Command {
 	flags.StringVar(&filter.Type, "type", "", "Only of this `TYPE`.")
 	flags.BoolVar(&filter.Said, "said", false, saidToo)
 	flags.BoolVar(&rules, "rules", false,
-		"Only rules and preferences, with their scope and how often each was said; memory forget ID removes one.")
-	flags.BoolVar(&agents, "agents", false, "Agents' own notes, in place of our memories.")
+		"Only rules and preferences, with scope and number of mentions.")
+	flags.BoolVar(&agents, "agents", false, "Agents' own notes instead.")
 	flags.BoolVar(&here, "here", false, onlyHere)
 	return p.forScripts(cmd)
 }
@@ -235,7 +235,7 @@ func newMemoryList(p program) *cobra.Command {
 func newMemoryShow(p program) *cobra.Command {
 	return p.forScripts(&cobra.Command{
 		Use: "show ID", Args: cobra.ExactArgs(1), Short: "Show one memory.",
-		Long: "Show one memory. ID may be the beginning of an id, if it is unique.",
+		Long: "Show one memory, by its ID or a unique prefix.",
 		RunE: p.onData(func(ctx context.Context, d *runtime.Data, args []string) error {
 			m, err := d.Memories.Get(ctx, args[0])
 			if err != nil {
@@ -257,8 +257,8 @@ func newMemoryShow(p program) *cobra.Command {
 
 func newMemoryEdit(p program) *cobra.Command {
 	return p.forScripts(&cobra.Command{
-		Use: "edit ID TEXT", Args: cobra.ExactArgs(2), Short: "Change what a memory says.",
-		Long: "Change what a memory says. The old text is not learned again from its conversation.",
+		Use: "edit ID TEXT", Args: cobra.ExactArgs(2), Short: "Change a memory's text.",
+		Long: "Change a memory's text. The old text will not be learned again.",
 		RunE: p.onMemory("changed", editMemory),
 	})
 }
@@ -266,16 +266,16 @@ func newMemoryEdit(p program) *cobra.Command {
 func newMemoryPin(p program) *cobra.Command {
 	return p.forScripts(&cobra.Command{
 		Use: "pin ID", Args: cobra.ExactArgs(1),
-		Short: "Give a memory to every session of its project, whatever the prompt.",
+		Short: "Always recall a memory in its project, whatever the prompt.",
 		RunE:  p.onMemory("pinned", pinMemory),
 	})
 }
 
 func newMemoryPromote(p program) *cobra.Command {
 	return p.forScripts(&cobra.Command{
-		Use: "promote LINE", Args: cobra.ExactArgs(1), Short: "Copy a line of an agent's own notes into our memory.",
-		Long: "Copy a LINE of an agent's own notes into our memory, for the other agents; memory list --agents shows " +
-			"the lines. The agent that wrote it does not get it from us.",
+		Use: "promote LINE", Args: cobra.ExactArgs(1), Short: "Copy a line of an agent's notes to the memories.",
+		Long: "Copy a LINE of an agent's notes to the memories, for other agents; memory list --agents shows " +
+			"the lines. Its own agent does not get it twice.",
 		RunE: p.onMemory("",
 			func(ctx context.Context, d *runtime.Data, args []string) (embedded.Memory, error) {
 				m, added, err := d.Promote(ctx, args[0])
@@ -288,9 +288,9 @@ func newMemoryForget(p program) *cobra.Command {
 	r := removal.Removal{Std: p.std}
 	cmd := &cobra.Command{
 		Use: "forget ID", Args: cobra.ExactArgs(1),
-		Short: "Remove a memory; it is not learned again from its conversation.",
-		Long: "Remove a memory; it is not learned again from its conversation. For an hour, forget --undo brings it " +
-			"back. ID may be the beginning of an id, if it is unique.",
+		Short: "Remove a memory; it will not be learned again.",
+		Long: "Remove a memory; it will not be learned again. For an hour, forget --undo " +
+			"restores it. ID may be a unique prefix.",
 		RunE: p.onData(func(ctx context.Context, d *runtime.Data, args []string) error {
 			r.Data = d
 			m, err := r.Memory(ctx, args[0])

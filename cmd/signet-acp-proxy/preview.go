@@ -18,7 +18,7 @@ import (
 func newPreview(p program) *cobra.Command {
 	var q runtime.PreviewQuery
 	cmd := &cobra.Command{
-		Use: "preview", Short: "Print what would be injected now; nothing is recorded.",
+		Use: "preview", Short: "Print the context of a new session; records nothing.",
 		PreRunE: func(*cobra.Command, []string) (err error) {
 			if q.Cwd, err = config.Folder(q.Cwd); err != nil {
 				return err
@@ -50,7 +50,7 @@ func newPreview(p program) *cobra.Command {
 			}
 			report.Preview(found, p.std)
 			if found.Block == "" {
-				p.std.Say("nothing would be injected")
+				p.std.Say("nothing would be inserted")
 				return nil
 			}
 			p.std.Say("%d bytes, about %d tokens, in %d ms", len(found.Block), memory.Tokens(found.Block),
@@ -60,10 +60,10 @@ func newPreview(p program) *cobra.Command {
 		}),
 	}
 	flags := cmd.Flags()
-	flags.StringVar(&q.Prompt, "prompt", "", "Search memory for this prompt `TEXT`.")
+	flags.StringVar(&q.Prompt, "prompt", "", "The prompt `TEXT` to recall memories for.")
 	flags.StringVar(&q.Cwd, "cwd", ".", "The session's `DIR`.")
 	flags.StringVar(&q.Agent, "agent", "", "The agent by `NAME`.")
-	flags.StringVar(&q.Continues, "continues", "", "As if the new session took the place of `SESSION`.")
+	flags.StringVar(&q.Continues, "continues", "", "As if the new session replaced `SESSION`.")
 	complete(cmd, "cwd", folders)
 	complete(cmd, "agent", agentNames(p.flags))
 	return p.forScripts(cmd)

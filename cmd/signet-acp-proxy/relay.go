@@ -37,7 +37,7 @@ func newRelay(p program) *cobra.Command {
 		ValidArgsFunction: paths, // of the command
 		RunE:              func(_ *cobra.Command, command []string) error { return p.startRelay(agent, command) },
 	}
-	cmd.Flags().StringVar(&agent, "agent", "", "The agent by `NAME`; with a COMMAND, a name for it.")
+	cmd.Flags().StringVar(&agent, "agent", "", "The agent's `NAME`; with COMMAND, any name for it.")
 	complete(cmd, "agent", agentNames(p.flags))
 	return cmd
 }
@@ -75,7 +75,7 @@ func (p program) startRelay(name string, command []string) error {
 		p.std.Say("%s", steered)
 	}
 	if term.IsTerminal(p.std.In) {
-		p.std.Say("on a terminal this is %s itself, without memory, to log in with; with memory a client starts it "+
+		p.std.Say("on a terminal this is %s itself, for logging in, without memory; for memory start it from a client "+
 			"(signet-acp-proxy setup -h)", options.Command[0])
 		ended, err := upstream.OnTerminal(options)
 		if err != nil {
@@ -189,7 +189,7 @@ func handle(signals <-chan os.Signal, p *upstream.Process, relay *proxy.Relay, d
 
 // harnessEnd says that the harness ended by itself: which command, how, and its last words.
 func harnessEnd(command []string, ended upstream.Exit, last []string) string {
-	text := fmt.Sprintf("the harness ended by itself: %s: %s", command[0], ended)
+	text := fmt.Sprintf("the agent exited: %s: %s", command[0], ended)
 	for _, line := range last {
 		text += "\n  " + line
 	}

@@ -16,14 +16,14 @@ import (
 )
 
 // namesSession explains the argument of commands that are about one session.
-const namesSession = "is an ACP session id, a Signet key, an acpx record, or the unique beginning of one."
+const namesSession = "is an ACP session id, Signet key or acpx record, or a unique prefix."
 
 // newLog makes the command that prints a conversation.
 func newLog(p program) *cobra.Command {
 	return p.forScripts(&cobra.Command{
 		Use: "log SESSION", Args: cobra.ExactArgs(1), SuggestFor: []string{"cat", "transcript", "print"},
-		Short: "Print a conversation: who said what, the tools in between, what was inserted.",
-		Long: "Print a conversation: who said what, the tools in between, and what was inserted. " +
+		Short: "Print a conversation, with tools and inserted context.",
+		Long: "Print a conversation, with tools and inserted context. " +
 			"SESSION " + namesSession,
 		ValidArgsFunction: sessionIDs(p.flags),
 		RunE: p.onData(func(ctx context.Context, d *runtime.Data, args []string) error {
@@ -41,9 +41,9 @@ func newShow(p program) *cobra.Command {
 	var withText bool
 	cmd := &cobra.Command{
 		Use: "show ID", Args: cobra.ExactArgs(1),
-		Short: "Show a session: its ids, what was injected, what was delivered.",
-		Long: "Show a session: its ids, what was injected, what was delivered; or a delegation. ID " + namesSession +
-			" The id of a delegation shows what was asked, and the result.",
+		Short: "Show a session: ids, inserted context, deliveries.",
+		Long: "Show a session: ids, inserted context, deliveries; or a delegated task. ID " + namesSession +
+			" A delegation's id shows the task and its result.",
 		ValidArgsFunction: sessionIDs(p.flags),
 		RunE: p.onData(func(ctx context.Context, d *runtime.Data, args []string) error {
 			s, err := d.Find(ctx, args[0])
@@ -79,8 +79,8 @@ func newEvents(p program) *cobra.Command {
 	var follow bool
 	cmd := &cobra.Command{
 		Use: "events SESSION", Args: cobra.ExactArgs(1),
-		Short: "Print what happened in a session, without what was said.",
-		Long:  "Print what happened in a session, oldest first, without what was said. SESSION " + namesSession,
+		Short: "Print a session's events, without its text.",
+		Long:  "Print a session's events, oldest first, without its text. SESSION " + namesSession,
 
 		ValidArgsFunction: sessionIDs(p.flags),
 		RunE: p.onData(func(ctx context.Context, d *runtime.Data, args []string) error {
@@ -100,7 +100,7 @@ func newEvents(p program) *cobra.Command {
 			})
 		}),
 	}
-	cmd.Flags().BoolVar(&follow, "follow", false, "Keep printing what happens, until you interrupt it.")
+	cmd.Flags().BoolVar(&follow, "follow", false, "Keep printing until you press Ctrl-C.")
 	cmd.Flags().BoolVar(p.asJSON, "json", false, "Print JSON Lines for scripts.")
 	return cmd
 }
@@ -113,12 +113,12 @@ func newHandoff(p program) *cobra.Command {
 		Use: "handoff SESSION", Args: cobra.ExactArgs(1), SuggestFor: []string{"continue", "resume"},
 		Short: "Continue a conversation with another agent.",
 		Long: "Continue a conversation with another agent: the next session of that agent in the same project, " +
-			"within an hour, is told how this one ended, once. Prints the command that starts it. SESSION " +
+			"within an hour, gets the end of this one, once. Prints the command that starts it. SESSION " +
 			namesSession,
 		ValidArgsFunction: sessionIDs(p.flags),
 		PreRunE: func(*cobra.Command, []string) error {
 			if to == "" {
-				return errors.New("--to is missing: name the agent that continues")
+				return errors.New("--to AGENT is missing")
 			}
 			return nil
 		},
@@ -126,8 +126,8 @@ func newHandoff(p program) *cobra.Command {
 			return p.handOff(ctx, d, args[0], to, run)
 		}),
 	}
-	cmd.Flags().StringVar(&to, "to", "", "The `AGENT` that continues: any name that --agent takes.")
-	cmd.Flags().BoolVar(&run, "run", false, "Start it through acpx instead of printing the command.")
+	cmd.Flags().StringVar(&to, "to", "", "The `AGENT` that continues.")
+	cmd.Flags().BoolVar(&run, "run", false, "Start the session through acpx instead of printing the command.")
 	complete(cmd, "to", agentNames(p.flags))
 	return cmd
 }

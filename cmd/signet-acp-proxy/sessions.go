@@ -25,7 +25,7 @@ func newSessions(p program) *cobra.Command {
 		Use: "sessions [WORDS…]", Args: cobra.ArbitraryArgs,
 		SuggestFor: []string{"history", "list", "ls", "conversations"},
 		Short:      "List sessions, newest first.",
-		Long:       "List sessions, newest first; with WORDS, only those in which all of them were said.",
+		Long:       "List sessions, newest first; with WORDS, only those that contain all of them.",
 		PreRunE: func(_ *cobra.Command, words []string) (err error) {
 			if filter.Words = words; filter.Limit < 0 {
 				return fmt.Errorf("--limit must be 0 (all) or more, not %d", filter.Limit)
@@ -43,7 +43,7 @@ func newSessions(p program) *cobra.Command {
 			if handoff != "" {
 				newest := slices.IndexFunc(found, func(s runtime.Listed) bool { return s.Turns > 0 })
 				if newest < 0 {
-					return errors.New("no session in which anything was said")
+					return errors.New("no session with a turn")
 				}
 				return p.handOff(ctx, d, found[newest].ACPID, handoff, false)
 			}
@@ -73,11 +73,11 @@ func newSessions(p program) *cobra.Command {
 		}),
 	}
 	flags := cmd.Flags()
-	flags.BoolVar(&here, "here", false, "Only those of this folder's project.")
-	flags.StringVar(&filter.Harness, "harness", "", "Only those of a harness, by its `NAME`.")
-	since(cmd, &filter.Since, "Only those active since `WHEN`: a date, a time or an age (7d, 12h).")
+	flags.BoolVar(&here, "here", false, "Only sessions of this project.")
+	flags.StringVar(&filter.Harness, "harness", "", "Only sessions of the agent `NAME`.")
+	since(cmd, &filter.Since, "Only sessions active since `WHEN`: a date, a time or an age (7d, 12h).")
 	flags.IntVar(&filter.Limit, "limit", 30, "Only the newest `N`; 0 is all.")
-	flags.StringVar(&handoff, "handoff", "", "Hand the newest of them over to `AGENT`, as handoff does.")
+	flags.StringVar(&handoff, "handoff", "", "Hand the newest one over to `AGENT`, like handoff.")
 	complete(cmd, "harness", agentNames(p.flags))
 	complete(cmd, "handoff", agentNames(p.flags))
 	return p.forScripts(cmd)

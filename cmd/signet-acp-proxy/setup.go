@@ -29,7 +29,7 @@ func newSetup(p program) *cobra.Command {
 		Use: "setup CLIENT [NAME…]", Short: "Add agents with memory to a client's configuration.",
 		Long: "Add agents with memory to a client's configuration. " +
 			"CLIENT is one of " + strings.Join(clients.Names(), ", ") + "; or print, for an entry to paste. " +
-			"NAME is an agent; without one, all that are found on this machine are added.",
+			"NAME is an agent; by default all agents found here.",
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 {
 				return errors.New("CLIENT is missing")
@@ -46,8 +46,8 @@ func newSetup(p program) *cobra.Command {
 		},
 		RunE: p.onConfig(func(c *config.Config, args []string) error { return s.run(c, args[0], args[1:]) }),
 	}
-	cmd.Flags().BoolVar(&s.dryRun, "dry-run", false, "Show the change, make none.")
-	cmd.Flags().BoolVar(&s.remove, "remove", false, "Remove our entries; all of them if none is named.")
+	cmd.Flags().BoolVar(&s.dryRun, "dry-run", false, "Print the change, make none.")
+	cmd.Flags().BoolVar(&s.remove, "remove", false, "Remove our entries; without NAME, all of them.")
 	cmd.Flags().StringVar(&s.to, "for", "",
 		"With print: the `CLIENT`, any of "+strings.Join(clients.Snippets(), ", ")+".")
 	complete(cmd, "for", cobra.FixedCompletions(clients.Snippets(), cobra.ShellCompDirectiveNoFileComp))
@@ -62,7 +62,7 @@ func (s setup) run(c *config.Config, client string, agents []string) error {
 	case client == "print":
 		return s.print(c, names)
 	case s.to != "":
-		return misuse("--for goes with print")
+		return misuse("--for needs print")
 	}
 	file, err := clients.Open(client)
 	if err != nil {
@@ -105,16 +105,16 @@ func (s setup) names(c *config.Config, agents []string) ([]string, error) {
 
 func (s setup) putIn(c *config.Config, file *clients.File, names []string) error {
 	if len(names) == 0 {
-		s.std.Say("no agent was found on PATH: name those to add: %s", strings.Join(c.AgentNames(), ", "))
+		s.std.Say("no agent found on PATH; name some of %s", strings.Join(c.AgentNames(), ", "))
 		return nil
 	}
 	done, err := file.PutIn(c, names)
 	for _, one := range done {
 		switch {
 		case one.Result == clients.AlreadyOurs:
-			s.std.Say("%s is there already", one.Name)
+			s.std.Say("%s already exists", one.Name)
 		case one.Result == clients.AlreadyOther:
-			s.std.Say("%s already exists and is not ours: not changed", one.Name)
+			s.std.Say("%s already exists and is not ours; not changed", one.Name)
 		case !s.dryRun:
 			s.std.Say("%s added: %s", one.Name, strings.Join(one.Command, " "))
 		}
@@ -125,7 +125,7 @@ func (s setup) putIn(c *config.Config, file *clients.File, names []string) error
 func (s setup) takeOut(file *clients.File, names []string) error {
 	taken, err := file.TakeOut(names)
 	if err == nil && len(taken) == 0 {
-		s.std.Say("nothing of ours is in %s", file.Path)
+		s.std.Say("no entry of ours in %s", file.Path)
 	}
 	for _, name := range taken {
 		if !s.dryRun {
@@ -138,10 +138,10 @@ func (s setup) takeOut(file *clients.File, names []string) error {
 // print prints entries for any other client.
 func (s setup) print(c *config.Config, names []string) error {
 	if s.remove {
-		return misuse("print writes no file, so there is nothing to remove")
+		return misuse("--remove does not apply to print")
 	}
 	if len(names) == 0 {
-		s.std.Say("no agent was found on PATH: name one of %s", strings.Join(c.AgentNames(), ", "))
+		s.std.Say("no agent found on PATH; name one of %s", strings.Join(c.AgentNames(), ", "))
 		return nil
 	}
 	text, err := clients.Snippet(c, s.to, names)
@@ -149,7 +149,7 @@ func (s setup) print(c *config.Config, names []string) error {
 		return misuse("%w", err)
 	}
 	if client, known := clients.Named(s.to); known {
-		s.std.Say("%s: put this into %s", client.Title, strings.ReplaceAll(client.Where, "`", ""))
+		s.std.Say("%s: add this to %s", client.Title, strings.ReplaceAll(client.Where, "`", ""))
 	}
 	_, err = io.WriteString(s.std.Out, text)
 	return err

@@ -24,7 +24,7 @@ type build struct {
 
 func newVersion(p program) *cobra.Command {
 	return p.forScripts(&cobra.Command{
-		Use: "version", Short: "Print the version, the commit and SQLite's driver.",
+		Use: "version", Short: "Print the version, commit and SQLite driver.",
 		RunE: func(*cobra.Command, []string) error {
 			b := thisBuild()
 			return p.print(b, func(s term.Screen) error {

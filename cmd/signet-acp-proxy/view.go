@@ -31,18 +31,18 @@ func newView(p program) *cobra.Command {
 			err = runtime.OpenInBrowser(name)
 		}
 		if err != nil {
-			p.std.Say("open it in a browser: %v", err)
+			p.std.Say("open the page in a browser: %v", err)
 		}
 		return nil
 	}
 	cmd := &cobra.Command{
 		Use: "view", SuggestFor: []string{"open", "ui", "web", "dashboard"},
-		Short: "Look at sessions, memories and usage in a browser.",
+		Short: "Show sessions, memories and usage in a browser.",
 		Long: "Write sessions, memories and usage as one page, which needs no network and no server, and open it " +
 			"in a browser. The page's path is printed.",
 		PreRunE: func(*cobra.Command, []string) error {
 			if live && out != "" {
-				return errors.New("--live or --out, not both")
+				return errors.New("--live and --out exclude each other")
 			}
 			return nil
 		},
@@ -78,8 +78,8 @@ func newView(p program) *cobra.Command {
 	}
 	flags := cmd.Flags()
 	flags.StringVar(&out, "out", "", "Write the page to this `FILE` (acp/view.html in the Signet folder).")
-	flags.BoolVar(&live, "live", false, "Serve it on loopback, as it changes, until its last window closes.")
-	flags.BoolVar(&noOpen, "no-open", false, "Do not open it.")
+	flags.BoolVar(&live, "live", false, "Serve the page on loopback and update it, until its last window closes.")
+	flags.BoolVar(&noOpen, "no-open", false, "Do not open a browser.")
 	complete(cmd, "out", paths)
 	return cmd
 }

@@ -165,7 +165,7 @@ func TestBrokenFiles(t *testing.T) {
 		_, in := file.PutIn(conf, []string{"gemini"})
 		_, out := file.TakeOut(nil)
 		for _, err := range []error{in, out} {
-			if err == nil || !strings.Contains(err.Error(), path+" is left alone: line 3") {
+			if err == nil || !strings.Contains(err.Error(), path+" not changed: line 3") {
 				t.Errorf("%s: %v", name, err)
 			}
 		}

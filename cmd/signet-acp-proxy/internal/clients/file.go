@@ -82,7 +82,7 @@ func (c *File) text() []byte { return slices.Concat(c.bom, c.file.text) }
 // agents finds the section with the agents; ok is false if there is none.
 func (c *File) agents() (root, section object, ok bool, err error) {
 	broken := func(err error) error {
-		return fmt.Errorf("%s is left alone: %w", c.Path, err)
+		return fmt.Errorf("%s not changed: %w", c.Path, err)
 	}
 	if root, err = c.file.root(); err != nil {
 		return root, section, false, broken(err)
@@ -146,7 +146,7 @@ func (c *File) Changed() bool {
 // Save writes the file atomically, or removes it if it held nothing but our entries.
 func (c *File) Save() error {
 	if !c.file.comments && !json.Valid(c.file.text) { // a last check: the file is the person's
-		return fmt.Errorf("%s is left alone: the edit went wrong", c.Path)
+		return fmt.Errorf("%s not changed: the edit went wrong", c.Path)
 	}
 	path, err := filepath.EvalSymlinks(c.Path) // what a link names is replaced, not the link
 	if errors.Is(err, fs.ErrNotExist) {

@@ -26,39 +26,39 @@ func (e FlagError) Unwrap() error { return e.Err }
 type Config struct {
 	Memory          string        `yaml:"memory" default:"auto" enum:"auto,daemon,embedded,off" help:"where context comes from"`
 	DaemonURL       string        `yaml:"daemon_url" help:"the Signet daemon; also SIGNET_DAEMON_URL, SIGNET_HOST and SIGNET_PORT (127.0.0.1:3850)"`
-	DaemonPlain     bool          `yaml:"daemon_plain" default:"off" help:"let a daemon on another machine be reached over plain http, which others on the way can read"`
+	DaemonPlain     bool          `yaml:"daemon_plain" default:"off" help:"use plain http to a daemon on another machine, which others on the network can read"`
 	DB              string        `yaml:"db" help:"the database (acp/sessions.db in the Signet folder)"`
 	LogLevel        string        `yaml:"log_level" default:"info" enum:"trace,debug,info,warn,error,disabled" help:"how much is logged"`
 	LogFile         string        `yaml:"log_file" help:"log here in place of acp/log/proxy.log; - is stderr"`
-	Hold            time.Duration `yaml:"hold" default:"1.5s" help:"how long a prompt may wait for its context"`
+	Hold            time.Duration `yaml:"hold" default:"1.5s" help:"how long a prompt may wait for context"`
 	PerPrompt       bool          `yaml:"per_prompt" default:"false" help:"search memory for every prompt, not only the first"`
-	Presence        bool          `yaml:"presence" default:"false" help:"tell the daemon about each prompt; no prompt waits for it"`
-	Announce        string        `yaml:"announce" default:"off" enum:"off,on,notice" help:"on: send the client each session's Signet key, as _meta[\"signet.ai\"].sessionKey of the result that opens it; notice: tell it after the first prompt what was added, if it takes notices"`
-	Continue        bool          `yaml:"continue" default:"on" help:"when a session cannot be loaded and a new one replaces it, tell the new one what was said before"`
+	Presence        bool          `yaml:"presence" default:"false" help:"report each prompt to the daemon, in the background"`
+	Announce        string        `yaml:"announce" default:"off" enum:"off,on,notice" help:"on: send the client each session's Signet key, as _meta[\"signet.ai\"].sessionKey of the result that opens it; notice: send it a notice after the first prompt about the added context, if it takes notices"`
+	Continue        bool          `yaml:"continue" default:"on" help:"when a new session replaces one that cannot be loaded, give it the end of the old one"`
 	MCP             string        `yaml:"mcp" default:"auto" enum:"auto,off,stdio,http" help:"how agents get the memory tools; auto picks what suits each"`
 	Hooks           string        `yaml:"hooks" default:"disabled" enum:"disabled,inherit,enabled" help:"the agent's own Signet hooks"`
-	Nested          string        `yaml:"nested" default:"off" enum:"off,inject" help:"what an agent gets if another agent started it: nothing, or memory, as a child of that session"`
-	Delegation      bool          `yaml:"delegation" default:"off" help:"let agents ask one another for work, with the delegate tools and command"`
-	DelegationAsk   bool          `yaml:"delegation_ask" default:"off" help:"ask you, in the client of the session that delegates and while its turn runs, before a delegated agent does what delegation_allow does not permit"`
+	Nested          string        `yaml:"nested" default:"off" enum:"off,inject" help:"whether an agent started by another agent gets memory, as a child of that session"`
+	Delegation      bool          `yaml:"delegation" default:"off" help:"let agents delegate tasks, with the delegate tools and command"`
+	DelegationAsk   bool          `yaml:"delegation_ask" default:"off" help:"ask you in the delegating session's client, during its turn, before a delegated agent does what delegation_allow does not permit"`
 	DelegationAllow []string      `yaml:"delegation_allow" help:"what a delegated agent may do in its own folder besides reading and editing: execute, fetch"`
 	DelegationSetup []string      `yaml:"delegation_setup" help:"commands that run in a delegated agent's folder, in its bounds, before it works there: npm ci"`
 	DelegationCheck string        `yaml:"delegation_check" help:"a command that runs in a delegated agent's folder, in its bounds, when it has made changes: npm test"`
-	DelegationCopy  []string      `yaml:"delegation_copy" help:"what a delegated agent gets although git ignores it, as in .gitignore: node_modules, .env.test"`
+	DelegationCopy  []string      `yaml:"delegation_copy" help:"ignored files that a delegated agent gets, as in .gitignore: node_modules, .env.test"`
 	DelegationDisk  byteSize      `yaml:"delegation_disk" default:"2GB" help:"how much a delegated agent may write; 0 is no limit"`
 	DelegationMem   byteSize      `yaml:"delegation_memory" default:"8GB" help:"how much memory each process of a delegated agent may have; 0 is no limit"`
-	DelegationRead  []string      `yaml:"delegation_read" help:"files and folders that a delegated agent may read and run beside its own: ~/tools"`
-	Unbounded       bool          `yaml:"delegation_unbounded" default:"off" help:"delegate even if neither the system nor the agent itself confines it to its folder"`
+	DelegationRead  []string      `yaml:"delegation_read" help:"other files and folders that a delegated agent may read and run: ~/tools"`
+	Unbounded       bool          `yaml:"delegation_unbounded" default:"off" help:"delegate even to agents that cannot be confined to their folder"`
 	Placement       string        `yaml:"placement" default:"prompt" enum:"prompt,system,auto" help:"where identity goes: the first prompt; the system prompt, if the agent takes one; auto: the system prompt if the agent is known to follow it"`
-	Exclude         []string      `yaml:"exclude" help:"globs of folders to leave alone"`
-	Retention       time.Duration `yaml:"retention" default:"365d" help:"how long turns are kept after they were said or imported; 0: until they are delivered"`
+	Exclude         []string      `yaml:"exclude" help:"globs of folders without memory"`
+	Retention       time.Duration `yaml:"retention" default:"365d" help:"how long turns are kept; 0: until delivered"`
 	OtherProjects   bool          `yaml:"other_projects" default:"false" help:"recall from other projects, too"`
-	Personal        bool          `yaml:"personal" default:"on" help:"use your preferences (\"I prefer short answers\") in all projects; off: only where you stated them"`
+	Personal        bool          `yaml:"personal" default:"on" help:"use your preferences (\"I prefer short answers\") in all projects; off: only in their own"`
 	Backfill        string        `yaml:"backfill" default:"off" enum:"off,auto" help:"auto: after the first prompt of each start, import what agents wrote outside the proxy"`
 	AgentID         string        `yaml:"agent_id" help:"the Signet agent"`
 	DefaultAgent    string        `yaml:"default_agent" help:"the agent that --agent auto starts"`
 
 	OnSessionEnd  commandLine   `yaml:"on_session_end" help:"a command to run after a session, with JSON on stdin; a list or a line of words"`
-	DeliverAtExit time.Duration `yaml:"deliver_at_exit" default:"0s" help:"deliver before exiting, for at most this long; for containers, where nothing runs on after the agent"`
+	DeliverAtExit time.Duration `yaml:"deliver_at_exit" default:"0s" help:"deliver before exiting, for at most this long; for containers"`
 
 	// Fetch is how long the daemon's context may take, as Signet's own clients have it.
 	Fetch time.Duration `yaml:"-"`
@@ -106,13 +106,13 @@ func (c *Config) Source(setting string) string { return c.sources[setting] }
 // AgentConfig is a harness's section of the configuration, below agents:. A name that is not known makes a new agent,
 // which needs a command.
 type AgentConfig struct {
-	Inject  bool        `yaml:"inject" default:"true" help:"off: the agent runs as if without the proxy, and nothing is stored"`
+	Inject  bool        `yaml:"inject" default:"true" help:"off: the agent runs without memory, and nothing is stored"`
 	MCP     string      `yaml:"mcp" enum:"auto,off,stdio,http" help:"how it gets the memory tools, in place of mcp"`
 	AgentID string      `yaml:"agent_id" help:"the Signet agent, in place of agent_id"`
 	Command commandLine `yaml:"command" help:"its command line, a text or a list"`
 
 	Capabilities    []string      `yaml:"capabilities" help:"what it is good at, for agents that choose a delegate"`
-	Env             []string      `yaml:"env" help:"variables that it keeps as a delegated agent, besides those of its provider; it may read the files that they name"`
+	Env             []string      `yaml:"env" help:"more variables that it keeps as a delegated agent; it may read the files that they name"`
 	Grace           time.Duration `yaml:"grace" help:"how long it may take to exit by itself"`
 	AsksForTools    *bool         `yaml:"asks_for_tools" help:"whether it asks the user before each memory tool"`
 	KeepsFailed     *bool         `yaml:"keeps_failed" help:"whether a failed prompt stays in its history"`

@@ -21,7 +21,7 @@ func (e *examination) bounds() []finding {
 
 func boundsFinding(err error, unbounded bool, sockets []string) []finding {
 	if err == nil {
-		return fine("delegated agents are kept to what they are given")
+		return fine("delegated agents are confined")
 	}
 	reach := "no socket"
 	if len(sockets) > 0 {
@@ -33,9 +33,9 @@ func boundsFinding(err error, unbounded bool, sockets []string) []finding {
 	}
 	if unbounded {
 		return note("set delegation_unbounded: false, or use a newer kernel",
-			"nothing keeps delegated agents to their folders (%v); they reach %s", err, reach)
+			"delegated agents are not confined (%v); they reach %s", err, reach)
 	}
-	return problem("use a newer kernel, or set delegation_unbounded: true and let them reach all that you reach",
-		"nobody is asked for work, because nothing keeps delegated agents to their folders (%v); they would reach %s",
+	return problem("use a newer kernel, or set delegation_unbounded: true to give them all your access",
+		"delegation is refused, because delegated agents cannot be confined (%v); they would reach %s",
 		err, reach)
 }

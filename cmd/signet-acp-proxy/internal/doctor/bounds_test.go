@@ -18,8 +18,8 @@ func TestBounds(t *testing.T) {
 		status    string
 		says      string
 	}{
-		"bounded":            {status: statusFine, says: "kept"},
-		"refused":            {none, false, []string{"/run/a", "@b"}, statusProblem, "nobody is asked"},
+		"bounded":            {status: statusFine, says: "confined"},
+		"refused":            {none, false, []string{"/run/a", "@b"}, statusProblem, "delegation is refused"},
 		"what is reached":    {none, false, []string{"/run/a", "@b"}, statusProblem, "reach /run/a, @b"},
 		"many":               {none, false, many, statusProblem, "and 2 more"},
 		"nothing is reached": {none, false, nil, statusProblem, "no socket"},

@@ -42,7 +42,7 @@ func (e *examination) remembers(ctx context.Context) []finding {
 	begun := time.Now()
 	step, err := canary(ctx, db)
 	if err != nil {
-		return problem("see what this says of the database; else report it",
+		return problem("check the database; else report it",
 			"a canary was not remembered. %s: %v", step, err)
 	}
 	return fine("a canary was remembered in %d ms", max(1, time.Since(begun).Milliseconds()))

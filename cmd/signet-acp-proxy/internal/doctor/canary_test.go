@@ -96,7 +96,7 @@ func TestHere(t *testing.T) {
 		{"nothing", func(*config.Config) {}, ""},
 		{"inject: off", func(c *config.Config) { c.Agents = map[string]config.AgentConfig{"pi": {}, "codex": {Inject: true}} },
 			"agents.pi.inject is off"},
-		{"a glob", func(c *config.Config) { c.Exclude = []string{"src/*"} }, dir + " is left out of memory by src/*"},
+		{"a glob", func(c *config.Config) { c.Exclude = []string{"src/*"} }, dir + " is excluded from memory by src/*"},
 		{"no hooks", func(*config.Config) { t.Setenv("SIGNET_NO_HOOKS", "1") }, "note SIGNET_NO_HOOKS is set here"},
 		{"an agent's shell, nested: inject", func(c *config.Config) { t.Setenv("SIGNET_ACP_PARENT", "7"); c.Nested = "inject" }, ""},
 		{"an agent's shell", func(*config.Config) {}, "note SIGNET_ACP_PARENT is set here"},
@@ -105,7 +105,7 @@ func TestHere(t *testing.T) {
 			if err := os.WriteFile(ignore, nil, 0o600); err != nil {
 				t.Fatal(err)
 			}
-		}, dir + " is left out of memory by " + ignore},
+		}, dir + " is excluded from memory by " + ignore},
 	} {
 		e := examination{c: &config.Config{}}
 		tt.change(e.c)

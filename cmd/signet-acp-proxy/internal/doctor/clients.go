@@ -62,9 +62,9 @@ func (e *examination) problemOf(client string, entry clients.Entry) (why, fix st
 	name, command := clients.HarnessOf(entry.Command)
 	switch {
 	case entry.Argv:
-		return "argv is what acpx 0.7.0 stops at, for every agent", again
+		return "argv makes acpx 0.7.0 fail for every agent", again
 	case !clients.OnPath(entry.Command[0]):
-		return entry.Command[0] + " is not there any more", again
+		return entry.Command[0] + " no longer exists", again
 	case name == "" && len(command) == 0:
 		return "names no harness", again
 	case len(command) > 0:

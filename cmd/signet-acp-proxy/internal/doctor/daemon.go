@@ -34,12 +34,12 @@ func (e *examination) daemon(ctx context.Context) []finding {
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	if err := dial(ctx, url); err != nil {
-		instead := "the embedded memory is used"
+		instead := "using the embedded memory"
 		if c.Memory == "daemon" {
-			instead = "agents get the identity files alone, and what is owed to it waits"
+			instead = "agents get only the identity files; deliveries wait"
 		}
 		return e.withoutDaemon("start it, or correct daemon_url, see signet-acp-proxy config show",
-			"to use the daemon's memory, start it; all else works without it", "no daemon at %s: %s", url, instead)
+			"optional: start it to use its memory", "no daemon at %s: %s", url, instead)
 	}
 	health, err := client.Present(ctx)
 	if err == nil {
@@ -66,19 +66,19 @@ func daemonFails(ctx context.Context, url string, limit time.Duration, err error
 	var answered *signet.StatusError
 	switch {
 	case errors.As(err, &answered) && refuses(answered) && config.Token() == "":
-		return problem(fix, "%s wants a token, and there is none", url)
+		return problem(fix, "%s needs a token", url)
 	case answered != nil && refuses(answered):
 		return problem(fix+"; what SIGNET_API_KEY or SIGNET_TOKEN holds is wrong or expired",
-			"%s does not take the token: %v", url, answered)
+			"%s rejects the token: %v", url, answered)
 	case answered != nil:
-		return problem("look into the daemon's log", "%s: %v", url, answered)
+		return problem("check the daemon's log", "%s: %v", url, answered)
 	case ctx.Err() != nil:
-		return problem("restart it: it hangs", "%s takes connections and does not answer within %v", url, limit)
+		return problem("restart it: it hangs", "%s accepts connections but does not answer within %v", url, limit)
 	case errors.Is(err, signet.ErrOtherUser):
-		return problem("see who listens there; to use it, name it in daemon_url",
-			"%s belongs to another user: it gets nothing, and nothing of it is used", url)
+		return problem("check what listens there; to use it, set daemon_url",
+			"%s belongs to another user; it is not used", url)
 	}
-	return problem("see what listens there", "%s does not answer as a Signet daemon does: %v", url, err)
+	return problem("check what listens there", "%s does not answer as a Signet daemon does: %v", url, err)
 }
 
 // withoutDaemon is a problem if a person has asked for the daemon, else a note.
@@ -97,17 +97,17 @@ func refuses(answered *signet.StatusError) bool {
 // daemonAnswers says what a daemon that takes our calls is like.
 func (e *examination) daemonAnswers(url string, health signet.Health) []finding {
 	if health.Status != "healthy" {
-		return note("look into the daemon's log", "version %s at %s says that it is %s", health.Version, url,
+		return note("check the daemon's log", "version %s at %s says that it is %s", health.Version, url,
 			health.Status)
 	}
 	found := fine("version %s at %s", health.Version, url)
 	if !health.Ours {
-		found = append(found, note("", "it serves %s, not %s; it is used because it was named", health.AgentsDir,
+		found = append(found, note("", "it serves %s, not %s; used because daemon_url names it", health.AgentsDir,
 			e.c.SignetPath)...)
 	}
 	if health.OwnerUnknown && !e.c.DaemonConfigured && config.Token() != "" {
-		found = append(found, note("name the daemon in daemon_url if it wants one",
-			"who listens there is not known here, so the token is not sent")...)
+		found = append(found, note("set daemon_url if it needs one",
+			"cannot tell who listens there, so the token is not sent")...)
 	}
 	return found
 }

@@ -29,7 +29,7 @@ const (
 func (e *examination) database(ctx context.Context) []finding {
 	c := e.c
 	if _, err := os.Stat(c.DB); errors.Is(err, fs.ErrNotExist) {
-		return fine("none yet; the first session makes %s", c.DB)
+		return fine("none yet; the first session creates %s", c.DB)
 	}
 	broken := func(err error) []finding {
 		fix := "see docs/troubleshooting.md"
@@ -84,8 +84,8 @@ func (e *examination) database(ctx context.Context) []finding {
 	found := fine("%s: %s, %d KiB, %s, %d live, %s", c.DB, state, size/1024, term.Count(sessions, "session"),
 		live, term.Count(memories, "memory"))
 	if kept, err := os.Stat(migrations.CopyOf(c.DB)); err == nil {
-		found = append(found, fine("as it was before the upgrade of %s it is %s, until %s; signet-acp-proxy restore "+
-			"puts that back", term.Local(kept.ModTime()), migrations.CopyOf(c.DB),
+		found = append(found, fine("a copy from before the upgrade of %s is %s until %s; signet-acp-proxy restore "+
+			"restores it", term.Local(kept.ModTime()), migrations.CopyOf(c.DB),
 			term.Local(kept.ModTime().Add(migrations.CopyTime)))...)
 	}
 	owed, err := store.Debts().Outstanding(ctx)
@@ -104,7 +104,7 @@ func (e *examination) database(ctx context.Context) []finding {
 	}
 	if time.Since(slow) < slowAge {
 		found = append(found, note("put the database on another disk with --db",
-			"the disk took seconds to sync at %s, and is left alone: a power cut may cost more than the last second",
+			"syncing the disk took seconds at %s, so it is skipped: a power cut may lose more than the last second",
 			term.Local(slow))...)
 	}
 	refused, err := store.Book().Refused(ctx)
@@ -113,7 +113,7 @@ func (e *examination) database(ctx context.Context) []finding {
 	}
 	if refused.Lines > 0 {
 		found = append(found, problem("report it with the log; the text is in the table events until its "+
-			"session is forgotten", "%s of what was said could not be stored; the last at %s: %s",
+			"session is forgotten", "%s of text could not be stored; the last at %s: %s",
 			term.Count(refused.Lines, "piece"), term.Local(refused.Last), refused.Reason)...)
 	}
 	return append(found, named("deliveries", sumUp(owed, name).findings())...)
@@ -203,7 +203,7 @@ func (d debts) findings() (found []finding) {
 			term.Count(d.memories, "memory"))...)
 	}
 	if d.waiting > 0 {
-		found = append(found, fine("%s waiting on purpose, until there is enough to summarise",
+		found = append(found, fine("%s waiting for enough text to summarise",
 			term.Count(d.waiting, "delivery"))...)
 	}
 	if d.unknown > 0 {
@@ -227,7 +227,7 @@ func (e *examination) events() (found []finding) {
 	}
 	for _, why := range alone {
 		found = append(found, problem("run the version that wrote it once; if the file is damaged, move it away",
-			"some of what was said is not in the database: %v", why)...)
+			"some text is missing from the database: %v", why)...)
 	}
 	return found
 }
@@ -237,7 +237,7 @@ func search(ctx context.Context) []finding {
 	if err := tryFullText(ctx); err != nil {
 		return problem("install a release, or build with: go install "+
 			"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy@latest",
-			"no full-text search: %v; nothing is recalled", err)
+			"no full-text search, so no recall: %v", err)
 	}
 	return fine("full-text search works (%s)", migrations.DriverName)
 }

@@ -50,7 +50,7 @@ func TestDebts(t *testing.T) {
 	}{
 		{"nothing", nil, "ok nothing pending"},
 		{"waits on purpose", []correlation.Debt{{Due: soon}, {Due: soon}},
-			"ok 2 deliveries waiting on purpose, until there is enough to summarise"},
+			"ok 2 deliveries waiting for enough text to summarise"},
 		{"failed before and is due later", []correlation.Debt{{Due: soon, Error: "refused"}, {Due: past, Error: "gone"}},
 			"note 2 deliveries pending, the oldest since ; last error: gone → signet-acp-proxy deliver --wait"},
 		{"a tool's", []correlation.Debt{{Due: past, Kind: correlation.KindMemory}},

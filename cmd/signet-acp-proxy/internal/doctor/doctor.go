@@ -73,7 +73,7 @@ func (e *examination) configuration(err error) []finding {
 		return append(all, fine("memory: %s (%s)", e.c.Memory, e.c.Source("memory"))...)
 	}
 	for line := range strings.Lines(err.Error()) {
-		all = append(all, problem("correct it; until then the default is used",
+		all = append(all, problem("correct it; the default is used until then",
 			"%s", strings.TrimSpace(line))...)
 	}
 	return all

@@ -49,12 +49,12 @@ func (e *examination) permissions() []finding {
 		if n := len(loose) - 3; n > 0 {
 			loose, more = loose[:3], fmt.Sprintf(" and %d more", n)
 		}
-		return problem("chmod -R go= "+dir+" "+e.c.DB, "others may read what was said: %s%s", strings.Join(loose, ", "),
-			more)
+		return problem("chmod -R go= "+dir+" "+e.c.DB, "others may read the conversations: %s%s",
+			strings.Join(loose, ", "), more)
 	case err != nil && !errors.Is(err, fs.ErrNotExist):
-		return problem("make the folder this user's own", "%v", err)
+		return problem("make the folder yours", "%v", err)
 	}
-	return fine("nobody else may read %s", dir)
+	return fine("only you can read %s", dir)
 }
 
 // minSpace is what a session may need, in bytes: SQLite's log and some turns.
@@ -114,10 +114,10 @@ func (e *examination) identity() []finding {
 	}
 	if len(untouched) > 0 {
 		return append(bad, note("write who you are into "+filepath.Join(e.c.SignetPath, "USER.md")+
-			", below the comment", "%s: nothing but a comment yet", strings.Join(untouched, ", "))...)
+			", below the comment", "%s: only a comment so far", strings.Join(untouched, ", "))...)
 	}
 	if len(bad) == 0 {
-		return note("signet-acp-proxy init makes templates; write into IDENTITY.md and USER.md who you are",
+		return note("signet-acp-proxy init makes templates; describe your agent in IDENTITY.md, yourself in USER.md",
 			"no identity files in %s", e.c.SignetPath)
 	}
 	return bad

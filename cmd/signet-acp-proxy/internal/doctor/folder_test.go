@@ -57,39 +57,39 @@ func TestFolder(t *testing.T) {
 		want  string // DIR is the folder
 	}{
 		{"nobody has written who they are", identity, nil, "note no identity files in DIR → signet-acp-proxy init makes " +
-			"templates; write into IDENTITY.md and USER.md who you are"},
-		{"templates", identity, []file{{"USER.md", comment, 0o600}}, "note USER.md: nothing but a comment yet → write who you are " +
+			"templates; describe your agent in IDENTITY.md, yourself in USER.md"},
+		{"templates", identity, []file{{"USER.md", comment, 0o600}}, "note USER.md: only a comment so far → write who you are " +
 			"into DIR/USER.md, below the comment"},
 		{"files", identity, []file{{"USER.md", "Robin", 0o600}, {"SOUL.md", comment, 0o600}, {"IDENTITY.md", "Alto.", 0o600}},
 			"ok IDENTITY.md 5 B, USER.md 5 B"},
 		{"a folder in the place of one", identity, []file{{"USER.md/x", "", 0o600}}, "problem cannot be read: DIR/USER.md is not a " +
 			"regular file → make it readable for your user, or remove it"},
-		{"nothing recorded", permissions, nil, "ok nobody else may read DIR/acp"},
-		{"one's own", permissions, []file{{"acp/sessions.db", "", 0o600}, {"USER.md", "", 0o644}}, "ok nobody else may read DIR/acp"},
+		{"nothing recorded", permissions, nil, "ok only you can read DIR/acp"},
+		{"one's own", permissions, []file{{"acp/sessions.db", "", 0o600}, {"USER.md", "", 0o644}}, "ok only you can read DIR/acp"},
 		{"others may read", permissions, []file{{"acp/sessions.db", "", 0o640}, {"acp/live/a", "", 0o604}},
-			"problem others may read what was said: DIR/acp/live/a (0604), DIR/acp/sessions.db (0640) → chmod -R go= DIR/acp " +
+			"problem others may read the conversations: DIR/acp/live/a (0604), DIR/acp/sessions.db (0640) → chmod -R go= DIR/acp " +
 				"DIR/acp/sessions.db"},
 		{"many", permissions, []file{{"acp/a", "", 0o644}, {"acp/b", "", 0o644}, {"acp/c", "", 0o644}, {"acp/d", "", 0o644},
-			{"acp/e", "", 0o644}}, "problem others may read what was said: DIR/acp/a (0644), DIR/acp/b (0644), DIR/acp/c (0644) and " +
+			{"acp/e", "", 0o644}}, "problem others may read the conversations: DIR/acp/a (0644), DIR/acp/b (0644), DIR/acp/c (0644) and " +
 			"2 more → chmod -R go= DIR/acp DIR/acp/sessions.db"},
-		{"no harness", injection, nil, "ok no harness has Signet's own hooks"},
+		{"no harness", injection, nil, "ok no conflicting hooks"},
 		{"other settings", injection, []file{{".claude/settings.json", `{"mcp": "signet"}`, 0o600}},
-			"ok no harness has Signet's own hooks"},
+			"ok no conflicting hooks"},
 		{"hooks", injection, []file{{".claude/settings.local.json", "Signet Hook session-start", 0o600},
 			{".codex/config.toml", "signet-hook", 0o600}},
-			"ok claude has Signet's own hooks (DIR/.claude/settings.local.json); they are off while we inject; " +
-				"ok codex has Signet's own hooks (DIR/.codex/config.toml); they are off while we inject"},
+			"ok claude has Signet's own hooks (DIR/.claude/settings.local.json); they are disabled under the proxy; " +
+				"ok codex has Signet's own hooks (DIR/.codex/config.toml); they are disabled under the proxy"},
 		{"a plugin", injection, []file{{".config/opencode/plugins/signet.js", "", 0o600}}, "problem opencode has Signet's own plugin " +
-			"(DIR/.config/opencode/plugins/signet.js), which injects beside us → remove it, or set acp: agents: opencode: inject: off"},
+			"(DIR/.config/opencode/plugins/signet.js), which also inserts context → remove it, or set acp: agents: opencode: inject: off"},
 		{"a plugin by its name", injection, []file{{".config/opencode/opencode.jsonc", `{"plugin": ["@signet/x"]}`, 0o600},
 			{".openclaw/openclaw.json", `{"plugins": {"signet": {}}}`, 0o600}},
-			"problem opencode has Signet's own plugin (DIR/.config/opencode/opencode.jsonc), which injects beside us → remove it, or " +
+			"problem opencode has Signet's own plugin (DIR/.config/opencode/opencode.jsonc), which also inserts context → remove it, or " +
 				"set acp: agents: opencode: inject: off; problem openclaw has Signet's own plugin (DIR/.openclaw/openclaw.json), which " +
-				"injects beside us → remove it, or set acp: agents: openclaw: inject: off"},
+				"also inserts context → remove it, or set acp: agents: openclaw: inject: off"},
 		{"a server of that name", injection, []file{{".openclaw/openclaw.json", `{"mcp": {"signet": {}}}`, 0o600}},
-			"ok no harness has Signet's own hooks"},
+			"ok no conflicting hooks"},
 		{"an agent that gets nothing of us", injection, []file{{".gemini/settings.json", "signet hook", 0o600}},
-			"ok no harness has Signet's own hooks"},
+			"ok no conflicting hooks"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			dir := t.TempDir()

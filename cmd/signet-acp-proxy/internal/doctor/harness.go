@@ -39,7 +39,7 @@ func (e *examination) harnesses(ctx context.Context, named []string) (found []fi
 	all := e.inUse(named)
 	if len(all) == 0 {
 		return append(found, note("install one, or name it: signet-acp-proxy doctor --agent NAME",
-			"no agent is set up, and none was found on PATH")...)
+			"no agent is set up, and none found on PATH")...)
 	}
 	answers := make([][]finding, len(all))
 	places := make(chan struct{}, startedAtOnce)
@@ -141,7 +141,7 @@ func commandKey(command []string) string {
 // fetches reports whether a command line begins with a program that downloads what it runs.
 func fetches(command []string) bool { return command[0] == "npx" || command[0] == "uvx" }
 
-const byHand = "run it by hand, and see how it is started as an ACP agent"
+const byHand = "run it yourself to see why"
 
 // ask starts a harness and sends it initialize. npx and uvx may start only what they have downloaded before.
 func (e *examination) ask(ctx context.Context, h harness) []finding {
@@ -156,7 +156,7 @@ func (e *examination) ask(ctx context.Context, h harness) []finding {
 	}
 	options := upstream.Options{Command: command, Env: runtime.WithHooks(nil, "disabled")}
 	if err := profile.Prepare(ctx, &options); err != nil {
-		return problem(cmp.Or(profile.Install, "install it")+"; or take it out of the client's configuration", "%s: %v",
+		return problem(cmp.Or(profile.Install, "install it")+"; or remove it from the client's configuration", "%s: %v",
 			name, err)
 	}
 	line := strings.Join(command, " ")
@@ -187,8 +187,8 @@ func (e *examination) ask(ctx context.Context, h harness) []finding {
 	text := strings.TrimRight(fmt.Sprintf("%s speaks ACP after %d ms: %s %s", name, took.Milliseconds(),
 		agent.Info.Name, agent.Info.Version), ": ")
 	if took > limit.slow {
-		return note("see what else keeps the machine busy; some clients wait no longer than 15 s",
-			"%s; nothing is wrong with it, but it is slow to start", text)
+		return note("check the machine's load; some clients wait no longer than 15 s",
+			"%s; it works, but starts slowly", text)
 	}
 	return fine("%s", text)
 }

@@ -86,7 +86,7 @@ func TestUnanswered(t *testing.T) {
 		{"hangs", timeouts{silent: 20 * time.Millisecond, working: never, quiet: 1, look: time.Millisecond, slow: never},
 			finding{"", statusProblem, "mine: " + os.Args[0] + " does not answer initialize within 20ms: ", byHand}},
 		{"works", timeouts{silent: never, working: never, look: time.Millisecond, slow: 1},
-			finding{"", statusNote, "mine speaks ACP after ", "see what else keeps the machine busy; some clients wait no " +
+			finding{"", statusNote, "mine speaks ACP after ", "check the machine's load; some clients wait no " +
 				"longer than 15 s"}},
 		{"works", timeouts{silent: never, working: never, look: time.Millisecond, slow: never},
 			finding{"", statusFine, "mine speaks ACP after ", ""}},
@@ -99,7 +99,7 @@ func TestUnanswered(t *testing.T) {
 			if !strings.HasPrefix(text, tt.want.Text) {
 				t.Errorf("it says %q, want %q", text, tt.want.Text)
 			}
-			if slow := strings.Contains(text, "slow to start"); slow != (tt.want.Status == statusNote) {
+			if slow := strings.Contains(text, "starts slowly"); slow != (tt.want.Status == statusNote) {
 				t.Errorf("it says %q", text)
 			}
 			if got.Text = tt.want.Text; got != tt.want {

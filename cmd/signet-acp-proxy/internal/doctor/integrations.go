@@ -49,7 +49,7 @@ func (e *examination) integrations() []finding {
 		}
 	}
 	if found == nil {
-		return fine("no harness has Signet's own hooks")
+		return fine("no conflicting hooks")
 	}
 	return found
 }
@@ -59,12 +59,12 @@ func (e *examination) integration(agent, file string, deaf bool) []finding {
 	switch {
 	case deaf:
 		return problem("remove it, or set acp: agents: "+agent+": inject: off",
-			"%s has Signet's own plugin (%s), which injects beside us", agent, file)
+			"%s has Signet's own plugin (%s), which also inserts context", agent, file)
 	case e.c.Hooks != "disabled":
 		return problem("set hooks: disabled, or acp: agents: "+agent+": inject: off",
-			"%s has Signet's own hooks (%s), and hooks is %s: both inject", agent, file, e.c.Hooks)
+			"%s has Signet's own hooks (%s), and hooks is %s: context is inserted twice", agent, file, e.c.Hooks)
 	}
-	return fine("%s has Signet's own hooks (%s); they are off while we inject", agent, file)
+	return fine("%s has Signet's own hooks (%s); they are disabled under the proxy", agent, file)
 }
 
 // folder returns the folder that a variable names, else name below home.

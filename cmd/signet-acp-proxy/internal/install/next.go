@@ -15,7 +15,7 @@ func (s Steps) Next() error {
 		"one: signet-acp-proxy forget SESSION. To turn it off: memory: off in %s.",
 		runtime.HomeShort(s.Config.DB), runtime.HomeShort(filepath.Join(s.Config.SignetPath, "agent.yaml")))
 	s.plain()
-	s.say("Next: write into %s who the agent is, and into USER.md who you are.",
+	s.say("Next: describe your agent in %s and yourself in USER.md.",
 		runtime.HomeShort(filepath.Join(s.Config.SignetPath, "IDENTITY.md")))
 	return s.begin()
 }

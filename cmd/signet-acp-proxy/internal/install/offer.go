@@ -36,10 +36,10 @@ func (s Steps) Offer(ctx context.Context) error {
 	}
 	switch {
 	case s.DryRun, s.Yes, !s.Std.Interactive():
-		s.skip("agents have stored conversations here: %s. To import them: %s, or with --dry-run only list them",
+		s.skip("agents have stored conversations here: %s. To import them: %s (--dry-run only counts)",
 			text, command)
 		return nil
-	case !s.Std.Ask("agents have stored conversations here: %s. Import them? The files stay as they are", text):
+	case !s.Std.Ask("agents have stored conversations here: %s. Import them? The files are not changed", text):
 		s.skip("not imported; later: %s", command)
 		return nil
 	}

@@ -46,7 +46,7 @@ func (s Steps) folder() error {
 	_, err := os.Stat(s.Config.SignetPath)
 	switch {
 	case err == nil:
-		s.skip("%s is there already", dir)
+		s.skip("%s already exists", dir)
 	case !errors.Is(err, fs.ErrNotExist):
 		return err
 	case s.DryRun:
@@ -60,14 +60,14 @@ func (s Steps) folder() error {
 	for _, t := range templates {
 		switch {
 		case !t.missing(s.Config):
-			s.skip("%s is there already", t.Name)
+			s.skip("%s already exists", t.Name)
 		case s.DryRun:
 			s.would("write %s: %s", t.Name, t.About)
 		default:
 			if err := t.write(s.Config); err != nil {
 				return err
 			}
-			s.done("%s written, empty but for a comment: %s", t.Name, t.About)
+			s.done("%s template created: %s", t.Name, t.About)
 		}
 	}
 	return nil
@@ -85,7 +85,7 @@ func (s Steps) sayAgents(harnesses []string) {
 			}
 		}
 	} else {
-		s.skip("no agent was found on PATH (Claude Code, Codex, …): install one and run signet-acp-proxy init again")
+		s.skip("no agent found on PATH (Claude Code, Codex, …); install one and run signet-acp-proxy init again")
 	}
 }
 
@@ -99,7 +99,7 @@ func (s Steps) clients() error {
 			return err
 		}
 		if len(harnesses) == 0 {
-			s.skip("%s: no agent was found on PATH; later: signet-acp-proxy setup %s NAME", name, name)
+			s.skip("%s: no agent found on PATH; later: signet-acp-proxy setup %s NAME", name, name)
 			continue
 		}
 		done, err := file.PutIn(s.Config, harnesses)
@@ -158,7 +158,7 @@ type template struct{ Name, About, text string }
 
 // templates are the identity files that a beginner needs.
 var templates = []template{
-	{"IDENTITY.md", "who the agent is", `<!--
+	{"IDENTITY.md", "describe your agent", `<!--
 Who the agent is: its name, what it is there for, how it speaks.
 Every agent reads this at the beginning of a session, once something
 stands here outside of this comment. For example:
@@ -166,14 +166,14 @@ stands here outside of this comment. For example:
 You are Alto, the assistant for the heron project. You are brief.
 -->
 `},
-	{"USER.md", "who you are", `<!--
+	{"USER.md", "describe yourself", `<!--
 Who you are, as far as an agent should know: your name, your work, the tools
 that you like, what it must not do. For example:
 
 I am Robin. I write Go in Helix, on Debian. Ask before you install anything.
 -->
 `},
-	{"SOUL.md", "how the agent works", `<!--
+	{"SOUL.md", "describe how it works", `<!--
 How the agent should work: its values and habits. For example:
 
 Tests first. Say what you did not check. No emoji.

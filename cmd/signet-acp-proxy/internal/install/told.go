@@ -21,8 +21,8 @@ const (
 
 // Told shows what an agent would be told now, if somebody began again with words that began a conversation on record.
 func (s Steps) Told(ctx context.Context) error {
-	const none = "no conversation is on record yet. Once there is one, signet-acp-proxy preview --prompt TEXT shows " +
-		"what an agent would be told"
+	const none = "no conversations yet. Later, signet-acp-proxy preview --prompt TEXT shows " +
+		"what an agent recalls"
 	if _, err := os.Stat(s.Config.DB); errors.Is(err, fs.ErrNotExist) {
 		s.skip(none)
 		return nil
@@ -37,16 +37,16 @@ func (s Steps) Told(ctx context.Context) error {
 	asked, found, err := recalled(ctx, d)
 	switch {
 	case err != nil:
-		s.skip("what an agent would be told cannot be shown: %v; signet-acp-proxy doctor looks for the cause", err)
+		s.skip("cannot show an example of recall: %v; see signet-acp-proxy doctor", err)
 	case asked.Prompt == "":
 		s.skip(none)
 	case found.Nothing != "":
-		s.skip("an agent would be told nothing: %s", found.Nothing)
+		s.skip("an agent would recall nothing: %s", found.Nothing)
 	case len(found.Items) == 0:
-		s.skip("the newest conversations have nothing to tell an agent; signet-acp-proxy preview --prompt TEXT looks " +
+		s.skip("no recall from the newest conversations; signet-acp-proxy preview --prompt TEXT looks " +
 			"for more")
 	default:
-		s.done("asked %q in %s, an agent would be told:", inLine(asked.Prompt, 100), runtime.HomeShort(asked.Cwd))
+		s.done("for %q in %s, an agent would recall:", inLine(asked.Prompt, 100), runtime.HomeShort(asked.Cwd))
 		for _, it := range found.Items[:min(memoriesShown, len(found.Items))] {
 			s.line(" ", "%s", inLine(it.Content, 200))
 		}

@@ -68,8 +68,8 @@ func (s Steps) discard() error {
 			s.Std.Say("not applied: changes to %s, in %s", r.Top, root)
 		}
 	}
-	if !applied && !s.Yes && !s.Std.Ask("remove what was handed back and not applied?") {
-		return errors.New("nothing else was removed: apply or discard it first")
+	if !applied && !s.Yes && !s.Std.Ask("discard changes that were not applied?") {
+		return errors.New("nothing else was removed; apply or discard the changes first")
 	}
 	for _, root := range roots {
 		err = errors.Join(err, worktree.Discard(ctx, folders, root))
@@ -90,7 +90,7 @@ func (s Steps) removeNpxCopy() error {
 	if data == "" || err != nil || len(programs) == 0 {
 		return err
 	}
-	if !s.Yes && !s.Std.Ask("remove %s, the program that npx has kept?", kept) {
+	if !s.Yes && !s.Std.Ask("remove %s, the program in npx's cache?", kept) {
 		return nil
 	}
 	if err := os.RemoveAll(kept); err != nil {
@@ -125,7 +125,7 @@ func (s Steps) remove(path string) error {
 	if _, err := os.Lstat(path); errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
-	if !s.Yes && !s.Std.Ask("remove %s, with all that was recorded? signet-acp-proxy backup keeps a copy", path) {
+	if !s.Yes && !s.Std.Ask("remove %s, with all recordings? signet-acp-proxy backup makes a copy", path) {
 		return nil
 	}
 	if err := os.RemoveAll(path); err != nil {

@@ -53,13 +53,13 @@ func (r Removal) Session(ctx context.Context, name string) error {
 			return nil
 		}
 	case name != s.ACPID && name != s.Key && name != s.Record:
-		return fmt.Errorf("%s is only the beginning of the id of %s: give the whole id, or --yes", name, s.ACPID)
+		return fmt.Errorf("%s is a prefix of %s; type the whole id or pass --yes", name, s.ACPID)
 	}
 	if err := r.forget(ctx, "the conversation "+s.ACPID, s.ACPID, []int64{s.ID}); err != nil {
 		return err
 	}
 	if s.Live {
-		r.Std.Say("an agent still has it open: what is said from now on is not recorded")
+		r.Std.Say("an agent still has it open; its next turns will not be recorded")
 	}
 	r.SayUndo()
 	return nil
@@ -162,7 +162,7 @@ func (r Removal) Prune(ctx context.Context, o correlation.PruneOptions) error {
 	what := term.Count(len(gone), "session") + ", " + term.Count(p.Turns, "turn")
 	switch {
 	case len(gone) == 0:
-		r.Std.Say("nothing to remove; what is in use or still to be delivered stays")
+		r.Std.Say("nothing to remove; sessions in use or not yet delivered are kept")
 	case o.DryRun:
 		r.Std.Say("would remove %s; --yes does it", what)
 	default:
@@ -258,7 +258,7 @@ func (r Removal) keep(ctx context.Context, what string, work func() error) error
 // SayUndo says how, and until when, the removal can be undone.
 func (r Removal) SayUndo() {
 	if !r.ForGood {
-		r.Std.Say("until %s signet-acp-proxy forget --undo brings it back",
+		r.Std.Say("signet-acp-proxy forget --undo restores it until %s",
 			time.Now().Add(runtime.UndoTime).Format(time.TimeOnly)[:5])
 	}
 }

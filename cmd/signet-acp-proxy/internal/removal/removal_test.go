@@ -255,7 +255,7 @@ func TestSaid(t *testing.T) {
 	const (
 		what = "sess-that-went-on \"I prefer the spokeshave over the plane.\", 4 turns: this removes"
 		too  = " learned from it; memories that were added stay\n"
-		undo = "until 15:04 signet-acp-proxy forget --undo brings it back\n"
+		undo = "signet-acp-proxy forget --undo restores it until 15:04\n"
 	)
 	for _, tt := range []struct {
 		name   string
@@ -271,12 +271,12 @@ func TestSaid(t *testing.T) {
 			r.Yes = false
 			return r.Session(ctx, "sess-that-went")
 		}, what + " 4 passages and 1 memory" + too +
-			"error: sess-that-went is only the beginning of the id of sess-that-went-on: give the whole id, or --yes\n"},
+			"error: sess-that-went is a prefix of sess-that-went-on; type the whole id or pass --yes\n"},
 		{"one that goes on", func(ctx context.Context, r Removal) error { return r.Session(ctx, "sess-live") }, "sess-live \"Go on.\", 1 turn: this removes 0 passages and 0 memories" + too + "forgotten: sess-live, 1 turn\n" +
-			"an agent still has it open: what is said from now on is not recorded\n" + undo},
+			"an agent still has it open; its next turns will not be recorded\n" + undo},
 		{"nothing is old", func(ctx context.Context, r Removal) error {
 			return r.Prune(ctx, correlation.PruneOptions{Before: time.Now().Add(-time.Hour)})
-		}, "nothing to remove; what is in use or still to be delivered stays\n"},
+		}, "nothing to remove; sessions in use or not yet delivered are kept\n"},
 		{"what is old", func(ctx context.Context, r Removal) error {
 			return r.Prune(ctx, correlation.PruneOptions{Before: time.Now().Add(time.Hour), DryRun: true})
 		}, "this removes 12 passages and 3 memories" + too + "would remove 3 sessions, 6 turns; --yes does it\n"},

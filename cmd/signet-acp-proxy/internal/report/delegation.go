@@ -103,9 +103,9 @@ func Delegation(d runtime.ShownDelegation, s term.Screen) {
 	}
 	l.Print(s)
 	if d.DiffStat != "" {
-		title := "changes, not applied yet"
+		title := "changes, not applied"
 		if d.Applied {
-			title = "changes, which were applied"
+			title = "changes, applied"
 		}
 		fmt.Fprintf(s.W, "\n%s\n%s\n", s.Paint(term.Bold, title), term.Visible(d.DiffStat))
 	}
@@ -150,7 +150,7 @@ func Delegated(a runtime.Delegated, std term.Streams) error {
 		std.Say("its writes were discarded: %s", chars.Cut(strings.Join(a.Paths, ", "), 400))
 	}
 	if a.Branch != "" {
-		std.Say("signet-acp-proxy delegations diff %s shows it, delegations apply %s applies it", a.ID, a.ID)
+		std.Say("see signet-acp-proxy delegations diff %s; apply with delegations apply %s", a.ID, a.ID)
 	}
 	if a.Check != nil {
 		std.Say("check: %s", a.Check)

@@ -27,7 +27,7 @@ func Imported(done embedded.Imported) []string {
 	for i, project := range slices.SortedFunc(maps.Keys(done.Projects), byCount) {
 		switch n := done.Projects[project]; {
 		case project == "":
-			hold = append(hold, fmt.Sprintf("%d in no project, found from all", n))
+			hold = append(hold, fmt.Sprintf("%d in no project, recalled in all", n))
 		case i < projectsNamed:
 			hold = append(hold, fmt.Sprintf("%d in %s", n, runtime.HomeShort(project)))
 		default:
@@ -47,11 +47,11 @@ func Imported(done embedded.Imported) []string {
 		lines = append(lines, strings.Join(hold, "; "))
 	}
 	if done.Doubted > 0 {
-		lines = append(lines, term.Count(done.Doubted, "line")+" said to be yours, pinned or for all projects: "+
-			"taken as imported text; --trust believes it")
+		lines = append(lines, term.Count(done.Doubted, "line")+" marked as yours, pinned or for all projects: "+
+			"imported as plain text; --trust keeps the marks")
 	}
 	if done.Kept > 0 {
-		lines = append(lines, term.Count(done.Kept, "known memory")+" kept, though the file says something else; "+
+		lines = append(lines, term.Count(done.Kept, "known memory")+" kept, although the file differs; "+
 			"--replace changes it")
 	}
 	return lines

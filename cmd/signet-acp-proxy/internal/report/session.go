@@ -99,7 +99,7 @@ func versioned(version string) string {
 // Injected prints the inserted texts, oldest first, byte for byte.
 func Injected(inserted []correlation.Injection, s correlation.Session, std term.Streams) error {
 	if len(inserted) == 0 {
-		std.Say("nothing was injected into %s", s.ACPID)
+		std.Say("nothing was inserted into %s", s.ACPID)
 	}
 	for _, in := range inserted {
 		if _, err := io.WriteString(std.Out, in.Text); err != nil {

@@ -442,7 +442,7 @@ func (b *backend) announceRecording(ctx context.Context, store *correlation.Stor
 		return
 	}
 	if first {
-		b.std.Say("conversations are recorded in %s, for agents to remember; memory: off in the acp: section of "+
+		b.std.Say("conversations are saved in %s; memory: off in the acp: section of "+
 			"%s, or SIGNET_BYPASS=1, turns it off (shown once)",
 			b.c.DB, filepath.Join(b.c.SignetPath, "agent.yaml"))
 	}

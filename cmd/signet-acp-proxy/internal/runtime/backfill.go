@@ -46,12 +46,12 @@ type Backfilled struct {
 // Why turns are left out.
 const (
 	onRecord    = "on record already"
-	isLive      = "of a session that goes on through the proxy"
+	isLive      = "continued through the proxy"
 	wasGone     = "forgotten"
-	optedOut    = "of a folder that is left out of memory"
+	optedOut    = "in a folder that is excluded from memory"
 	tooOld      = "from before --since"
 	elsewhere   = "of another project"
-	withoutHome = "of a subagent whose session is not there"
+	withoutHome = "of a subagent without its session"
 )
 
 // BackfillAgents returns the agents whose conversations are taken in unless some are named: all, but those that write
@@ -225,7 +225,7 @@ func (in *intake) take(ctx context.Context, c backfill.Conversation) error {
 		return nil
 	}
 	if out {
-		return leave(optedOut, "its folder is left out of memory (.signet-ignore or exclude)")
+		return leave(optedOut, "its folder is excluded from memory (.signet-ignore or exclude)")
 	}
 	switch known, err := in.begin(ctx, &c, project); {
 	case errors.Is(err, correlation.ErrForgotten):

@@ -369,7 +369,7 @@ func TestSweep(t *testing.T) {
 	answers(map[string]string{id: "I look.\n\nAnn does.", fresh: "I look."})
 }
 
-// Only what a person wants is taken in: since a time, of a project, and nothing of a folder that is left out of memory.
+// Only what a person wants is taken in: since a time, of a project, and nothing in a folder that is excluded from memory.
 func TestBackfillTakesWhatIsWanted(t *testing.T) {
 	c := newClaude(t)
 	folder := func(name string) string {
@@ -407,7 +407,7 @@ func TestBackfillTakesWhatIsWanted(t *testing.T) {
 	}
 	got, err := Backfill{Data: c.Data}.Run(t.Context(), []string{"claude"})
 	if err != nil || got[0].Turns != 3 || len(got[0].Skipped) != 1 ||
-		!strings.Contains(got[0].Skipped[0].Why, "left out") {
+		!strings.Contains(got[0].Skipped[0].Why, "excluded") {
 		t.Errorf("%+v, %v", got, err)
 	}
 	all, err := c.Sessions.Book().Sessions(t.Context(), 0)

@@ -125,7 +125,7 @@ func (a Asked) Verdict(ctx context.Context, verdict float64, note string) error 
 // Child returns the session that works on it.
 func (a Asked) Child(ctx context.Context, d *Data) (Listed, error) {
 	if a.ACPID == "" {
-		return Listed{}, errors.New("it has no session: the child agent has not started")
+		return Listed{}, errors.New("no session yet: the agent has not started")
 	}
 	id, err := d.Sessions.Book().Worker(ctx, a.ACPID, a.Key)
 	if err != nil {
@@ -216,8 +216,8 @@ func (d *Data) caller(ctx context.Context) (delegation.Caller, error) {
 		return delegation.Caller{}, err
 	}
 	if memory.OptedOut(cwd, d.Config.Exclude) {
-		return delegation.Caller{}, errors.New("this folder is left out of memory (.signet-ignore or exclude): " +
-			"nothing is stored of it, so nothing can be delegated from it")
+		return delegation.Caller{}, errors.New("this folder is excluded from memory (.signet-ignore or exclude): " +
+			"tasks cannot be delegated from it")
 	}
 	who := delegation.Caller{Cwd: cwd, Project: delegatedProject(d.Config)(cwd), Inside: delegation.Inside(os.Getenv),
 		Person: true}

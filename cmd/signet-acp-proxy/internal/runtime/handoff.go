@@ -26,7 +26,7 @@ import (
 )
 
 // errNothingSaid says that nothing was said in a session.
-var errNothingSaid = errors.New("nothing was said in it, so there is nothing to hand over")
+var errNothingSaid = errors.New("it has no turns to hand over")
 
 // A handoff is a session that the next session of another agent continues.
 type handoff struct {
@@ -56,7 +56,7 @@ func leaveTo(
 		}
 	}
 	if memory.OptedOut(s.Cwd, c.Exclude) {
-		return handoff{}, fmt.Errorf("%s is left out of memory (.signet-ignore or exclude)", s.Cwd)
+		return handoff{}, fmt.Errorf("%s is excluded from memory (.signet-ignore or exclude)", s.Cwd)
 	}
 	text, err := continued(ctx, store, s.ID)
 	if err == nil && text == "" {

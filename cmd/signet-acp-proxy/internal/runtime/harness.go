@@ -19,7 +19,7 @@ import (
 
 // Errors of Harness beside upstream.ErrNotStarted.
 var (
-	ErrNoHarness    = errors.New("no harness: give --agent NAME or -- COMMAND")
+	ErrNoHarness    = errors.New("no agent: pass --agent NAME or -- COMMAND")
 	errUnknownAgent = errors.New("no agent is known by that name")
 )
 
@@ -27,8 +27,8 @@ var (
 const Auto = "auto"
 
 // ErrNoDefault says that nothing is meant by Auto.
-var ErrNoDefault = errors.New("--agent auto starts default_agent, which is not set: " +
-	"name one in the acp: section of agent.yaml, or in SIGNET_ACP_DEFAULT_AGENT")
+var ErrNoDefault = errors.New("--agent auto starts default_agent, which is not set; " +
+	"set it in the acp: section of agent.yaml or as SIGNET_ACP_DEFAULT_AGENT")
 
 // Harness finds the profile and the command line of the harness to start: by name, by a command, or by both. A command
 // that begins with -- is arguments for the named harness.

@@ -58,13 +58,13 @@ func (d *Data) Preview(ctx context.Context, q PreviewQuery) (Preview, error) {
 		limited, cancel := context.WithTimeout(ctx, session.AskTime(d.Config.Hold))
 		defer cancel()
 		if recalled, err = source.Recall(limited, who, q.Prompt, nil); err != nil {
-			notes = append(notes, fmt.Sprintf("without what the prompt recalls: %v", err))
+			notes = append(notes, fmt.Sprintf("without recall: %v", err))
 		}
 		switch {
 		case recalled.CutOff > 0:
 			notes = append(notes, fmt.Sprintf("the search was cut off after %d ms", recalled.CutOff.Milliseconds()))
 		case len(recalled.Items) == 0:
-			notes = append(notes, "the prompt recalls nothing: no memory is relevant enough")
+			notes = append(notes, "no memory is relevant enough")
 		}
 	}
 	if start.Continued, err = d.continued(ctx, q, who); err != nil {
@@ -74,8 +74,8 @@ func (d *Data) Preview(ctx context.Context, q PreviewQuery) (Preview, error) {
 	mode := ""
 	if profile.Asks(mode) && !profile.Asks(profile.OpeningMode) {
 		mode = profile.OpeningMode
-		notes = append(notes, fmt.Sprintf("in mode %s, in which %s opens; where it asks before each tool the "+
-			"memory tool is not named", mode, profile.Title))
+		notes = append(notes, fmt.Sprintf("in mode %s, the default of %s; in modes that ask before each tool, the "+
+			"memory tool is not mentioned", mode, profile.Title))
 	}
 	block, _ := memory.Compose(who.Key, start, recalled, memory.Style{ToolHint: !profile.Asks(mode)})
 	p := previewOf(d.Config, start, recalled, block)
@@ -150,7 +150,7 @@ type Preview struct {
 	Items []previewItem  `json:"items"`
 	Out   []previewPiece `json:"out"`
 
-	Nothing string         `json:"-"` // why nothing would be injected at all
+	Nothing string         `json:"-"` // why nothing would be inserted at all
 	Files   []previewPiece `json:"-"` // identity files that would be told
 	Source  string         `json:"-"`
 	Notes   []string       `json:"-"` // what failed, or found nothing
@@ -199,7 +199,7 @@ func previewOf(c *config.Config, start, recalled memory.Context, block memory.Bl
 		if slices.Contains(block.Items, name) {
 			p.Items = append(p.Items, previewItem{name, it.Text, why, it.Score})
 		} else {
-			p.Out = append(p.Out, previewPiece{ID: name, Why: "said already, or no room"})
+			p.Out = append(p.Out, previewPiece{ID: name, Why: "already said, or no room"})
 		}
 	}
 	return p
@@ -210,7 +210,7 @@ func identityFileStatus(path, identity string) string {
 	info, err := os.Stat(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return "out: there is none"
+		return "out: missing"
 	case err != nil:
 		return "out: " + err.Error()
 	case !info.Mode().IsRegular():
@@ -224,7 +224,7 @@ func identityFileStatus(path, identity string) string {
 	case err != nil:
 		return "out: " + err.Error()
 	case memory.OnlyComment(string(text)):
-		return "out: nothing but a comment yet"
+		return "out: only a comment so far"
 	}
-	return "out: the harness reads it by itself"
+	return "out: the agent reads it itself"
 }

@@ -38,8 +38,8 @@ func TestPreviewOf(t *testing.T) {
 		got = append(got, "out "+o.File+o.ID+" "+o.Why)
 	}
 	want := []string{"told IDENTITY.md in (5 bytes)", "told b B. recalled 0.5", "told a A. standing 0", "told C. C. standing 0",
-		"out USER.md nothing but a comment yet", "out SOUL.md empty", "out AGENTS.md not a regular file",
-		"out MEMORY.md the harness reads it by itself", "out d said already, or no room"}
+		"out USER.md only a comment so far", "out SOUL.md empty", "out AGENTS.md not a regular file",
+		"out MEMORY.md the agent reads it itself", "out d already said, or no room"}
 	if strings.Join(got, "\n") != strings.Join(want, "\n") {
 		t.Errorf("%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}
@@ -47,7 +47,7 @@ func TestPreviewOf(t *testing.T) {
 	if p := previewOf(&config.Config{SignetPath: dir}, start, recalled, memory.Block{}); len(p.Files)+len(p.Items) > 0 || len(p.Out) != 4 {
 		t.Errorf("of a daemon's context: %+v", p)
 	}
-	if fate := identityFileStatus(filepath.Join(dir, "none"), ""); fate != "out: there is none" {
+	if fate := identityFileStatus(filepath.Join(dir, "none"), ""); fate != "out: missing" {
 		t.Error(fate)
 	}
 }
@@ -69,7 +69,7 @@ func TestNothingFor(t *testing.T) {
 }
 
 func TestKept(t *testing.T) {
-	for days, want := range map[float64]string{0: "as long as they are to be handed over", 1: "24h0m0s", 1.5: "36h0m0s", 2: "2 days",
+	for days, want := range map[float64]string{0: "until they are delivered", 1: "24h0m0s", 1.5: "36h0m0s", 2: "2 days",
 		365: "365 days"} {
 		if got := kept(time.Duration(days * 24 * float64(time.Hour))); got != want {
 			t.Errorf("%v days: %s", days, got)

@@ -37,7 +37,7 @@ func kept(d time.Duration) string {
 	const day = 24 * time.Hour
 	switch {
 	case d == 0:
-		return "as long as they are to be handed over"
+		return "until they are delivered"
 	case d < 2*day:
 		return d.String()
 	}

@@ -57,7 +57,7 @@ func (t *stderr) write() {
 		b := t.waiting
 		t.waiting = nil
 		if t.dropped > 0 && len(b) > 0 {
-			b = fmt.Appendf(b, "%s: %d bytes were left out here, for nobody read them\n", program, t.dropped)
+			b = fmt.Appendf(b, "%s: %d bytes dropped here, because they were not read in time\n", program, t.dropped)
 			t.dropped = 0
 		}
 		if len(b) == 0 {

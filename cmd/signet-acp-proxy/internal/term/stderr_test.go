@@ -43,7 +43,7 @@ func TestNobodyReadsStderr(t *testing.T) {
 		}
 		got := out.got.String()
 		kept := strings.Count(got, line)
-		want := fmt.Sprintf("%s: %d bytes were left out here", program, 2*maxWaiting-kept*len(line))
+		want := fmt.Sprintf("%s: %d bytes dropped here", program, 2*maxWaiting-kept*len(line))
 		if kept < maxWaiting/len(line) || !strings.Contains(got, want) {
 			t.Errorf("people read %d lines, ending in %q, want %q", kept, got[max(0, len(got)-200):], want)
 		}
