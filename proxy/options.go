@@ -40,7 +40,6 @@ type Events interface {
 	Flush(context.Context) error
 	Row(ctx context.Context, session int) (int64, error)
 	Folded(context.Context) error
-	Hurry()
 	Close(context.Context) (left bool, err error)
 }
 

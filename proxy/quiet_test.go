@@ -70,8 +70,6 @@ func (*noted) Flush(context.Context) error { return nil }
 
 func (*noted) Folded(context.Context) error { return nil }
 
-func (*noted) Hurry() {}
-
 func (*noted) Row(context.Context, int) (int64, error) { return 1, nil }
 
 func (*noted) Process() string { return "p" }

@@ -127,12 +127,6 @@ func (l *Log) Folded(ctx context.Context) error {
 	return l.w.f.awaitFolded(ctx, l.w.taken())
 }
 
-// Refusal is closed when the database next takes no events in time, because somebody else holds it locked or it fails.
-func (l *Log) Refusal() <-chan struct{} { return l.w.f.refusal() }
-
-// Hurry has the database tried now.
-func (l *Log) Hurry() { l.w.urge() }
-
 // Close writes what is queued, folds in what is spilled until ctx ends, and releases the process's lock. unfolded: some
 // of it is not in the database, and waits in the file for the next Sweep. What could not be written at all is reported
 // to Options.Tell. Only the first call does anything.

@@ -35,7 +35,6 @@ type folder struct {
 	gone    map[int]bool  // numbers of sessions that were forgotten
 	reached int64         // number up to which the database has all
 	moved   chan struct{} // closed and replaced when reached or rows change
-	refused chan struct{} // closed and replaced when the database takes nothing
 
 	ctx     context.Context
 	cancel  context.CancelFunc
@@ -51,7 +50,7 @@ func newFolder(o Options, h header, spill file) *folder {
 	f := &folder{o: o, file: spill, folding: folding{header: h, log: o.Log, now: o.Now},
 		checkpointed: maxLog, work: make(chan []queued, 1),
 		done: make(chan error, 1), attached: make(chan struct{}), rows: map[int]int64{}, gone: map[int]bool{},
-		moved: make(chan struct{}), refused: make(chan struct{}), stopped: make(chan struct{})}
+		moved: make(chan struct{}), stopped: make(chan struct{})}
 	f.ctx, f.cancel = context.WithCancel(context.Background())
 	return f
 }
@@ -87,7 +86,6 @@ func (f *folder) run() {
 			err := f.foldAll(sqlite.WithLockWait(ctx, dbWait), events)
 			cancel()
 			if err != nil {
-				f.refuse()
 				f.report(err)
 				f.o.Log.Debug().Err(err).Msg("the database takes no events just now") // usually another writes
 			}
@@ -184,20 +182,6 @@ func (f *folder) has() int64 {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.reached
-}
-
-// refuse tells who waits that the database takes nothing.
-func (f *folder) refuse() {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	close(f.refused)
-	f.refused = make(chan struct{})
-}
-
-func (f *folder) refusal() <-chan struct{} {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	return f.refused
 }
 
 // row waits for the row of a session, by its number.

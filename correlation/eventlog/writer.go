@@ -162,7 +162,6 @@ func (w *writer) hand(batch []queued) bool {
 		return err == nil
 	case <-limit.C:
 		w.busy = true
-		w.f.refuse()
 		return false
 	}
 }
