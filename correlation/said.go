@@ -157,3 +157,18 @@ func SessionsOf(ctx context.Context, q sqlite.Querier, keys [2]string) ([]int64,
 		WHERE key IN (?, ?) AND session IS NOT NULL`,
 		keys[0], keys[1])
 }
+
+// A ProjectCount is how many sessions a project has.
+type ProjectCount struct {
+	Project  string
+	Sessions int
+}
+
+// SessionsByProject counts the sessions in which something was said, by project, the most first.
+func SessionsByProject(ctx context.Context, q sqlite.Querier) ([]ProjectCount, error) {
+	return sqlite.Collect(ctx, q, func(row sqlite.Row) (c ProjectCount, err error) {
+		return c, row.Scan(&c.Project, &c.Sessions)
+	}, `SELECT project, count(*) FROM sessions s WHERE parent_key = ''
+		AND EXISTS (SELECT 1 FROM turns WHERE session = s.id AND delegation = '')
+		GROUP BY project ORDER BY 2 DESC, 1`)
+}

@@ -94,7 +94,7 @@ func scanTurn(row sqlite.Row) (t Turn, err error) {
 	if err != nil {
 		return t, err
 	}
-	t.Assistant = chars.WithoutToolMarks(t.Assistant)
+	t.User, t.Assistant = chars.WithoutBlockMarks(t.User), chars.WithoutToolMarks(t.Assistant)
 	t.Started, t.Ended = sqlite.Unstamp(started), sqlite.Unstamp(ended)
 	return t, json.Unmarshal(tools, &t.Tools)
 }

@@ -1,6 +1,7 @@
 package memory
 
 import (
+	"slices"
 	"strings"
 	"time"
 )
@@ -18,9 +19,10 @@ type Context struct {
 	Identity string `json:"identity,omitempty"` // files that the user wrote
 	// ToolNotes is what a daemon says about its own tools; only harnesses that may use these are told.
 	ToolNotes string        `json:"standing,omitempty"`
-	Notes     string        `json:"notes,omitempty"` // recalled text that is not itemised; untrusted
-	Mixed     string        `json:"mixed,omitempty"` // an older daemon's inject: identity and memories in one
-	Items     []Item        `json:"items,omitempty"` // recalled notes, best first; untrusted
+	Notes     string        `json:"notes,omitempty"`   // recalled text that is not itemised; untrusted
+	Mixed     string        `json:"mixed,omitempty"`   // an older daemon's inject: identity and memories in one
+	Items     []Item        `json:"items,omitempty"`   // recalled notes, best first; untrusted
+	Profile   []Item        `json:"profile,omitempty"` // what the person has stated to last, or pinned
 	Fetched   time.Time     `json:"fetched,omitzero"`
 	Took      time.Duration `json:"took,omitempty"` // nanoseconds
 	// KeySpent: the daemon's start of this key is in doubt (ErrKeySpent), and this context came from elsewhere.
@@ -42,6 +44,7 @@ type Item struct {
 	Project string    `json:"project,omitempty"` // a path; its last element is shown
 	About   string    `json:"about,omitempty"`   // stands in place of the date, where that does not say enough
 	Origin  string    `json:"origin,omitempty"`  // who said it or where it was read: "user", "assistant", "import"
+	Who     Who       `json:"from,omitempty"`    // how it came, where that is known
 	Date    time.Time `json:"date,omitzero"`
 	Score   float64   `json:"score,omitempty"` // comparable within one Context only; higher is better
 }
@@ -55,7 +58,7 @@ func (c Context) WithoutIdentity() Context {
 
 // Empty reports whether there is nothing to say.
 func (c Context) Empty() bool {
-	for _, it := range c.Items {
+	for _, it := range slices.Concat(c.Items, c.Profile) {
 		if !blank(it.Text) {
 			return false
 		}

@@ -100,6 +100,9 @@ func (it Item) bullet() string {
 	} else if !it.Date.IsZero() {
 		about = append(about, it.Date.UTC().Format("2006-01-02"))
 	}
+	if said := it.Who.told(); said != "" {
+		about = append(about, said)
+	}
 	if it.Project != "" {
 		about = append(about, clip(oneLine(filepath.Base(filepath.ToSlash(it.Project))), 20))
 	}
@@ -115,6 +118,28 @@ func (it Item) bullet() string {
 	}
 	return "- (" + strings.Join(about, ", ") + ") " + text + "\n"
 }
+
+// profileOf lists what the person has stated to last, each once; names are as those of a section.
+func profileOf(lists ...[]Item) (text string, names []string) {
+	var b strings.Builder
+	for _, it := range slices.Concat(lists...) {
+		if it.Text = itemText(it.Text); it.Text == "" || slices.Contains(names, cmp.Or(it.ID, it.Text)) {
+			continue
+		}
+		date := ""
+		if !it.Date.IsZero() {
+			date = "(" + it.Date.UTC().Format("2006-01-02") + ") "
+		}
+		b.WriteString("- " + date + clip(oneLine(it.Text), maxOfProfile) + "\n")
+		names = append(names, cmp.Or(it.ID, it.Text))
+	}
+	if b.Len() == 0 {
+		return "", nil
+	}
+	return profileHeading + b.String(), names
+}
+
+const maxOfProfile = 100 // tokens of a line
 
 func origin(name string) string {
 	if name = clip(oneLine(name), 20); name != "" {

@@ -41,11 +41,14 @@ var elsewhere = map[string]string{
 // A row is its values by column.
 type row map[string]string
 
+// left are the columns that an upgrade leaves behind: origin became who (TestUpgradeWho).
+var left = map[string]bool{"given": true, "used": true, "origin": true}
+
 // isIn reports whether a row is another one but for columns that are new, or that an upgrade leaves behind.
 func (r row) isIn(now row) bool {
 	for column, value := range r {
 		got, there := now[column]
-		if !there && column != "given" && column != "used" || there && got != value {
+		if !there && !left[column] || there && got != value {
 			return false
 		}
 	}
@@ -136,6 +139,9 @@ func contents(t *testing.T, db *sql.DB) map[string][]row {
 func carried(t *testing.T, before, after map[string][]row, db *sql.DB) {
 	t.Helper()
 	for table, rows := range before {
+		if table == "passages_index" { // it says what is to be indexed: all turns, once more
+			continue
+		}
 		query, moved := elsewhere[table]
 		if len(rows) > 0 && rows[0]["request"] != "" {
 			moved = false // the upgrade had no more to do

@@ -105,7 +105,10 @@ func TestUpgradeUnderAnOlderProgram(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, name := range names[:len(names)-1] {
+	for _, name := range names {
+		if name >= "0022" {
+			continue
+		}
 		script, err := fs.ReadFile(migrations.Schema, name)
 		if err != nil {
 			t.Fatal(err)

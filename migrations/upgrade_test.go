@@ -18,6 +18,7 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/delegation"
 	"github.com/Signet-AI/signet-acp-proxy/memory/embedded"
 	"github.com/Signet-AI/signet-acp-proxy/migrations"
+	"github.com/Signet-AI/signet-acp-proxy/sqlite"
 )
 
 // Each file of testdata/released is a database that a released program has made, up to the schema file that it is
@@ -153,6 +154,36 @@ func TestUpgradeDelegations(t *testing.T) {
 		Created: time.UnixMilli(1), Started: time.UnixMilli(2), Ended: time.UnixMilli(3)}
 	if diff := cmp.Diff([]delegation.Delegation{want}, all); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+// Who said a memory of before that was kept is told from the side that spoke and how it came.
+func TestUpgradeWho(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "sessions.db")
+	db, err := migrations.OpenWith(t.Context(), path, before(t, "0023"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := map[string]string{"user memory add": "typed", "user turn": "typed", "assistant memory pin": "pin",
+		"child memory_store": "child", "import import": "imported", "user memory_store": "tool",
+		"assistant memory_store": "tool", "assistant delegation": "agent", "user memory_modify": "tool"}
+	for name := range want {
+		origin, source, _ := strings.Cut(name, " ")
+		if _, err := db.ExecContext(t.Context(), `INSERT INTO memories (uid, type, origin, source, created, updated,
+			digest, content) VALUES (?1, 'fact', ?2, ?3, 1, 1, ?1, ?1)`, name, origin, source); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := db.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if db, err = migrations.Open(t.Context(), path); err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	got, err := sqlite.Pairs[string, string](t.Context(), db, `SELECT uid, who FROM memories WHERE announced = 1`)
+	if diff := cmp.Diff(want, got); err != nil || diff != "" {
+		t.Errorf("%v (-want +got):\n%s", err, diff)
 	}
 }
 

@@ -48,7 +48,7 @@ func collect(line []byte) *collector {
 func (w *collector) Begin() {
 	if len(w.texts) > 0 {
 		w.readAhead()
-		w.read(append(w.decoder.End(), '\n'), false)
+		w.read(append(w.decoder.End(), chars.BlockMark...), false)
 		w.kept += w.last().Size()
 	}
 	w.decoder = frame.Decoder{}

@@ -8,6 +8,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/Signet-AI/signet-acp-proxy/chars"
 	"github.com/Signet-AI/signet-acp-proxy/memory/privacy"
 	"github.com/Signet-AI/signet-acp-proxy/proxy/frame"
 )
@@ -29,7 +30,7 @@ func collectorCheck(t *rapid.T) {
 	}
 	line := []byte(`{"method":"session/prompt","params":{"sessionId":"s","prompt":[` + strings.Join(blocks, ",") +
 		`]}}`)
-	whole, private := privacy.WithoutPrivate(strings.Join(texts, "\n"))
+	whole, private := privacy.WithoutPrivate(strings.Join(texts, chars.BlockMark))
 	for _, size := range []int{len(line), rapid.IntRange(1, 5000).Draw(t, "size")} {
 		w := newCollector(new(buffers))
 		read := frame.Texts{Into: w}

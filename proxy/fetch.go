@@ -81,9 +81,11 @@ func storable(c memory.Context) json.RawMessage {
 	for _, text := range []*string{&c.Identity, &c.ToolNotes, &c.Notes, &c.Mixed} {
 		*text = privacy.Clean(*text, nil, false)
 	}
-	c.Items = slices.Clone(c.Items)
-	for i := range c.Items {
-		c.Items[i].Text = privacy.Clean(c.Items[i].Text, nil, false)
+	for _, items := range []*[]memory.Item{&c.Items, &c.Profile} {
+		*items = slices.Clone(*items)
+		for i := range *items {
+			(*items)[i].Text = privacy.Clean((*items)[i].Text, nil, false)
+		}
 	}
 	payload, err := json.Marshal(c)
 	if err != nil {

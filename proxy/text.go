@@ -53,7 +53,7 @@ func readPrompt(line []byte) (p promptText, blank bool) {
 }
 
 // words returns the texts, one after the other.
-func (p promptText) words() string { return strings.Join(p.texts, "\n") }
+func (p promptText) words() string { return strings.Join(p.texts, chars.BlockMark) }
 
 // said returns the texts, or the types of the blocks if there is no text.
 func (p promptText) said() string { return cmp.Or(p.words(), strings.Join(p.others, " ")) }

@@ -24,6 +24,7 @@ type Changes interface {
 	Forget(ctx context.Context, id string) error
 	Undo(ctx context.Context) error // of what was forgotten last
 	Pin(ctx context.Context, id string) error
+	Keep(ctx context.Context, id string) error // a line of the profile
 	Edit(ctx context.Context, id, text string) error
 	End(ctx context.Context, delegation string) error // of a delegation that is being worked on
 }
@@ -200,6 +201,8 @@ func (l *Live) change(w http.ResponseWriter, r *http.Request) {
 		err = l.Changes.Forget(r.Context(), id)
 	case "pin":
 		err = l.Changes.Pin(r.Context(), id)
+	case "keep":
+		err = l.Changes.Keep(r.Context(), id)
 	case "edit":
 		err = l.Changes.Edit(r.Context(), id, body.Text)
 	default:

@@ -13,6 +13,7 @@ import (
 
 	"go.uber.org/goleak"
 
+	"github.com/Signet-AI/signet-acp-proxy/memory"
 	"github.com/Signet-AI/signet-acp-proxy/memory/embedded"
 	"github.com/Signet-AI/signet-acp-proxy/migrations"
 	"github.com/Signet-AI/signet-acp-proxy/view"
@@ -28,8 +29,13 @@ func (c changes) Forget(ctx context.Context, id string) error { return c.Store.F
 
 func (c changes) Undo(context.Context) error { return errors.New("nothing was removed") }
 
+func (c changes) Keep(ctx context.Context, id string) error {
+	_, err := c.Store.Keep(ctx, id, "")
+	return err
+}
+
 func (c changes) Pin(ctx context.Context, id string) error {
-	_, err := c.Modify(ctx, id, embedded.Change{Source: embedded.Pinned})
+	_, err := c.Modify(ctx, id, embedded.Change{Source: embedded.Pinned, Who: memory.Pin})
 	return err
 }
 

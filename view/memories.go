@@ -47,6 +47,8 @@ type memoryGroup struct {
 
 // memories are the memories of a page, by project.
 type memories struct {
+	Profile            []*pageMemory // what every first prompt may get; it is in no group
+	New                int           // lines of it that nobody has been shown
 	Groups             []memoryGroup
 	Shown, AllMemories int
 	Searched           bool // they were found by a search
@@ -110,7 +112,7 @@ func (p *Page) readMemories(ctx context.Context, src Source, all []embedded.Memo
 	replacing := 0
 	groups := map[[2]string]*memoryGroup{}
 	if !read.Searched {
-		if all, err = withRules(ctx, src, all); err != nil {
+		if all, err = p.readProfile(ctx, src, all); err != nil {
 			return err
 		}
 	}
@@ -123,6 +125,10 @@ func (p *Page) readMemories(ctx context.Context, src Source, all []embedded.Memo
 				return err
 			}
 		}
+		if read.Shown++; one.Said > 0 {
+			read.Profile = append(read.Profile, m)
+			continue
+		}
 		key := [2]string{one.Project}
 		if one.Personal {
 			key = [2]string{"", "personal"}
@@ -131,7 +137,6 @@ func (p *Page) readMemories(ctx context.Context, src Source, all []embedded.Memo
 			groups[key] = &memoryGroup{Project: key[0], Personal: one.Personal}
 		}
 		groups[key].Memories = append(groups[key].Memories, m)
-		read.Shown++
 	}
 	for _, s := range groups {
 		slices.SortStableFunc(s.Memories, func(a, b *pageMemory) int { return b.Created.Compare(a.Created) })
@@ -149,20 +154,25 @@ func (p *Page) readMemories(ctx context.Context, src Source, all []embedded.Memo
 	return nil
 }
 
-// withRules puts each rule in the place of the memories that say it, with its scope and how often it was said.
-func withRules(ctx context.Context, src Source, all []embedded.Memory) ([]embedded.Memory, error) {
-	rules, err := src.Memories.Rules(ctx, embedded.Filter{Limit: maxMemories})
+// readProfile puts each line of the profile in the place of the memories that say it.
+func (p *Page) readProfile(ctx context.Context, src Source, all []embedded.Memory) ([]embedded.Memory, error) {
+	lines, err := src.Memories.Profile(ctx, embedded.Filter{Limit: maxMemories})
 	if err != nil {
 		return nil, err
 	}
+	fresh, err := src.Memories.NewInProfile(ctx)
+	if err != nil {
+		return nil, err
+	}
+	p.memories.New = len(fresh)
 	said := map[string]bool{}
-	for _, r := range rules {
+	for _, r := range lines {
 		for _, id := range r.Sayings {
 			said[id] = true
 		}
 	}
 	all = slices.DeleteFunc(all, func(m embedded.Memory) bool { return said[m.ID] })
-	return append(rules, all...), nil
+	return append(lines, all...), nil
 }
 
 // setInjections sets who was told the memory, as far as the newest blocks tell.

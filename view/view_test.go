@@ -215,7 +215,7 @@ func TestMemories(t *testing.T) {
 	src.About.Flags = " --db /x"
 	text := write(t, src).section("memories")
 	for _, want := range []string{
-		"About you, in every project", "pinned, preference, ", "said by you in ",
+		"Your profile", "pinned, preference, ", "said by you in ",
 		" times, holds everywhere", "Told 2 times", "The tide table hangs in the shed.", "Not told yet",
 		"signet-acp-proxy memory forget " + stored.ID + " --db /x",
 	} {

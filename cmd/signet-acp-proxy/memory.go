@@ -16,6 +16,7 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/report"
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/runtime"
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/term"
+	"github.com/Signet-AI/signet-acp-proxy/memory"
 	"github.com/Signet-AI/signet-acp-proxy/memory/embedded"
 )
 
@@ -23,7 +24,7 @@ import (
 func newMemory(p program) *cobra.Command {
 	return group("memory", "Search and change the memories of this machine.",
 		newMemoryAdd(p), newMemorySearch(p), newMemoryList(p), newMemoryShow(p), newMemoryEdit(p), newMemoryPin(p),
-		newMemoryPromote(p), newMemoryForget(p), newMemoryExport(p), newMemoryImport(p),
+		newMemoryProfile(p), newMemoryPromote(p), newMemoryForget(p), newMemoryExport(p), newMemoryImport(p),
 		newMemoryBackfill(p))
 }
 
@@ -96,11 +97,22 @@ func (p program) sayKnown(added bool, err error) error {
 
 // editMemory changes the memory whose id comes first to say what comes next.
 func editMemory(ctx context.Context, d *runtime.Data, args []string) (embedded.Memory, error) {
-	return d.Memories.Modify(ctx, args[0], embedded.Change{Content: &args[1], Source: "memory edit"})
+	return d.Memories.Modify(ctx, args[0], embedded.Change{Content: &args[1], Source: "memory edit", Who: runtime.By()})
 }
 
 func pinMemory(ctx context.Context, d *runtime.Data, args []string) (embedded.Memory, error) {
-	return d.Memories.Modify(ctx, args[0], embedded.Change{Source: embedded.Pinned})
+	if err := onlyPerson("pin a memory"); err != nil {
+		return embedded.Memory{}, err
+	}
+	return d.Memories.Modify(ctx, args[0], embedded.Change{Source: embedded.Pinned, Who: memory.Pin})
+}
+
+// onlyPerson is the error of what an agent asks for that only a person may do.
+func onlyPerson(do string) error {
+	if by := runtime.By(); by != memory.Typed {
+		return fmt.Errorf("an agent cannot %s: ask the user to run this", do)
+	}
+	return nil
 }
 
 func newMemoryAdd(p program) *cobra.Command {
@@ -120,6 +132,9 @@ func newMemoryAdd(p program) *cobra.Command {
 					return fmt.Errorf("reading stdin: %w", err)
 				}
 				m.Content = string(text)
+			}
+			if m.Who = runtime.By(); m.Who != memory.Typed {
+				m.Personal = false // what an agent notes stays in its project
 			}
 			m.Project, err = projectOf(dir)
 			return err
@@ -176,6 +191,7 @@ func newMemoryList(p program) *cobra.Command {
 	var filter embedded.Filter
 	var here, rules, agents bool
 	var limit int
+	var from string
 	cmd := &cobra.Command{
 		Use: "list", SuggestFor: []string{"memories", "rules"}, Short: "List memories, newest first.",
 		PreRunE: func(*cobra.Command, []string) (err error) {
@@ -186,6 +202,9 @@ func newMemoryList(p program) *cobra.Command {
 				return fmt.Errorf("--offset must be 0 or more, not %d", filter.Offset)
 			}
 			filter.Limit = limit + 1 // to see whether there are more
+			if filter.From, err = whoNamed(from); err != nil {
+				return err
+			}
 			if here {
 				filter.Project, err = projectOf(".")
 			}
@@ -207,7 +226,7 @@ func newMemoryList(p program) *cobra.Command {
 			}
 			list := d.Memories.List
 			if rules {
-				list = d.Memories.Rules
+				list = d.Memories.Profile
 			}
 			all, err := list(ctx, filter)
 			if err != nil {
@@ -227,6 +246,7 @@ func newMemoryList(p program) *cobra.Command {
 	flags.BoolVar(&filter.Said, "said", false, saidToo)
 	flags.BoolVar(&rules, "rules", false,
 		"Only rules and preferences, with scope and number of mentions.")
+	flags.StringVar(&from, "from", "", fromHelp)
 	flags.BoolVar(&agents, "agents", false, "Agents' own notes instead.")
 	flags.BoolVar(&here, "here", false, onlyHere)
 	return p.forScripts(cmd)
@@ -286,13 +306,40 @@ func newMemoryPromote(p program) *cobra.Command {
 
 func newMemoryForget(p program) *cobra.Command {
 	r := removal.Removal{Std: p.std}
+	var from, dir string
+	var filter embedded.Filter
 	cmd := &cobra.Command{
-		Use: "forget ID", Args: cobra.ExactArgs(1),
+		Use: "forget [ID]", Args: cobra.MaximumNArgs(1),
 		Short: "Remove a memory; it will not be learned again.",
-		Long: "Remove a memory; it will not be learned again. For an hour, forget --undo " +
-			"restores it. ID may be a unique prefix.",
+		Long: "Remove a memory, or all from one kind of source (--from); it will not be learned again. For an hour, " +
+			"forget --undo restores it. ID may be a unique prefix.",
+		PreRunE: func(cmd *cobra.Command, args []string) (err error) {
+			if (len(args) == 0) == (from == "") {
+				return errors.New("give an ID, or --from WHO")
+			}
+			if filter.Within = cmd.Flags().Changed("project"); filter.Within {
+				if filter.Project, err = projectOf(dir); err != nil {
+					return err
+				}
+			}
+			filter.From, err = whoNamed(from)
+			return err
+		},
 		RunE: p.onData(func(ctx context.Context, d *runtime.Data, args []string) error {
 			r.Data = d
+			if from != "" {
+				removed, err := r.From(ctx, filter)
+				if err != nil {
+					return err
+				}
+				return p.print(append([]embedded.Memory{}, removed...), func(term.Screen) error {
+					p.std.Say("%s forgotten", term.Count(len(removed), "memory"))
+					if len(removed) > 0 {
+						r.SayUndo()
+					}
+					return nil
+				})
+			}
 			m, err := r.Memory(ctx, args[0])
 			if err != nil {
 				return err
@@ -306,7 +353,85 @@ func newMemoryForget(p program) *cobra.Command {
 	}
 	cmd.Flags().BoolVar(p.asJSON, "json", false, "Print what was removed as JSON.")
 	cmd.Flags().BoolVar(&r.ForGood, "for-good", false, forGoodHelp)
+	cmd.Flags().StringVar(&from, "from", "", fromHelp)
+	cmd.Flags().StringVar(&dir, "project", "", "With --from: only of this project, by its `DIR`.")
+	complete(cmd, "project", folders)
 	return cmd
+}
+
+const fromHelp = "Only what came from `WHO`: typed, pin, pasted, quoted, file, agent, tool, imported, child."
+
+// whoNamed returns the value of --from.
+func whoNamed(name string) (memory.Who, error) {
+	names := make([]string, len(memory.Whos))
+	for i, who := range memory.Whos {
+		names[i] = string(who)
+	}
+	if who := memory.Who(name); name == "" || slices.Contains(memory.Whos, who) {
+		return who, nil
+	}
+	return "", fmt.Errorf("--from: must be one of %s", strings.Join(names, ", "))
+}
+
+// newMemoryProfile makes the command about what stands in every first prompt; by itself it lists that.
+func newMemoryProfile(p program) *cobra.Command {
+	cmd := listProfile(p, "profile", "List, keep, edit or drop what every first prompt gets.")
+	cmd.AddCommand(listProfile(p, "list", "List it: what is pinned, then what you stated, newest first."),
+		p.forScripts(&cobra.Command{
+			Use: "keep ID", Args: cobra.ExactArgs(1),
+			Short: "Keep a line: it goes before those that you have not looked at.",
+			RunE:  p.onMemory("kept", keepLine),
+		}),
+		p.forScripts(&cobra.Command{
+			Use: "edit ID TEXT", Args: cobra.ExactArgs(2), Short: "Change what a line says, and keep it.",
+			RunE: p.onMemory("changed", keepLine),
+		}),
+		p.forScripts(&cobra.Command{
+			Use: "drop ID", Args: cobra.ExactArgs(1),
+			Short: "Remove a line; it will not be learned again.",
+			RunE: p.onMemory("dropped",
+				func(ctx context.Context, d *runtime.Data, args []string) (embedded.Memory, error) {
+					return removal.Removal{Std: p.std, Data: d}.Memory(ctx, args[0])
+				}),
+		}))
+	return cmd
+}
+
+func listProfile(p program, name, short string) *cobra.Command {
+	var filter embedded.Filter
+	var here bool
+	cmd := p.forScripts(&cobra.Command{
+		Use: name, Args: cobra.NoArgs, Short: short,
+		PreRunE: func(*cobra.Command, []string) (err error) {
+			if filter.Within = here; here {
+				filter.Project, err = projectOf(".")
+			}
+			return err
+		},
+		RunE: p.onData(func(ctx context.Context, d *runtime.Data, _ []string) error {
+			if err := d.Memories.Learn(ctx); err != nil {
+				return err
+			}
+			all, err := d.Memories.Profile(ctx, filter)
+			if err == nil && term.IsPerson(p.std.Err) { // what is listed needs no announcement
+				_, err = d.Memories.NewInProfile(ctx)
+			}
+			if err != nil {
+				return err
+			}
+			return p.printMemories(ctx, d, all, len(all), "Your profile is empty. It gets what you state to last.")
+		}),
+	})
+	cmd.Flags().BoolVar(&here, "here", false, onlyHere)
+	return cmd
+}
+
+// keepLine keeps a line of the profile, as the text that comes behind its id, if any.
+func keepLine(ctx context.Context, d *runtime.Data, args []string) (embedded.Memory, error) {
+	if err := onlyPerson("change the profile"); err != nil {
+		return embedded.Memory{}, err
+	}
+	return d.Memories.Keep(ctx, args[0], strings.Join(args[1:], " "))
 }
 
 func newMemoryExport(p program) *cobra.Command {
@@ -355,6 +480,11 @@ func newMemoryImport(p program) *cobra.Command {
 func (p program) importMemories(names []string, o embedded.ImportOptions) (err error) {
 	if o.Project, err = projectOf("."); err != nil {
 		return err
+	}
+	if o.Trust {
+		if err := onlyPerson("vouch for who said what"); err != nil {
+			return err
+		}
 	}
 	return runtime.WithData(p.flags, p.std, func(ctx context.Context, d *runtime.Data) error {
 		var all embedded.Imported

@@ -64,7 +64,11 @@ func (p program) onData(
 ) func(*cobra.Command, []string) error {
 	return func(_ *cobra.Command, args []string) error {
 		return runtime.WithData(p.flags, p.std, func(ctx context.Context, d *runtime.Data) error {
-			return work(ctx, d, args)
+			err := work(ctx, d, args)
+			if err == nil && term.IsPerson(p.std.Err) && !*p.asJSON {
+				err = report.NewInProfile(ctx, d, p.std)
+			}
+			return err
 		})
 	}
 }

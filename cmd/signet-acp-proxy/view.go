@@ -114,6 +114,12 @@ func (c changes) Pin(ctx context.Context, id string) error {
 	return err
 }
 
+// Keep does what memory profile keep does.
+func (c changes) Keep(ctx context.Context, id string) error {
+	_, err := keepLine(ctx, c.data, []string{id})
+	return err
+}
+
 // Edit does what memory edit does.
 func (c changes) Edit(ctx context.Context, id, text string) error {
 	_, err := editMemory(ctx, c.data, []string{id, text})

@@ -91,7 +91,7 @@ func (b *builder) addFolders(folders ...string) {
 func (b *builder) say(role string, said content, at time.Time) {
 	switch role {
 	case "user":
-		b.user(said.join(), at)
+		b.user(said.prompt(), at)
 	case "assistant":
 		b.answered(said, at)
 	case "compaction":

@@ -53,7 +53,7 @@ var claude = format{
 		case b.hasFile(b.from):
 			b.leave(copied)
 		case line.Type == "attachment" && line.Attachment.Type == "queued_command" && !line.IsSidechain:
-			to.user(line.Attachment.Prompt.join(), line.Timestamp)
+			to.user(line.Attachment.Prompt.prompt(), line.Timestamp)
 		default:
 			to.say(line.Type, line.Message.Content, line.Timestamp)
 		}

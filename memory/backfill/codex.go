@@ -48,7 +48,7 @@ var codex = format{
 		case p.Type == "turn_aborted":
 			b.note(interruption)
 		case p.Type == "item_completed" && p.Item.Type == "UserMessage":
-			b.user(p.Item.Content.join(), line.Timestamp)
+			b.user(p.Item.Content.prompt(), line.Timestamp)
 		case p.Type == "item_completed" && p.Item.Type == "AgentMessage":
 			b.assistant(p.Item.Content.join(), line.Timestamp)
 		case p.Type == "user_message":

@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"slices"
 	"strings"
+
+	"github.com/Signet-AI/signet-acp-proxy/chars"
 )
 
 // A content is what a message consists of. In JSON it is a string, or a list of blocks of which texts are taken, and
@@ -89,13 +91,19 @@ func (c *content) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// join makes one text of all, without our block, which is a text of its own.
-func (c content) join() string {
+// prompt makes one text of what the user says, in which each block can be told.
+func (c content) prompt() string { return c.with(chars.BlockMark) }
+
+// join makes one text of all.
+func (c content) join() string { return c.with("\n\n") }
+
+// with makes one text of all, without our block, which is a text of its own.
+func (c content) with(between string) string {
 	var own []string
 	for _, p := range c {
 		if text := strings.TrimSpace(ourBlock().ReplaceAllString(p.text, "")); text != "" {
 			own = append(own, text)
 		}
 	}
-	return strings.Join(own, "\n\n")
+	return strings.Join(own, between)
 }

@@ -66,7 +66,7 @@ var readCopilot = jsonLines(func(b *builder, line struct {
 			to.note(instruction)
 			return
 		}
-		to.user(line.Data.Content.join(), line.Timestamp)
+		to.user(line.Data.Content.prompt(), line.Timestamp)
 	case "assistant.message":
 		to.assistant(line.Data.Content.join(), line.Timestamp)
 	case "tool.execution_start":

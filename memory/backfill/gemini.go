@@ -50,7 +50,7 @@ var gemini = format{
 		for _, m := range chat.messages {
 			switch m.Type {
 			case "user":
-				b.user(m.Content.join(), m.Timestamp)
+				b.user(m.Content.prompt(), m.Timestamp)
 			case "gemini":
 				b.assistant(m.Content.join(), m.Timestamp)
 				for _, call := range m.ToolCalls {

@@ -156,7 +156,7 @@ func (t zedThread) read(data []byte, b *builder) (ok bool) {
 		switch {
 		case m.Hidden || len(m.ToolResults) > 0 && m.Role == "user":
 		case m.User != nil, m.Role == "user":
-			b.user(m.words().join(), asked)
+			b.user(m.words().prompt(), asked)
 		case m.Agent != nil, m.Role == "assistant":
 			b.answered(m.words(), t.updated)
 		}

@@ -42,6 +42,7 @@ func (s *Store) Around(ctx context.Context, uid string) (*Turn, error) {
 		return nil, sqlite.While("reading a turn", err)
 	}
 	t.At = time.UnixMilli(said.Started).UTC()
-	t.User, t.Assistant = privacy.Redact(said.User), chars.WithoutToolMarks(privacy.Redact(said.Assistant))
+	t.User = chars.WithoutBlockMarks(privacy.Redact(said.User))
+	t.Assistant = chars.WithoutToolMarks(privacy.Redact(said.Assistant))
 	return &t, nil
 }

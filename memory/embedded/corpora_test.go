@@ -98,7 +98,7 @@ func (w *world) block(project, prompt string) (told string, size int) {
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	for _, it := range c.Items {
+	for _, it := range slices.Concat(c.Profile, c.Items) {
 		told += plainWords(it.Text) + " | "
 	}
 	b, _ := memory.Compose(who.Key, memory.Context{}, c, memory.Style{ToolHint: true})

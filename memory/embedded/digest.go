@@ -36,7 +36,7 @@ func Rounds(turns []correlation.Said) []memory.Round {
 		if t.ByAgent {
 			decides = ""
 		}
-		rounds[i] = memory.Round{User: t.User, Assistant: chars.WithoutToolMarks(t.Assistant),
+		rounds[i] = memory.Round{User: chars.WithoutBlockMarks(t.User), Assistant: chars.WithoutToolMarks(t.Assistant),
 			Result:  stated.Gist(chars.Cut(result, readOfTurn)),
 			Decided: stated.Decided(before, chars.Cut(decides, readOfTurn)),
 			Agreed:  stated.Agreed(chars.Cut(answer, readOfTurn)), Changed: Changed(t.Tools, t.Cwd),
@@ -90,7 +90,11 @@ func (s *Store) recallDigests(ctx context.Context, q *rank.Query, ranked []*rank
 			return nil, err
 		}
 	}
-	var items []memory.Item
+	return s.digests(ctx, sessions, in)
+}
+
+// digests returns those of sessions as items.
+func (s *Store) digests(ctx context.Context, sessions []int64, in search) (items []memory.Item, err error) {
 	for _, id := range sessions {
 		d, at, err := s.Digest(ctx, id)
 		if err != nil {

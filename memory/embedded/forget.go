@@ -37,7 +37,7 @@ func (s *Store) Remove(ctx context.Context, id string) error {
 		if err != nil {
 			return err
 		}
-		others, err := s.sameRule(ctx, tx, m)
+		others, err := s.sameLine(ctx, tx, m)
 		if err != nil {
 			return err
 		}
@@ -329,7 +329,7 @@ func forgetInTurn(ctx context.Context, tx *sql.Tx, uid string) error {
 
 // dropSayings deletes the other rows of a memory's rule. Their turns do not teach them again.
 func (s *Store) dropSayings(ctx context.Context, tx *sql.Tx, m Memory) error {
-	others, err := s.sameRule(ctx, tx, m)
+	others, err := s.sameLine(ctx, tx, m)
 	for _, other := range others {
 		if err == nil {
 			err = forgetInTurn(ctx, tx, other.ID)

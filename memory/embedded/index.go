@@ -101,16 +101,17 @@ func choresOf(ctx context.Context, q sqlite.Querier, most int) ([]chore, error) 
 type storedPassage struct {
 	id                        int64
 	content, context, project string
-	personal, gone            bool
+	personal, gone, note      bool
 }
 
 const stalePassages = `SELECT i.id, coalesce(m.content, p.content, ''), coalesce(m.context || ' ' || m.tags, ''),
-	coalesce(p.project, ''), coalesce(p.personal, 0), p.id IS NULL
+	coalesce(p.project, ''), coalesce(p.personal, 0), p.id IS NULL,
+	p.memory IS NOT NULL AND p.thread = 0 AND coalesce(m.source, '') <> '` + sourceTurn + `'
 	FROM passages_index i LEFT JOIN passages p ON p.id = i.id LEFT JOIN memories m ON m.id = p.memory
 	WHERE i.kind = 'passage' `
 
 func scanPassage(row sqlite.Row) (p storedPassage, err error) {
-	return p, row.Scan(&p.id, &p.content, &p.context, &p.project, &p.personal, &p.gone)
+	return p, row.Scan(&p.id, &p.content, &p.context, &p.project, &p.personal, &p.gone, &p.note)
 }
 
 func passageChores(ctx context.Context, q sqlite.Querier, most int) ([]chore, error) {
@@ -151,6 +152,9 @@ func (p storedPassage) insertEntry(ctx context.Context, tx *sql.Tx, terms []stri
 	if p.personal || p.project == "" {
 		scope += " " + anyProject
 	}
+	if p.note {
+		scope += " " + aNote
+	}
 	_, err := tx.ExecContext(ctx, `INSERT INTO passages_fts (rowid, content, context, scope) VALUES (?, ?, ?, ?)`,
 		p.id, strings.Join(terms, " "), strings.Join(language.Terms(p.context), " "), scope)
 	return err
@@ -161,18 +165,18 @@ type storedMemory struct {
 	id                            int64
 	gone, personal                bool
 	source, content, key, project string
-	origin, context               string
+	who, context                  string
 	position                      sql.NullFloat64
 	created                       int64
 }
 
 const staleMemories = `SELECT i.id, m.id IS NULL, coalesce(source, ''), coalesce(content, ''), coalesce(key, ''),
-	position, coalesce(origin, ''), coalesce(context || ' ' || tags, ''), coalesce(project, ''), coalesce(personal, 0),
+	position, coalesce(who, ''), coalesce(context || ' ' || tags, ''), coalesce(project, ''), coalesce(personal, 0),
 	coalesce(created, 0)
 	FROM passages_index i LEFT JOIN memories m ON m.id = i.id WHERE i.kind = 'memory' `
 
 func scanStored(row sqlite.Row) (m storedMemory, err error) {
-	return m, row.Scan(&m.id, &m.gone, &m.source, &m.content, &m.key, &m.position, &m.origin, &m.context, &m.project,
+	return m, row.Scan(&m.id, &m.gone, &m.source, &m.content, &m.key, &m.position, &m.who, &m.context, &m.project,
 		&m.personal, &m.created)
 }
 
@@ -213,14 +217,15 @@ func (m storedMemory) index(ctx context.Context, tx *sql.Tx, terms []string, tra
 		AND id IN (SELECT id FROM passages WHERE memory = ?)`, m.id); err != nil {
 		return err
 	}
-	p := storedPassage{content: m.content, context: m.context, project: m.project, personal: m.personal}
-	err := tx.QueryRowContext(ctx, `INSERT INTO passages (memory, thread, position, origin, project, personal, created,
+	p := storedPassage{content: m.content, context: m.context, project: m.project, personal: m.personal,
+		note: thread == 0 && m.source != sourceTurn}
+	err := tx.QueryRowContext(ctx, `INSERT INTO passages (memory, thread, position, who, project, personal, created,
 		traits, length) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
 		ON CONFLICT (memory) WHERE memory IS NOT NULL DO UPDATE SET thread = excluded.thread,
-		position = excluded.position, origin = excluded.origin, project = excluded.project,
+		position = excluded.position, who = excluded.who, project = excluded.project,
 		personal = excluded.personal, created = excluded.created, traits = excluded.traits, length = excluded.length
 		RETURNING id`,
-		m.id, thread, m.position.Float64, m.origin, m.project, m.personal, m.created, traits, len(terms)).Scan(&p.id)
+		m.id, thread, m.position.Float64, m.who, m.project, m.personal, m.created, traits, len(terms)).Scan(&p.id)
 	if err != nil {
 		return err
 	}
@@ -236,6 +241,9 @@ func threadOf(project, session string) int64 {
 // anyProject is the term of the index's column scope for what every project may see. Such terms begin with private use
 // characters, which stand in no term of a text.
 const anyProject = "\ue000"
+
+// aNote is the same for what was stored on purpose and has no neighbours.
+const aNote = "\ue003"
 
 // projectTerm returns the term of a project.
 func projectTerm(project string) string { return "\ue002" + digest(project)[:12] }

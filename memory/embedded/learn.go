@@ -11,6 +11,7 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/chars"
 	"github.com/Signet-AI/signet-acp-proxy/correlation"
 	"github.com/Signet-AI/signet-acp-proxy/guard"
+	"github.com/Signet-AI/signet-acp-proxy/memory"
 	"github.com/Signet-AI/signet-acp-proxy/memory/embedded/language"
 	"github.com/Signet-AI/signet-acp-proxy/memory/embedded/passage"
 	"github.com/Signet-AI/signet-acp-proxy/memory/embedded/stated"
@@ -122,9 +123,10 @@ func (s *Store) learnOne(ctx context.Context, tx *sql.Tx, t correlation.Said, fo
 
 // A newPassage is a passage of a turn as it goes into the database.
 type newPassage struct {
-	origin, content string
-	traits          passage.Traits
-	terms           []string
+	who     memory.Who
+	content string
+	traits  passage.Traits
+	terms   []string
 }
 
 // learned is what a turn teaches.
@@ -141,16 +143,12 @@ func readTurn(t correlation.Said) learned {
 	}
 	l := learned{notes: stated.In(user)}
 	for _, part := range passage.Parts(user, assistant, len(t.Tools) > 0) {
-		origin := fromAssistant
-		if part.ByUser {
-			origin = fromUser
-		}
 		for _, p := range passage.Cut(part.Text) {
-			if !part.ByUser && harnessSpeaks(p) {
+			if !part.Who.ByPerson() && harnessSpeaks(p) {
 				continue
 			}
-			traits := part.Traits | passage.TraitsOf(p, part.ByUser)
-			l.passages = append(l.passages, newPassage{origin, p, traits, language.Terms(p)})
+			traits := part.Traits | passage.TraitsOf(p, part.Who == memory.Typed)
+			l.passages = append(l.passages, newPassage{part.Who, p, traits, language.Terms(p)})
 		}
 	}
 	return l
@@ -190,8 +188,8 @@ func saveLearned(ctx context.Context, tx *sql.Tx, t correlation.Said, found lear
 	gone, err := correlation.Untaught(ctx, tx, t.Turn)
 	if err == nil && heard {
 		have, err = sqlite.Collect(ctx, tx, func(from sqlite.Row) (r passageRow, err error) {
-			return r, from.Scan(&r.id, &r.position, &r.traits, &r.origin, &r.content)
-		}, `SELECT id, position, traits, origin, content FROM passages WHERE turn = ? ORDER BY position`, t.Turn)
+			return r, from.Scan(&r.id, &r.position, &r.traits, &r.who, &r.content)
+		}, `SELECT id, position, traits, who, content FROM passages WHERE turn = ? ORDER BY position`, t.Turn)
 	}
 	if err == nil && noted {
 		notes, err = sqlite.Collect(ctx, tx, sqlite.One[string], `SELECT digest FROM memories WHERE turn = ?1`, t.Turn)
@@ -208,10 +206,11 @@ func saveLearned(ctx context.Context, tx *sql.Tx, t correlation.Said, found lear
 
 // A passageRow is the row of a passage that a turn has already.
 type passageRow struct {
-	id              int64
-	position        float64
-	traits          passage.Traits
-	origin, content string
+	id       int64
+	position float64
+	traits   passage.Traits
+	who      memory.Who
+	content  string
 }
 
 // learnPassages keeps the rows of passages that stand in the turn as before. Rows of what the turn does not say any
@@ -223,7 +222,7 @@ func learnPassages(ctx context.Context, tx *sql.Tx, t correlation.Said, passages
 			continue
 		}
 		position := float64(t.Turn*positionsOfTurn + int64(min(n, positionsOfTurn-1)))
-		at := slices.IndexFunc(have, func(r passageRow) bool { return r.origin == p.origin && r.content == p.content })
+		at := slices.IndexFunc(have, func(r passageRow) bool { return r.who == p.who && r.content == p.content })
 		switch {
 		case at < 0 && most == 0:
 			return true, nil
@@ -251,9 +250,9 @@ func learnPassages(ctx context.Context, tx *sql.Tx, t correlation.Said, passages
 
 // insert makes the row of a passage of a turn, and its index entry at once, because its terms are at hand.
 func (h newPassage) insert(ctx context.Context, tx *sql.Tx, t correlation.Said, position float64) error {
-	row, err := tx.ExecContext(ctx, `INSERT INTO passages (uid, turn, thread, position, origin, project, created,
+	row, err := tx.ExecContext(ctx, `INSERT INTO passages (uid, turn, thread, position, who, project, created,
 		traits, length, content) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-		newID(), t.Turn, t.Session, position, h.origin, t.Project, t.Started, h.traits, len(h.terms), h.content)
+		newID(), t.Turn, t.Session, position, h.who, t.Project, t.Started, h.traits, len(h.terms), h.content)
 	if err != nil {
 		return err
 	}
@@ -291,11 +290,11 @@ func learnNotes(ctx context.Context, tx *sql.Tx, t correlation.Said, notes []sta
 		if has[d] || skip[d] {
 			continue
 		}
-		_, err := tx.ExecContext(ctx, `INSERT INTO memories (uid, type, project, personal, origin, source, harness, key,
-			session, turn, created, updated, digest, content)
-			VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-			newID(), n.Kind, t.Project, n.Personal, fromUser, sourceTurn, t.Harness, t.Key, t.Session, t.Turn,
-			t.Started, t.Started, d, n.Text)
+		_, err := tx.ExecContext(ctx, `INSERT INTO memories (uid, type, project, personal, who, source, harness, key,
+			session, turn, created, updated, digest, content, announced)
+			VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+			newID(), n.Kind, t.Project, n.Personal, memory.Typed, sourceTurn, t.Harness, t.Key, t.Session, t.Turn,
+			t.Started, t.Started, d, n.Text, t.Learned) // nobody is told what an older version might have found
 		if err != nil {
 			return err
 		}

@@ -183,7 +183,7 @@ func TestEchoes(t *testing.T) {
 			t.Fatal(err)
 		}
 		learned, err := sqlite.Collect(ctx, w.db, sqlite.One[string], `SELECT content FROM passages
-			WHERE origin = 'assistant' AND turn = (SELECT max(id) FROM turns) ORDER BY position`)
+			WHERE who = 'agent' AND turn = (SELECT max(id) FROM turns) ORDER BY position`)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -222,7 +222,7 @@ func TestEchoes(t *testing.T) {
 		t.Fatal(err)
 	}
 	if again, err := sqlite.Collect(ctx, w.db, sqlite.One[string], `SELECT content FROM passages WHERE turn = 1
-		AND origin = 'assistant'`); err != nil || !slices.Equal(again, before) {
+		AND who = 'agent'`); err != nil || !slices.Equal(again, before) {
 		t.Errorf("learned again: %q, %v", again, err)
 	}
 	says(fork, agreed+"\n\n"+own)

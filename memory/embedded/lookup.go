@@ -28,6 +28,7 @@ type search struct {
 	seen    []string // ids and texts that are left out
 	most    int
 	cut     *bool // set if the deadline leaves something out; nil: nobody asks
+	said    bool  // only what was said in conversations, and not what was stored on purpose
 
 	// keys are those of the session that asks and of the one that it was forked from: what these said is left out.
 	keys     [2]string
@@ -102,7 +103,7 @@ func (s *Store) candidateIDs(ctx context.Context, q *rank.Query, known [][]int64
 	}
 	dated, err := sqlite.Collect(ctx, s.db, sqlite.One[int64], `SELECT p.id FROM passages p
 		LEFT JOIN memories m ON m.id = p.memory
-		WHERE p.created >= ?9 AND p.created < ?10`+s.across(scope)+` ORDER BY p.created, p.position LIMIT ?1`,
+		WHERE p.created >= ?9 AND p.created < ?10`+s.across(scope)+in.only()+` ORDER BY p.created, p.position LIMIT ?1`,
 		append(in.scope(maxDated), q.Days.From.UnixMilli(), q.Days.To.UnixMilli())...)
 	return insertAmong(found, dated), err
 }
@@ -178,6 +179,14 @@ func topScored(scores map[int64]float64, most int) []int64 {
 const scope = ` AND (?2 OR p.personal OR p.project IN (?3, '')) AND (?4 = '' OR coalesce(m.type, 'said') = ?4)
 	AND (m.key IS NULL OR m.key = '' OR m.key NOT IN (?5, ?6)) AND p.thread NOT IN (?7, ?8)`
 
+// only is a further condition of a search.
+func (in search) only() string {
+	if in.said {
+		return " AND p.thread <> 0"
+	}
+	return ""
+}
+
 func (in search) scope(most int) []any {
 	return []any{most, in.all, in.project, in.kind, in.keys[0], in.keys[1], in.sessions[0], in.sessions[1]}
 }
@@ -194,7 +203,7 @@ func (s *Store) sessionsOf(ctx context.Context, keys [2]string) ([2]int64, error
 func (s *Store) visible(ctx context.Context, in search, ids []int64, most int) ([]int64, error) {
 	return sqlite.Collect(ctx, s.db, sqlite.One[int64], `SELECT p.id FROM json_each(?9) j
 		CROSS JOIN passages p ON p.id = j.value LEFT JOIN memories m ON m.id = p.memory WHERE true`+
-		s.across(scope)+`
+		s.across(scope)+in.only()+`
 		LIMIT ?1`, append(in.scope(most), sqlite.List(ids))...)
 }
 
@@ -207,7 +216,7 @@ func (s *Store) rows(ctx context.Context, q *rank.Query, ids []int64, n int, in 
 		near AS (SELECT id, n, n < ?2 AS found FROM hit`+neighbours()+`),
 		every AS MATERIALIZED (SELECT id, max(found) AS found FROM near GROUP BY id ORDER BY min(n))
 		SELECT p.id, every.found, p.thread, p.position, p.created, p.traits, coalesce(p.turn, 0),
-			p.origin = 'user' AND p.turn IS NOT NULL,
+			p.who IN ('typed', 'pasted', 'quoted', 'file') AND p.turn IS NOT NULL,
 			octet_length(p.content), p.length,
 			iif(p.project = '', 1, iif(p.project = ?3, 0, 2)), p.rating, c.c0, c.c1
 		FROM every CROSS JOIN passages p ON p.id = every.id CROSS JOIN passages_fts_content c ON c.id = p.id`,

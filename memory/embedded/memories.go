@@ -6,11 +6,12 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/Signet-AI/signet-acp-proxy/correlation"
-	"github.com/Signet-AI/signet-acp-proxy/memory/embedded/stated"
+	"github.com/Signet-AI/signet-acp-proxy/memory"
 	"github.com/Signet-AI/signet-acp-proxy/memory/privacy"
 	"github.com/Signet-AI/signet-acp-proxy/sqlite"
 )
@@ -34,7 +35,7 @@ func (m *Memory) prepare(now time.Time) error {
 	}
 	m.Context, _ = privacy.WithoutPrivate(strings.ToValidUTF8(m.Context, "\ufffd"))
 	m.Context = privacy.Redact(m.Context)
-	for _, field := range []*string{&m.ID, &m.Type, &m.Project, &m.Origin, &m.Source, &m.Harness, &m.Session, &m.Tags} {
+	for _, field := range []*string{&m.ID, &m.Type, &m.Project, &m.Source, &m.Harness, &m.Session, &m.Tags} {
 		if *field = strings.ToValidUTF8(*field, "\ufffd"); len(*field) > maxField {
 			return ErrTooLong
 		}
@@ -44,7 +45,11 @@ func (m *Memory) prepare(now time.Time) error {
 		*field = privacy.Redact(strings.TrimSpace(*field))
 	}
 	m.ID, m.Type = cmp.Or(m.ID, newID()), cmp.Or(m.Type, "fact")
-	m.Origin, m.Source = cmp.Or(m.Origin, fromUser), cmp.Or(m.Source, "memory add")
+	m.Source = cmp.Or(m.Source, "memory add")
+	if !slices.Contains(memory.Whos, m.Who) {
+		m.Who = whoOf(m.Origin, m.Source)
+	}
+	m.Origin = originOf(m.Who)
 	if m.Importance == 0 && !m.ImportanceSet {
 		m.Importance = 0.5
 	}
@@ -83,7 +88,7 @@ func (s *Store) Add(ctx context.Context, m Memory) (stored Memory, added bool, e
 			added = true
 			uid = m.ID
 			err = s.insert(ctx, tx, m)
-		} else if err == nil && m.Origin != fromChild {
+		} else if err == nil && m.Who != memory.Child {
 			// What was stored on purpose stays when the turn that said it first goes.
 			_, err = tx.ExecContext(ctx, `UPDATE memories
 				SET content = ?, updated = ?, type = coalesce(nullif(?, ''), type), tags = coalesce(nullif(?, ''),
@@ -113,10 +118,10 @@ func (s *Store) insert(ctx context.Context, tx *sql.Tx, m Memory) error {
 			return err
 		}
 	}
-	_, err := tx.ExecContext(ctx, `INSERT INTO memories (uid, type, project, personal, origin, source, harness, key,
+	_, err := tx.ExecContext(ctx, `INSERT INTO memories (uid, type, project, personal, who, source, harness, key,
 		importance, rating, ratings, created, updated, digest, tags, context, position, content, turn, session)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, nullif(?, 0), ?)`, m.ID, m.Type, m.Project,
-		m.Personal, m.Origin, m.Source, m.Harness, m.Session, m.Importance, m.Rating, m.Ratings,
+		m.Personal, m.Who, m.Source, m.Harness, m.Session, m.Importance, m.Rating, m.Ratings,
 		m.Created.UnixMilli(), m.Updated.UnixMilli(),
 		digest(m.Content), m.Tags, m.Context, m.Position, m.Content, from.Turn, from.Session)
 	return err
@@ -144,11 +149,12 @@ func (s *Store) OtherProjects() bool { return s.opts.OtherProjects }
 
 // A Filter says which memories to list.
 type Filter struct {
-	Type    string // empty: any
-	Project string // of this project, and the person's own; empty: all
-	Within  bool   // an empty Project means that there is none, not all
-	Said    bool   // passages of conversations as well
-	Limit   int    // 0: 100
+	Type    string     // empty: any
+	Project string     // of this project, and the person's own; empty: all
+	Within  bool       // an empty Project means that there is none, not all
+	Said    bool       // passages of conversations as well
+	From    memory.Who // that came so; empty: any
+	Limit   int        // 0: 100
 	Offset  int
 }
 
@@ -157,20 +163,20 @@ func (s *Store) List(ctx context.Context, f Filter) ([]Memory, error) {
 	if f.Limit <= 0 {
 		f.Limit = 100
 	}
-	const which = ` WHERE (?1 = '' AND type <> 'wish' OR type = ?1)
+	const which = ` WHERE (?1 = '' OR type = ?1) AND (?6 = '' OR who = ?6)
 		AND (NOT ?5 AND ?2 = '' OR project IN (?2, '') OR personal)`
 	query := `SELECT ` + memoryColumns + `, m.created AS at, m.id AS n FROM memories m` + strings.NewReplacer("type",
-		"m.type", "project", "m.project", "personal", "m.personal").Replace(which)
+		"m.type", "who", "m.who", "project", "m.project", "personal", "m.personal").Replace(which)
 	if f.Said {
 		query += ` UNION ALL SELECT ` + passageColumns + `, p.created, p.id FROM passages p ` + passageJoins +
-			strings.NewReplacer("type", "'said'", "project", "p.project", "personal",
+			strings.NewReplacer("type", "'said'", "who", "p.who", "project", "p.project", "personal",
 				"p.personal").Replace(which) + ` AND p.memory IS NULL`
 	}
 	all, err := sqlite.Collect(ctx, s.db, func(row sqlite.Row) (Memory, error) {
 		var at, n int64
 		return scanMemory(trailingColumns{row, []any{&at, &n}})
 	}, s.across(query)+` ORDER BY at DESC, n DESC LIMIT ?3 OFFSET ?4`,
-		f.Type, f.Project, f.Limit, max(f.Offset, 0), f.Within)
+		f.Type, f.Project, f.Limit, max(f.Offset, 0), f.Within, f.From)
 	return all, sqlite.While("listing memories", err)
 }
 
@@ -178,7 +184,8 @@ func (s *Store) List(ctx context.Context, f Filter) ([]Memory, error) {
 type Change struct {
 	Content, Type, Tags *string
 	Importance          *float64
-	Source              string // by which call; empty: "memory_modify"
+	Source              string     // by which call; empty: "memory_modify"
+	Who                 memory.Who // that changes it; empty: an agent, by a tool
 }
 
 // Pinned is the Source of a Change by which a person pins a memory: it is told to every session of its project. It
@@ -241,18 +248,37 @@ func (m *Memory) change(c Change, now time.Time) error {
 			*f.to = *f.from
 		}
 	}
-	if m.Type == wish { // what a person changes or pins is meant to last
-		m.Type = string(stated.Rule)
-	}
 	if c.Importance != nil {
 		m.Importance = *c.Importance
 	}
 	m.ImportanceSet = true
-	if m.Source != Pinned {
+	// What an agent has changed is not what the person said or pinned.
+	by := cmp.Or(c.Who, memory.Tool)
+	if c.Content != nil || c.Source == Pinned || !m.Who.ByPerson() {
+		m.Who = by
+	}
+	if m.Source != Pinned || !by.ByPerson() {
 		m.Source = cmp.Or(c.Source, "memory_modify")
 	}
 	m.Updated = now
 	return m.prepare(now)
+}
+
+// Keep keeps a line of the profile, as text where that is not "": it goes before those that nobody has looked at.
+// Errors as Modify's.
+func (s *Store) Keep(ctx context.Context, id, text string) (Memory, error) {
+	m, err := s.Get(ctx, id)
+	if err != nil {
+		return m, err
+	}
+	if text == "" {
+		text = m.Content
+	}
+	m, err = s.Modify(ctx, m.ID, Change{Content: &text, Source: sourceProfile, Who: memory.Typed})
+	if err != nil {
+		return m, err
+	}
+	return m, s.announced(ctx, []string{m.ID})
 }
 
 // Feedback notes how helpful memories were, -1 (harmful) to 1 (helpful). unknown are the ids that no memory and no
@@ -288,17 +314,4 @@ func (s *Store) Feedback(ctx context.Context, ratings map[string]float64) (unkno
 		return nil
 	})
 	return unknown, err
-}
-
-// Rules returns what stands as a rule or preference, the newest first.
-func (s *Store) Rules(ctx context.Context, f Filter) ([]Memory, error) {
-	list, err := s.rules(ctx, s.db, f.Project, f.Project == "" && !f.Within)
-	found := []Memory{}
-	for _, r := range list {
-		if r.stands() {
-			found = append(found, r.shown())
-		}
-	}
-	found = found[min(f.Offset, len(found)):]
-	return found[:min(cmp.Or(f.Limit, len(found)), len(found))], sqlite.While("listing rules", err)
 }

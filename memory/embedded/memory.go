@@ -18,12 +18,16 @@ import (
 
 // Values of columns.
 const (
-	fromUser      = "user"      // origin
-	fromAssistant = "assistant" // origin
-	sourceImport  = "import"    // origin and source
-	fromChild     = "child"     // origin: a delegated agent
-	sourceTurn    = "turn"      // source of what was learned from turns; any other source is a call
-	typeSaid      = "said"      // type of the passages of conversations
+	sourceImport  = "import"         // source
+	sourceTurn    = "turn"           // source of what was learned from turns; any other source is a call
+	sourceProfile = "memory profile" // source of what a person has kept in their profile
+	typeSaid      = "said"           // type of the passages of conversations
+)
+
+// Values of Memory.Origin.
+const (
+	fromUser      = "user"
+	fromAssistant = "assistant"
 )
 
 // Errors that callers tell apart.
@@ -40,45 +44,48 @@ type Memory struct {
 	ID      string `json:"id"`
 	Content string `json:"content"`
 	// preference, decision, fact, answer, request, or what the caller of Add said
-	Type          string    `json:"type"`
-	Project       string    `json:"project"`            // the git root that it was said in; "" for none
-	Personal      bool      `json:"personal,omitempty"` // true of the person, whatever the project
-	Origin        string    `json:"origin"`             // who said it: user or assistant
-	Source        string    `json:"source"`             // how it was stored: turn, memory_store, memory add, …
-	Harness       string    `json:"harness,omitempty"`
-	Session       string    `json:"session,omitempty"`  // the Signet key; of an import any text
-	Position      *float64  `json:"position,omitempty"` // its place in the session, by which neighbours are found
-	Turn          int64     `json:"-"`                  // for Add: the row of the turn that it goes with, 0 for none
-	Importance    float64   `json:"importance"`         // 0 to 1
-	ImportanceSet bool      `json:"-"`                  // for Add: Importance is given, also where it is 0
-	Rating        float64   `json:"rating,omitempty"`   // the mean of the feedback, -1 to 1
-	Ratings       int       `json:"ratings,omitempty"`  // how many
-	Tags          string    `json:"tags,omitempty"`     // comma-separated
-	Context       string    `json:"context,omitempty"`  // what it was said about; searched, not shown
-	Created       time.Time `json:"created"`
-	Updated       time.Time `json:"updated"`
-	Score         float64   `json:"score,omitempty"` // of a search, 0 to 1
+	Type          string     `json:"type"`
+	Project       string     `json:"project"`            // the git root that it was said in; "" for none
+	Personal      bool       `json:"personal,omitempty"` // true of the person, whatever the project
+	Origin        string     `json:"origin"`             // the side that said it: user, assistant, import or child
+	Who           memory.Who `json:"from"`               // how it came
+	Source        string     `json:"source"`             // how it was stored: turn, memory_store, memory add, …
+	Harness       string     `json:"harness,omitempty"`
+	Session       string     `json:"session,omitempty"`  // the Signet key; of an import any text
+	Position      *float64   `json:"position,omitempty"` // its place in the session, by which neighbours are found
+	Turn          int64      `json:"-"`                  // for Add: the row of the turn that it goes with, 0 for none
+	Importance    float64    `json:"importance"`         // 0 to 1
+	ImportanceSet bool       `json:"-"`                  // for Add: Importance is given, also where it is 0
+	Rating        float64    `json:"rating,omitempty"`   // the mean of the feedback, -1 to 1
+	Ratings       int        `json:"ratings,omitempty"`  // how many
+	Tags          string     `json:"tags,omitempty"`     // comma-separated
+	Context       string     `json:"context,omitempty"`  // what it was said about; searched, not shown
+	Created       time.Time  `json:"created"`
+	Updated       time.Time  `json:"updated"`
+	Score         float64    `json:"score,omitempty"` // of a search, 0 to 1
 	// Replaces has the ids of older memories that are no longer true since this one; set where one memory is shown.
 	Replaces []string `json:"replaces,omitempty"`
 	Scope    string   `json:"scope,omitempty"` // of a rule: where it holds
 	Said     int      `json:"said,omitempty"`  // of a rule: how often it was said
+	Kept     bool     `json:"kept,omitempty"`  // of a rule: a person has looked at it
 	Sayings  []string `json:"-"`               // of a rule: the ids of all memories that say it
 	// ReplacedBy has the id of a newer one that says that this is no longer so; set in what a search finds.
 	ReplacedBy string   `json:"replacedBy,omitempty"`
 	Matched    []string `json:"matched,omitempty"` // words of the query that it or its neighbours have
 }
 
-const memoryColumns = `m.uid, m.content, m.type, m.project, m.personal, m.origin, m.source, m.harness, m.key,
+const memoryColumns = `m.uid, m.content, m.type, m.project, m.personal, m.who, m.source, m.harness, m.key,
 	m.importance, m.rating, m.ratings, m.tags, m.context, m.created, m.updated, m.position`
 
 func scanMemory(row sqlite.Row) (m Memory, err error) {
 	var created, updated int64
 	var position sql.NullFloat64
-	err = row.Scan(&m.ID, &m.Content, &m.Type, &m.Project, &m.Personal, &m.Origin, &m.Source, &m.Harness, &m.Session,
+	err = row.Scan(&m.ID, &m.Content, &m.Type, &m.Project, &m.Personal, &m.Who, &m.Source, &m.Harness, &m.Session,
 		&m.Importance, &m.Rating, &m.Ratings, &m.Tags, &m.Context, &created, &updated, &position)
 	if position.Valid {
 		m.Position = &position.Float64
 	}
+	m.Origin = originOf(m.Who)
 	m.Created, m.Updated = time.UnixMilli(created).UTC(), time.UnixMilli(updated).UTC()
 	return m, err
 }
@@ -86,7 +93,7 @@ func scanMemory(row sqlite.Row) (m Memory, err error) {
 // passageColumns are the columns of a memory for a passage p, which is a memory's (m) or was said in a turn. The turn's
 // columns are subqueries, row by row: in a join SQLite would make all rows of the view turns_said first.
 const passageColumns = `coalesce(m.uid, p.uid), coalesce(m.content, p.content), coalesce(m.type, 'said'), p.project,
-	p.personal, p.origin, coalesce(m.source, 'turn'), coalesce(m.harness, (SELECT harness FROM turns_said
+	p.personal, p.who, coalesce(m.source, 'turn'), coalesce(m.harness, (SELECT harness FROM turns_said
 	WHERE id = p.turn), ''), coalesce(m.key, (SELECT key FROM turns_said WHERE id = p.turn), ''),
 	coalesce(m.importance, 0.5), coalesce(m.rating, p.rating), coalesce(m.ratings, p.ratings), coalesce(m.tags, ''),
 	coalesce(m.context, ''), p.created, coalesce(m.updated, p.created),
@@ -126,8 +133,39 @@ func resolve(ctx context.Context, q sqlite.Querier, name string) (string, error)
 	return uids[0], nil
 }
 
+// originOf is the side that said what came so.
+func originOf(who memory.Who) string {
+	switch {
+	case who.ByPerson():
+		return fromUser
+	case who == memory.Imported:
+		return sourceImport
+	case who == memory.Child:
+		return string(memory.Child)
+	}
+	return fromAssistant
+}
+
+// whoOf is the same the other way, for an export of a version that knew no more.
+func whoOf(origin, source string) memory.Who {
+	switch {
+	case source == Pinned:
+		return memory.Pin
+	case origin == sourceImport:
+		return memory.Imported
+	case origin == string(memory.Child):
+		return memory.Child
+	case origin == fromAssistant && source == "memory_store":
+		return memory.Tool
+	case origin == fromAssistant:
+		return memory.Agent
+	}
+	return memory.Typed
+}
+
 func (m Memory) item() memory.Item {
-	return memory.Item{ID: m.ID, Text: m.Content, Project: m.Project, Origin: m.Origin, Date: m.Created, Score: m.Score}
+	return memory.Item{ID: m.ID, Text: m.Content, Project: m.Project, Origin: m.Origin, Who: m.Who, Date: m.Created,
+		Score: m.Score}
 }
 
 // trailingColumns scans the last columns of a row itself, and leaves the rest to a scan function that does not know

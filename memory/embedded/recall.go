@@ -2,39 +2,48 @@ package embedded
 
 import (
 	"context"
+	"fmt"
+	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
+	"github.com/Signet-AI/signet-acp-proxy/correlation"
 	"github.com/Signet-AI/signet-acp-proxy/memory"
 	"github.com/Signet-AI/signet-acp-proxy/memory/embedded/rank"
+	"github.com/Signet-AI/signet-acp-proxy/memory/embedded/stated"
 	"github.com/Signet-AI/signet-acp-proxy/sqlite"
 )
 
 var _ memory.Source = (*Store)(nil)
 
-// Start implements memory.Source: the identity, and what the project's earlier sessions decided. It never fails: what
-// cannot be read in time is left out.
+// Start implements memory.Source: the identity, and what a person has pinned. It never fails: what cannot be read in
+// time is left out.
 func (s *Store) Start(ctx context.Context, session memory.Session) (memory.Context, error) {
 	begun := s.opts.Now()
 	c := s.Identity(session)
-	items, err := s.startItems(ctx, session)
+	pinned, err := s.pinned(ctx, session)
 	if err != nil {
 		s.opts.Log.Debug().Err(err).Str("key", session.Key).Msg("start without memories")
 	}
-	c.Items = items
+	c.Profile = pinned
 	c.Fetched, c.Took = begun, s.opts.Now().Sub(begun)
 	return c, nil
 }
 
-// Recall implements memory.Source: what earlier sessions and stored memories say about a prompt, at most maxRecalled
-// items; nothing when nothing is relevant. When ctx's deadline cuts it off it returns what it has by then, and says so
+// Recall implements memory.Source: the person's profile, and what earlier sessions and stored memories say about a
+// prompt; nothing when nothing is relevant. When ctx's deadline cuts it off it returns what it has by then, and says so
 // (CutOff). What the session itself said is not recalled to it. It never fails.
 func (s *Store) Recall(ctx context.Context, session memory.Session, prompt string,
 	seen []string) (memory.Context, error) {
 	begun := time.Now()
 	c := memory.Context{Source: memory.FromEmbedded, Fetched: s.opts.Now()}
 	cut := false
-	items, err := s.recall(ctx, session, prompt, seen, &cut)
+	in := search{
+		text: prompt, project: session.Project, keys: [2]string{session.Key, session.ParentKey},
+		all: s.opts.OtherProjects, seen: seen, most: maxRecalled, said: true, cut: &cut,
+	}
+	err := s.recall(ctx, in, &c)
 	if cut || err != nil && timedOut(err) {
 		c.CutOff = time.Since(begun)
 	}
@@ -45,60 +54,79 @@ func (s *Store) Recall(ctx context.Context, session memory.Session, prompt strin
 		}
 		return c, nil
 	}
-	c.Items = items
 	c.Took = time.Since(begun)
 	return c, nil
 }
 
-// recall sets cut if it leaves something out for want of time.
-func (s *Store) recall(ctx context.Context, session memory.Session, prompt string, seen []string,
-	cut *bool) ([]memory.Item, error) {
-	in := search{
-		text: prompt, project: session.Project, keys: [2]string{session.Key, session.ParentKey},
-		all: s.opts.OtherProjects, seen: seen, most: maxRecalled, cut: cut,
+// recall fills in what a prompt is told: the profile, notes, what was said, digests.
+func (s *Store) recall(ctx context.Context, in search, c *memory.Context) error {
+	lines, err := s.profile(ctx, s.db, in) // first: it is told whatever else there is time for
+	if err != nil {
+		return err
 	}
 	q, ranked, err := s.rank(ctx, in)
-	if err != nil {
-		return nil, err
+	profile, further := chosen(lines, &q, in)
+	c.Profile = profile
+	switch {
+	case stated.AsksMemory(in.text):
+		c.Items, err = s.aboutMemory(ctx, in)
+		return err
+	case err != nil:
+		return err
 	}
-	worth := q.WorthTelling(ranked)
-	if worth {
-		if err := s.forgetElsewhere(ctx, &q, ranked, in); err != nil && !timedOut(err) {
-			return nil, err
-		}
-		worth = q.WorthTelling(ranked)
-	}
-	if !worth {
-		ranked = nil
+	for _, it := range slices.Concat(profile, further) {
+		in.seen = append(slices.Clip(in.seen), it.ID, it.Text)
 	}
 	beside, done := in.share(ctx, besideShare)
 	defer done()
+	notes, err := s.recallNotes(beside, &q, in)
+	if err != nil && !timedOut(err) {
+		return err
+	}
+	if ranked, err = s.worth(ctx, &q, ranked, in); err != nil {
+		return err
+	}
 	digests, err := s.recallDigests(beside, &q, ranked, in)
 	if err != nil && !timedOut(err) {
-		return nil, err
-	}
-	rules, err := s.recallRules(beside, &q, ranked, in)
-	if err != nil && !timedOut(err) {
-		return nil, err
-	}
-	others := ownProject(slices.Concat(rules, digests), session.Project)
-	if !worth {
-		return others, nil
+		return err
 	}
 	left := maxTold
+	others := slices.Concat(notes, further, ownProject(digests, in.project))
 	for _, it := range others {
 		left -= it.Size()
-		in.seen = append(slices.Clip(in.seen), it.Text)
+		in.seen = append(slices.Clip(in.seen), it.ID, it.Text)
 	}
-	items, err := s.tell(ctx, &q, q.Words(ranked), ranked, in, left)
-	if err != nil {
-		return nil, err
+	c.Items = inOrder(slices.Clone(others))
+	var items []memory.Item
+	if len(ranked) > 0 {
+		if items, err = s.tell(ctx, &q, q.Words(ranked), ranked, in, left); err != nil {
+			return err
+		}
 	}
-	items = append(items, others...)
-	for i := range items[min(1, len(items)):] { // their order is that in which they are told
+	c.Items = inOrder(slices.Concat(notes, items, further, others[len(notes)+len(further):]))
+	return nil
+}
+
+// inOrder lowers the scores of items that would go before others: their order is that in which they are told.
+func inOrder(items []memory.Item) []memory.Item {
+	for i := range items[min(1, len(items)):] {
 		items[i+1].Score = min(items[i+1].Score, items[i].Score)
 	}
-	return items, nil
+	return items
+}
+
+// worth returns what was found, nothing where it does not concern the prompt enough.
+func (s *Store) worth(ctx context.Context, q *rank.Query, ranked []*rank.Passage, in search) ([]*rank.Passage, error) {
+	if !q.WorthTelling(ranked) {
+		return nil, nil
+	}
+	if err := s.forgetElsewhere(ctx, q, ranked, in); err != nil && !timedOut(err) {
+		return nil, err
+	}
+	if !q.WorthTelling(ranked) {
+		return nil, nil
+	}
+	return ranked, nil
 }
 
 // forgetElsewhere takes words of a prompt for unused ones that stand only in what the session may not see.
@@ -116,15 +144,84 @@ func (s *Store) forgetElsewhere(ctx context.Context, q *rank.Query, ranked []*ra
 	return err
 }
 
-// maxPinned is how many items a session's start has.
-const maxPinned = 8
+const (
+	maxNotes    = 2   // that a prompt is told
+	lookedNotes = 500 // with one of its words, the newest
+	likelyNotes = 16  // the best of these, which are read
+)
 
-// startItems returns what a person has pinned: all that a session is told whatever its prompt, the newest first.
-func (s *Store) startItems(ctx context.Context, session memory.Session) ([]memory.Item, error) {
-	return sqlite.Collect(ctx, s.db, func(row sqlite.Row) (memory.Item, error) {
-		m, err := scanMemory(row)
-		return m.item(), err
-	}, s.across(`SELECT `+memoryColumns+` FROM memories m WHERE m.source = ? AND `+
-		`(m.project = ? OR m.project = '' OR m.personal)
-		ORDER BY m.created DESC, m.id DESC LIMIT ?`), Pinned, session.Project, maxPinned)
+// recallNotes returns what was stored on purpose and concerns a prompt.
+func (s *Store) recallNotes(ctx context.Context, q *rank.Query, in search) ([]memory.Item, error) {
+	lists, err := s.entries(ctx, "scope : "+quote(aNote)+" AND "+within(in.project), q.Terms, lookedNotes)
+	if err != nil || len(lists) == 0 {
+		return nil, err
+	}
+	ids := q.Notes(lists)
+	in.said = false
+	if in.sessions, err = s.sessionsOf(ctx, in.keys); err != nil {
+		return nil, err
+	}
+	if ids, err = s.visible(ctx, in, ids[:min(len(ids), likelyNotes)], likelyNotes); err != nil || len(ids) == 0 {
+		return nil, err
+	}
+	texts, err := s.pieces(ctx, ids)
+	var items []memory.Item
+	for _, id := range ids {
+		it := texts[id].item()
+		if len(items) < maxNotes && !slices.Contains(in.seen, it.ID) && !slices.Contains(in.seen, it.Text) {
+			it.Text, it.Score = clip(it.Text, maxExcerpt), 1
+			items = append(items, it)
+		}
+	}
+	return ownProject(items, in.project), err
+}
+
+// aboutMemory answers a question about the memory itself, beside the profile: how the last sessions ended, and of what
+// there is more.
+func (s *Store) aboutMemory(ctx context.Context, in search) ([]memory.Item, error) {
+	sessions, err := correlation.LastSessions(ctx, s.db, in.project, in.keys, maxRecent)
+	if err != nil {
+		return nil, err
+	}
+	items, err := s.digests(ctx, sessions, in)
+	if err != nil {
+		return nil, err
+	}
+	counts, err := correlation.SessionsByProject(ctx, s.db)
+	if err != nil || len(counts) == 0 {
+		return ownProject(items, in.project), err
+	}
+	total, names := 0, []string{}
+	for _, c := range counts {
+		if total += c.Sessions; c.Project != "" && len(names) < maxNamed {
+			names = append(names, fmt.Sprintf("%s (%d)", filepath.Base(c.Project), c.Sessions))
+		}
+	}
+	text := fmt.Sprintf("%d earlier conversations are remembered", total)
+	if len(names) > 0 {
+		text += ", most of them in " + strings.Join(names, ", ")
+	}
+	return append(ownProject(items, in.project), memory.Item{Text: text + "."}), nil
+}
+
+const (
+	maxNamed  = 5 // projects that the answer to a question about memory names
+	maxPinned = 8 // items of a session's start
+)
+
+// pinned returns what a person has pinned: all that a session is told whatever its prompt, the newest first.
+func (s *Store) pinned(ctx context.Context, session memory.Session) ([]memory.Item, error) {
+	pins, err := s.pins(ctx, search{project: session.Project}, maxPinned)
+	var items []memory.Item
+	for _, m := range pins {
+		items = append(items, m.item())
+	}
+	return ownProject(items, session.Project), err
+}
+
+// pins returns what is pinned where a session of a project may see it, or of all projects.
+func (s *Store) pins(ctx context.Context, in search, most int) ([]Memory, error) {
+	return sqlite.Collect(ctx, s.db, scanMemory, s.across(`SELECT `+memoryColumns+` FROM memories m
+		WHERE m.source = ? AND (?2 OR m.project IN (?3, '') OR m.personal)
+		ORDER BY m.created DESC, m.id DESC LIMIT ?4`), Pinned, in.all, in.project, most)
 }

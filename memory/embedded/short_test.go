@@ -55,7 +55,7 @@ func TestPinned(t *testing.T) {
 		t.Fatal(err)
 	}
 	told := func() (texts []string) {
-		items, err := s.startItems(t.Context(), memory.Session{Key: "acp-1"})
+		items, err := s.pinned(t.Context(), memory.Session{Key: "acp-1"})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -67,14 +67,21 @@ func TestPinned(t *testing.T) {
 	if got := told(); len(got) != 0 {
 		t.Fatalf("told before it was pinned: %q", got)
 	}
-	if _, err := s.Modify(t.Context(), m.ID, Change{Source: Pinned}); err != nil {
+	if _, err := s.Modify(t.Context(), m.ID, Change{Source: Pinned, Who: memory.Pin}); err != nil {
 		t.Fatal(err)
 	}
 	better := "The mast of the Curlew is 11.44 metres long."
-	if _, err := s.Modify(t.Context(), m.ID, Change{Content: &better}); err != nil {
+	if _, err := s.Modify(t.Context(), m.ID, Change{Content: &better, Source: "memory edit", Who: memory.Typed}); err != nil {
 		t.Fatal(err)
 	}
 	if got := told(); len(got) != 1 || got[0] != better {
 		t.Errorf("told: %q", got)
+	}
+	// what an agent makes of it is no longer what the person pinned
+	if _, err := s.Modify(t.Context(), m.ID, Change{Content: &better}); err != nil {
+		t.Fatal(err)
+	}
+	if got := told(); len(got) != 0 {
+		t.Errorf("told as changed by an agent: %q", got)
 	}
 }

@@ -31,7 +31,7 @@ func (s *Store) ToldPassages(ctx context.Context, ids []string, most int) ([]Mem
 
 // Count returns how many memories there are.
 func (s *Store) Count(ctx context.Context) (n int, err error) {
-	err = s.db.QueryRowContext(ctx, `SELECT count(*) FROM memories WHERE type <> 'wish'`).Scan(&n)
+	err = s.db.QueryRowContext(ctx, `SELECT count(*) FROM memories`).Scan(&n)
 	return n, sqlite.While("counting memories", err)
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -67,7 +68,7 @@ func (w *world) recall(session memory.Session, prompt string) string {
 		w.t.Fatal(err)
 	}
 	var b strings.Builder
-	for _, it := range c.Items {
+	for _, it := range slices.Concat(c.Profile, c.Items) {
 		b.WriteString(it.Text + "\n")
 	}
 	return b.String()
@@ -90,7 +91,7 @@ func TestRecallAcrossSessions(t *testing.T) {
 		t.Errorf("another project was told %q", got)
 	}
 	if got := w.recall(memory.Session{Key: "other", Project: "/p/shop"},
-		"How do I bake bread with sourdough?"); got != "" {
+		"How do I bake bread with sourdough?"); got != "Remember that the staging database is called heron.\n" {
 		t.Errorf("nothing is known of bread, recalled %q", got)
 	}
 }

@@ -43,11 +43,12 @@ func (s *Store) pieces(ctx context.Context, ids []int64) (map[int64]Memory, erro
 	err := sqlite.Each(ctx, s.db, func(row sqlite.Row) error {
 		var id, created int64
 		var m Memory
-		err := row.Scan(&id, &m.ID, &m.Content, &m.Origin, &m.Project, &created)
+		err := row.Scan(&id, &m.ID, &m.Content, &m.Who, &m.Project, &created)
+		m.Origin = originOf(m.Who)
 		m.Created = time.UnixMilli(created).UTC()
 		texts[id] = m
 		return err
-	}, `SELECT p.id, coalesce(m.uid, p.uid), coalesce(m.content, p.content), p.origin, p.project, p.created
+	}, `SELECT p.id, coalesce(m.uid, p.uid), coalesce(m.content, p.content), p.who, p.project, p.created
 		FROM json_each(?) j CROSS JOIN passages p ON p.id = j.value LEFT JOIN memories m ON m.id = p.memory`,
 		sqlite.List(ids))
 	return texts, err

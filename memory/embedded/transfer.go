@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/Signet-AI/signet-acp-proxy/chars"
+	"github.com/Signet-AI/signet-acp-proxy/memory"
 	"github.com/Signet-AI/signet-acp-proxy/sqlite"
 )
 
@@ -169,13 +170,13 @@ func (done *Imported) count(l importedLine) {
 // how much it matters, and that it holds everywhere.
 func (l *importedLine) doubt(project string) {
 	m := l.Memory
-	l.Doubted = m.Origin == fromUser || m.Source == Pinned || m.Personal
+	l.Doubted = m.Origin == fromUser || m.Who != "" && m.Who != memory.Imported || m.Source == Pinned || m.Personal
 	if m.Personal && m.Project == "" {
 		m.Project = project
 	}
 	l.Memory = Memory{ID: m.ID, Content: m.Content, Type: m.Type, Tags: m.Tags, Context: m.Context, Project: m.Project,
 		Session: m.Session, Position: m.Position, Created: m.Created, Updated: m.Updated,
-		Origin: sourceImport, Source: sourceImport}
+		Who: memory.Imported, Source: sourceImport}
 }
 
 // A spool keeps the lines on disk between reading and storing: the database is not locked while they are read, and a
@@ -253,10 +254,10 @@ func (s *Store) importOne(
 	}
 	done.Updated++
 	_, err = tx.ExecContext(ctx, `UPDATE memories
-		SET type = ?, project = ?, personal = ?, origin = ?, source = ?, harness = ?, key = ?, importance = ?,
+		SET type = ?, project = ?, personal = ?, who = ?, source = ?, harness = ?, key = ?, importance = ?,
 		rating = ?, ratings = ?,
 		created = ?, updated = ?, digest = ?, tags = ?, context = ?, position = ?, content = ?
-		WHERE uid = ?`, m.Type, m.Project, m.Personal, m.Origin, m.Source, m.Harness, m.Session,
+		WHERE uid = ?`, m.Type, m.Project, m.Personal, m.Who, m.Source, m.Harness, m.Session,
 		m.Importance, m.Rating, m.Ratings, m.Created.UnixMilli(), m.Updated.UnixMilli(), digest(m.Content), m.Tags,
 		m.Context, m.Position, m.Content, m.ID)
 	return true, err

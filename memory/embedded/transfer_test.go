@@ -53,10 +53,10 @@ func TestImportTrust(t *testing.T) {
 			t.Errorf("%s: %+v, %v", test.name, got, err)
 		}
 		told, err := w.Start(t.Context(), memory.Session{Key: "k", Project: "/elsewhere"})
-		if err != nil || len(told.Items) != test.told {
-			t.Errorf("%s: told %+v, %v", test.name, told.Items, err)
+		if err != nil || len(told.Profile) != test.told {
+			t.Errorf("%s: told %+v, %v", test.name, told.Profile, err)
 		}
-		rules, err := w.Rules(t.Context(), Filter{})
+		rules, err := w.Profile(t.Context(), Filter{})
 		if err != nil || len(rules) > 0 != test.options.Trust {
 			t.Errorf("%s: rules %+v, %v", test.name, rules, err)
 		}

@@ -81,7 +81,7 @@ func answerFrom(ctx context.Context, store *embedded.Store, rights Rights, who m
 		m, added, err := store.Add(ctx, embedded.Memory{
 			Content: v.text("content"), Type: v.text("type"), Tags: v.text("tags"),
 			Importance: deref(importance), ImportanceSet: importance != nil,
-			Project: who.Project, Harness: who.Harness, Session: who.Key, Source: t.name, Origin: rights.origin(),
+			Project: who.Project, Harness: who.Harness, Session: who.Key, Source: t.name, Who: rights.who(),
 		})
 		status := "updated"
 		if added {

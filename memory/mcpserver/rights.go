@@ -6,6 +6,8 @@ import (
 	"slices"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/Signet-AI/signet-acp-proxy/memory"
 )
 
 // Rights are what the memory tools of a server may do. What it has not the right to do it neither lists nor answers,
@@ -19,8 +21,8 @@ const (
 	NoteRights // to read, and to store memories that are marked as a child's
 )
 
-// childMark is the origin of what a delegation's child stores, and a tag of it, for a daemon knows no origins.
-const childMark = "child"
+// childMark is a tag of what a delegation's child stores: a daemon does not know who said it.
+const childMark = string(memory.Child)
 
 // of keeps the tools that a server with these rights has.
 func (r Rights) of(list []*mcp.Tool) []*mcp.Tool {
@@ -60,10 +62,10 @@ func (r Rights) known(t tool, raw json.RawMessage) (json.RawMessage, error) {
 	return json.Marshal(fields)
 }
 
-// origin says who said what a call stores.
-func (r Rights) origin() string {
+// who says how what a call stores came.
+func (r Rights) who() memory.Who {
 	if r == AllRights {
-		return "assistant"
+		return memory.Tool
 	}
-	return childMark
+	return memory.Child
 }

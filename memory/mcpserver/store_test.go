@@ -49,7 +49,7 @@ func TestStoreTools(t *testing.T) {
 	want := embedded.Memory{
 		ID: id, Content: "The heron staging database is called Bittern.", Type: "decision", Tags: "db,heron",
 		Importance: 0.9,
-		Project:    "/src/heron", Harness: "claude", Session: "acp-1", Source: "memory_store", Origin: "assistant",
+		Project:    "/src/heron", Harness: "claude", Session: "acp-1", Source: "memory_store", Origin: "assistant", Who: memory.Tool,
 		Created: m.Created, Updated: m.Created,
 	}
 	if diff := cmp.Diff(want, m); diff != "" {

@@ -368,6 +368,7 @@ addEventListener("DOMContentLoaded", () => {
 
 	const act = {
 		pin: id => ask("memories/" + id + "/pin", {}),
+		keep: id => ask("memories/" + id + "/keep", {}),
 		end: id => ask("delegations/" + id + "/end", {}),
 		forget: async (id, li) => {
 			await ask("memories/" + id + "/forget", {});

@@ -104,8 +104,9 @@ func (f *filler) memories(n int) {
 		if i == 2 {
 			source = "memory pin"
 		}
-		f.exec(`INSERT INTO memories (uid, type, project, personal, origin, source, key, created, updated, digest,
-			content) VALUES (?, ?, ?, ?, 'user', ?, ?, ?, ?, ?, ?)`, id, e.kind, p.project, i%len(exchanges) == 2,
+		f.exec(`INSERT INTO memories (uid, type, project, personal, who, source, key, created, updated, digest,
+			content) VALUES (?, ?, ?, ?, iif(?5 = 'turn', 'typed', 'pin'), ?5, ?, ?, ?, ?, ?)`,
+			id, e.kind, p.project, i%len(exchanges) == 2,
 			source, key(i), at.UnixMilli(), at.UnixMilli(), id, text)
 	}
 }

@@ -32,6 +32,19 @@ func (p phrases) In(t Plain) bool { return p.find(t, false) }
 // Begins reports whether a text begins with one of them, or with up to three stop words before it: "and please also …".
 func (p phrases) Begins(t Plain) bool { return p.find(t, true) }
 
+// End returns the index of the word behind the first of them that stands in a text; 0 for none, and where no spaces
+// are set.
+func (p phrases) End(t Plain) int {
+	for i, w := range t.folded {
+		for _, phrase := range p.parse()[w] {
+			if t.has(phrase, i) {
+				return i + len(phrase)
+			}
+		}
+	}
+	return 0
+}
+
 // After returns the terms of the words that follow one of them in a text, of at most most words.
 func (p phrases) After(text string, most int) []string {
 	t := PlainOf(text)

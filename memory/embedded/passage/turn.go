@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/Signet-AI/signet-acp-proxy/chars"
+	"github.com/Signet-AI/signet-acp-proxy/memory"
 )
 
 // What a turn is made of: the user's words, what the agent says before it calls a tool, which is narration, and what it
@@ -23,29 +24,32 @@ const (
 type Part struct {
 	Text   string
 	Traits Traits // those that come of its place
-	ByUser bool
+	Who    memory.Who
 }
 
 // Parts takes a turn apart. answer has chars.ToolMark where tools were called; tools says that some were, wherever.
 func Parts(user, answer string, tools bool) []Part {
 	pieces := strings.Split(answer, chars.ToolMark)
-	user = withoutPastes(user)
 	var of Traits
-	if tools || len(pieces) > 1 || len(answer) > minWork && len(answer) > workShare*len(user) {
+	if tools || len(pieces) > 1 || len(answer) > minWork && len(answer) > workShare*len(withoutPastes(user)) {
 		of = Works
 	}
-	parts := []Part{{user, of, true}}
+	var parts []Part
+	for _, p := range Pieces(withoutPastes(user)) {
+		parts = append(parts, Part{p.Text, of, p.Who})
+	}
+	said := len(parts) // by the user
 	for i, text := range pieces {
 		text = strings.TrimSpace(text)
-		part := Part{Text: text, Traits: of}
-		switch before := &parts[len(parts)-1]; {
+		part := Part{Text: text, Traits: of, Who: memory.Agent}
+		switch {
 		case text == "":
 			continue
 		case i == len(pieces)-1:
 		case len(text) >= minPlan:
 			part.Traits |= Plans
-		case before.Traits.Has(Narrates):
-			before.Text += "\n" + text
+		case len(parts) > said && parts[len(parts)-1].Traits.Has(Narrates):
+			parts[len(parts)-1].Text += "\n" + text
 			continue
 		default:
 			part.Traits |= Narrates

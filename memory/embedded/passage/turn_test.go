@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/Signet-AI/signet-acp-proxy/memory"
 )
 
 // What stands before a call is narration, or a plan where it is long; what stands behind the last is the result.
@@ -16,25 +18,25 @@ func TestParts(t *testing.T) {
 		tools              bool
 		want               []Part
 	}{
-		{"talk", "And the mast?", "It holds.", false, []Part{{"And the mast?", 0, true}, {"It holds.", 0, false}}},
-		{"work", "Mend it.", "I look.\f\n\nI saw.\f\n\nIt is mended.", true, []Part{{"Mend it.", Works, true},
-			{"I look.\nI saw.", Works | Narrates, false}, {"It is mended.", Works, false}}},
-		{"a plan", "Mend it.", plan + "\fI saw.\fDone.", false, []Part{{"Mend it.", Works, true},
-			{strings.TrimSpace(plan), Works | Plans, false}, {"I saw.", Works | Narrates, false},
-			{"Done.", Works, false}}},
-		{"broken off", "Mend it.", "I look.\f", false, []Part{{"Mend it.", Works, true},
-			{"I look.", Works | Narrates, false}}},
-		{"a plan of 300 bytes", "Mend it.", strings.Repeat("a", 300) + "\fI saw.\f", false, []Part{{"Mend it.", Works, true},
-			{strings.Repeat("a", 300), Works | Plans, false}, {"I saw.", Works | Narrates, false}}},
-		{"an answer of 400 bytes", "Why?", strings.Repeat("a", 400), false, []Part{{"Why?", 0, true},
-			{strings.Repeat("a", 400), 0, false}}},
+		{"talk", "And the mast?", "It holds.", false, []Part{{"And the mast?", 0, memory.Typed}, {"It holds.", 0, memory.Agent}}},
+		{"work", "Mend it.", "I look.\f\n\nI saw.\f\n\nIt is mended.", true, []Part{{"Mend it.", Works, memory.Typed},
+			{"I look.\nI saw.", Works | Narrates, memory.Agent}, {"It is mended.", Works, memory.Agent}}},
+		{"a plan", "Mend it.", plan + "\fI saw.\fDone.", false, []Part{{"Mend it.", Works, memory.Typed},
+			{strings.TrimSpace(plan), Works | Plans, memory.Agent}, {"I saw.", Works | Narrates, memory.Agent},
+			{"Done.", Works, memory.Agent}}},
+		{"broken off", "Mend it.", "I look.\f", false, []Part{{"Mend it.", Works, memory.Typed},
+			{"I look.", Works | Narrates, memory.Agent}}},
+		{"a plan of 300 bytes", "Mend it.", strings.Repeat("a", 300) + "\fI saw.\f", false, []Part{{"Mend it.", Works, memory.Typed},
+			{strings.Repeat("a", 300), Works | Plans, memory.Agent}, {"I saw.", Works | Narrates, memory.Agent}}},
+		{"an answer of 400 bytes", "Why?", strings.Repeat("a", 400), false, []Part{{"Why?", 0, memory.Typed},
+			{strings.Repeat("a", 400), 0, memory.Agent}}},
 		{"four times as long", strings.Repeat("a", 101), strings.Repeat("a", 404), false, []Part{
-			{strings.Repeat("a", 101), 0, true}, {strings.Repeat("a", 404), 0, false}}},
+			{strings.Repeat("a", 101), 0, memory.Typed}, {strings.Repeat("a", 404), 0, memory.Agent}}},
 		{"longer than that", strings.Repeat("a", 101), strings.Repeat("a", 405), false, []Part{
-			{strings.Repeat("a", 101), Works, true}, {strings.Repeat("a", 405), Works, false}}},
-		{"short, and longer than that", "Why?", "Because it was.", false, []Part{{"Why?", 0, true}, {"Because it was.", 0, false}}},
-		{"calls that nobody reported", "Mend it.", plan + plan, false, []Part{{"Mend it.", Works, true},
-			{strings.TrimSpace(plan + plan), Works, false}}},
+			{strings.Repeat("a", 101), Works, memory.Typed}, {strings.Repeat("a", 405), Works, memory.Agent}}},
+		{"short, and longer than that", "Why?", "Because it was.", false, []Part{{"Why?", 0, memory.Typed}, {"Because it was.", 0, memory.Agent}}},
+		{"calls that nobody reported", "Mend it.", plan + plan, false, []Part{{"Mend it.", Works, memory.Typed},
+			{strings.TrimSpace(plan + plan), Works, memory.Agent}}},
 	} {
 		if diff := cmp.Diff(c.want, Parts(c.user, c.answer, c.tools)); diff != "" {
 			t.Errorf("%s: %s", c.name, diff)

@@ -21,9 +21,9 @@ func Decided(before, prompt string) (list []string) {
 		switch {
 		case len(list) == most:
 			return list
-		case question != "" && (!ok || s.Kind == Wish):
+		case question != "" && !ok:
 			list = append(list, "asked “"+question+"”: "+text)
-		case ok && s.Kind != Wish:
+		case ok:
 			list = append(list, withOption(before, s.Text))
 		}
 	}

@@ -7,16 +7,16 @@ import (
 )
 
 // isDecision reports whether a sentence settles something about the work.
-func isDecision(text language.Plain, asks bool) bool {
+func isDecision(text language.Plain) bool {
 	switch {
-	case asks, questions()[text.Word(0)]:
+	case questions()[text.Word(0)]:
 		return false
 	case proposal(text), refusal(text), insteadOf.Begins(text) && chooses.In(text):
 		return true
 	case doubts.In(text), guesses.In(text), examples.Begins(text):
 		return false
 	}
-	return settles.In(text) || names.Begins(text) || chooses.Begins(text) && instead.In(text) ||
+	return settles.In(text) || namings.Begins(text) || chooses.Begins(text) && instead.In(text) ||
 		holds.In(text) && !ofOthers(text) && text.Word(0) != "if"
 }
 

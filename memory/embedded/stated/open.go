@@ -26,6 +26,23 @@ var (
 		continuar|continue com|retomar|o que falta|ga verder|ga door|wat rest er|wat is er nog|продолжай|
 		продолжим|продолжи|что осталось|на чем остановились`,
 		`继续 接着 还剩 続け 続き 残りは 계속 이어서`)
+	// ofMemory ask about what is remembered.
+	ofMemory = language.NewPhrases(`what do you know about me|what do you remember about me|what do you know about us|
+		what do you know about this project|what do you remember about this project|what do you know so far|
+		what do you remember|who am i|what were we working on|what have we been working on|what did we work on|
+		what are we working on|what was i working on|what did we do last|what did we do last time|
+		where did we leave off|where were we|was weißt du über mich|was weißt du über dieses projekt|
+		was weißt du schon|wer bin ich|woran haben wir gearbeitet|woran arbeiten wir|wo waren wir|
+		wo sind wir stehen geblieben|was haben wir zuletzt gemacht|que sais-tu de moi|que sais-tu sur moi|
+		que sais-tu de ce projet|qui suis-je|sur quoi travaillions-nous|sur quoi on travaillait|où en étions-nous|
+		qué sabes de mí|qué sabes sobre mí|qué sabes de este proyecto|quién soy|en qué estábamos trabajando|
+		en qué trabajábamos|dónde nos quedamos|cosa sai di me|cosa sai di questo progetto|chi sono|
+		a cosa stavamo lavorando|dove eravamo rimasti|o que você sabe sobre mim|o que sabes sobre mim|
+		o que sabe sobre este projeto|quem sou eu|em que estávamos trabalhando|onde paramos|wat weet je over mij|
+		wat weet je van mij|wat weet je over dit project|wie ben ik|waar waren we mee bezig|waar waren we gebleven|
+		что ты знаешь обо мне|что ты обо мне знаешь|что ты знаешь об этом проекте|кто я|над чем мы работали|
+		на чем мы остановились`,
+		`你知道我什么 你对我了解 你了解我 关于我你知道 我们之前在做什么 上次做到哪 私について何を 私のことを何 何をしていましたか`)
 	// undoes: what was settled is not any more.
 	undoes = language.NewPhrases(`actually|instead|go back|going back|switch back|back to|revert|undo|
 		no longer|not anymore|any more|drop|scrap|never mind|nevermind|cancel|forget about|on second thought|
@@ -38,6 +55,11 @@ var (
 
 // GoesOn reports whether a prompt goes on with earlier work: "continue", "what is left?".
 func GoesOn(prompt string) bool { return len(prompt) <= longest && goesOn.In(language.PlainOf(prompt)) }
+
+// AsksMemory reports whether a prompt asks what is remembered: "what do you know about me?".
+func AsksMemory(prompt string) bool {
+	return len(prompt) <= shortPrompt && ofMemory.In(language.PlainOf(prompt))
+}
 
 // Gist returns the first sentences of a result, without headings and code.
 func Gist(result string) string {

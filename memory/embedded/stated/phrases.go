@@ -2,62 +2,93 @@ package stated
 
 import (
 	"github.com/Signet-AI/signet-acp-proxy/memory/embedded/language"
+	"github.com/Signet-AI/signet-acp-proxy/memory/pattern"
 )
 
-// What a person likes or is, and what the person asks to remember.
+// What a person says of themselves, and how they want to be answered.
 var (
-	preferences = language.NewPhrases(`i prefer|i'd prefer|i would prefer|i really like|i like|i love|i hate|
-		i dislike|i don't like|i'd rather|i always|i never|i usually|i strongly prefer|my favorite|
-		my favourite|my preferred|call me|my name is|i am allergic|i'm allergic|i live in|i work at|i work as|
-		i work in|i work on|ich bevorzuge|ich mag|ich möchte kein|ich hasse|ich heiße|ich arbeite|ich wohne|
-		mir ist|je préfère|je déteste|je m'appelle|je n'aime pas|j'aime|je travaille|prefiero|no me gusta|
-		me gusta|me llamo|trabajo en|preferisco|non mi piace|mi piace|mi chiamo|prefiro|não gosto|
-		ik heb liever|ik wil liever|я предпочитаю|я не люблю|меня зовут`,
-		`我喜欢 我更喜欢 我偏好 我不喜欢 我讨厌 我习惯 我叫 が好き が嫌い 私の名前 선호합니다 좋아합니다 제이름은`)
-	ofPerson = language.NewPhrases(`i prefer|i'd prefer|i would prefer|i like|i love|i hate|i dislike|
-		i don't like|i'd rather|i always|i never|i usually|my favorite|my favourite|my name|call me|i live|
-		i work|please always answer|please never answer|always answer|always reply|ich bevorzuge|ich mag|
-		ich heiße|ich arbeite|ich wohne|je préfère|je m'appelle|je travaille|je n'aime pas|j'aime|prefiero|
-		me llamo|me gusta|no me gusta|preferisco|non mi piace|mi piace|mi chiamo|prefiro|não gosto|
-		ik heb liever|я предпочитаю|я не люблю`,
-		`我喜欢 我更喜欢 我不喜欢 我讨厌 我习惯 我叫`)
-	remembers = language.NewPhrases(`remember that|remember|note that|keep in mind|for the record|fyi|
-		never forget|merke dir|merk dir|denk daran|souviens|rappelle|retiens|recuerda|ten en cuenta|ricorda|
-		lembre|onthoud|запомни`,
-		`记住 请记 覚えて 기억해`)
+	names = language.NewPhrases(`my name is|my name's|call me|ich heiße|mein name ist|nenn mich|nenne mich|
+		je m'appelle|appelle-moi|me llamo|llámame|mi chiamo|chiamami|me chamo|meu nome é|ik heet|mijn naam is|
+		noem me|меня зовут|называй меня`, `我叫 叫我 私の名前 と呼んで 제이름은`)
+	likes = language.NewPhrases(`i prefer|i'd prefer|i would prefer|i strongly prefer|i like|i really like|i love|
+		i hate|i dislike|i don't like|i'd rather|my favorite|my favourite|my preferred|i work as|i work at|i work in|
+		i live in|i am allergic|i'm allergic|i always want|i always use|i always prefer|i never use|i usually use|
+		ich bevorzuge|ich mag|ich hasse|ich arbeite als|ich arbeite bei|ich wohne|je préfère|je déteste|je n'aime pas|
+		j'aime|je travaille comme|prefiero|no me gusta|me gusta|trabajo como|preferisco|non mi piace|mi piace|prefiro|
+		não gosto|ik heb liever|ik wil liever|я предпочитаю|я не люблю`,
+		`我喜欢 我更喜欢 我偏好 我不喜欢 我讨厌 我习惯 が好き が嫌い 선호합니다 좋아합니다`)
+	// answers are what an agent says; answering asks for it in a language or a form.
+	answers = language.NewPhrases(`answer|answers|reply|replies|respond|response|responses|apologise|apologize|emoji|
+		emojis|explain|explanation|explanations|summary|summaries|bottom line|introduction|saying|speak|talk to me|
+		ask me rather|ask rather|your tone|bullet points|antworte|antworten|antwort|erkläre|sprich|réponds|réponse|
+		réponses|répondre|responde|respuestas|rispondi|risposte|responda|respostas|antwoord|antwoorden|отвечай|
+		ответы`, `回答 回复 答え 回答して 대답 답변`)
+	answering = language.NewPhrases(`answer in|reply in|respond in|answer me in|speak|talk to me in|
+		write to me in|antworte auf|antworte mir auf|antworte in|réponds en|réponds-moi en|responde en|
+		respóndeme en|rispondi in|responda em|antwoord in|отвечай на|отвечай по`, ``)
+	manner = language.NewPhrases(`keep your answers|keep your replies|keep your responses|keep answers|keep replies|
+		keep responses|when unsure|if unsure|when in doubt|if in doubt|if you are unsure|if you're unsure|
+		when you are unsure|when you're unsure|im zweifel|en cas de doute|en caso de duda|in caso di dubbio`, ``)
+)
+
+// What a person asks to remember.
+var (
+	remembers = language.NewPhrases(`remember that|keep in mind that|bear in mind that|for the record|note that|
+		don't forget that|never forget that|take note that|merke dir|merk dir|denk daran dass|vergiss nicht dass|
+		souviens-toi que|rappelle-toi que|retiens|n'oublie pas que|recuerda que|ten en cuenta|no olvides que|
+		ricorda che|ricordati che|tieni presente|lembre-se de que|lembra que|onthoud|vergeet niet dat|запомни|
+		имей в виду`, `记住 请记 覚えて 기억해`)
+	// remembering is the same behind or before a sign: "remember: …", "…, remember that".
+	remembering = pattern.New(`(?i)^(?:please )?(?:remember|keep in mind|fyi|merken|retiens|recuerda|ricorda|запомни)\s*:|` +
+		`, (?:please )?remember (?:that|this)\W*$`)
+	ofSelf = language.NewPhrases(`i am|i'm|i have|i've|my|i can't|i cannot|ich bin|ich habe|je suis|j'ai|soy|tengo|
+		sono|ho|sou|tenho|ik ben|ik heb|я`, ``)
 )
 
 // Rules.
 var (
-	// makesRule: the person has the rule written down.
-	makesRule = language.NewPhrases(`make it a rule|a rule that|a rule to|a cursor rule that|rule to specify|
-		as a global rule|eine regel|une règle|una regla|una regola|uma regra|een regel|правило`,
-		`规则 ルール 규칙`)
 	// lasting: it holds from now on, or on every occasion.
-	lasting = language.NewPhrases(`from now on|going forward|from here on|next time|in the future please|
-		in future please|unless i|unless you're|unless you are|unless you can|unless asked|unless told|
-		don't ever|do not ever|not ever|never ever|i want to avoid|i'd like to avoid|please avoid|
-		make sure you always|make sure you never|make sure to always|whenever you|every time you|
-		each time you|i never want|i basically never want|i always want|i don't want you to|
-		i do not want you to|i don't want us|must not|must never|must always|must be|should never|
-		should always|you must|you should always|you should never|you shouldn't|you should not|
-		we should always|we should never|we must|we never|we always|as a rule|by default use|ab jetzt|
-		ab sofort|künftig|in zukunft|grundsätzlich|nie wieder|nie mehr|niemals|auf keinen fall|du sollst|
-		du darfst nicht|désormais|à l'avenir|dorénavant|à partir de maintenant|il ne faut pas|
-		il faut toujours|tu dois|tu ne dois|évite|évitez|de ahora en adelante|a partir de ahora|en adelante|
-		debes|no debes|evita|nunca más|d'ora in poi|in futuro|devi|non devi|evitare|mai più|a partir de agora|
-		daqui em diante|você deve|evite|nunca mais|vanaf nu|voortaan|in het vervolg|je moet altijd|
-		je mag nooit|vermijd|отныне|впредь|с этого момента|в дальнейшем|нельзя|избегай|всегда нужно`,
-		`从现在起 从今以后 以后 总是 永远不要 绝不 不要再 务必 今後 これから 必ず 絶対に 앞으로 항상 절대`)
+	lasting = language.NewPhrases(`from now on|going forward|from here on|in the future please|in future please|
+		make it a rule|a rule that|a rule to|as a rule|as a global rule|
+		unless you're|unless you are|unless you can|unless i say|unless i ask|unless i tell|
+		unless asked|
+		unless told|unless i explicitly|don't ever|do not ever|not ever|never ever|make sure you always|
+		make sure you never|make sure to always|whenever you|every time you|each time you|i never want|
+		i basically never want|i always want|i don't want you to|i do not want you to|must never|must always|
+		should never|should always|you must never|you must always|you shouldn't|you should not|we should always|
+		we should never|
+		by default use|use by default|eine regel|une règle|una regla|una regola|uma regra|een regel|
+		правило|
+		ab jetzt|ab sofort|künftig|in zukunft|grundsätzlich|nie wieder|nie mehr|niemals|auf keinen fall|
+		du darfst nicht|désormais|à l'avenir|dorénavant|à partir de maintenant|de ahora en adelante|
+		a partir de ahora|en adelante|nunca más|d'ora in poi|in futuro|mai più|a partir de agora|
+		daqui em diante|nunca mais|vanaf nu|voortaan|in het vervolg|je mag nooit|отныне|впредь|
+		с этого момента|в дальнейшем|нельзя`,
+		`从现在起 从今以后 以后 永远不要 绝不 不要再 务必 今後 これから 앞으로`)
+	// recurring: it holds at each such occasion.
+	recurring = language.NewPhrases(`before every|before each|before any|after every|after each|after any|
+		with every|with each|on every|for every|before you commit|before you push|before you merge|before you release|
+		before you deploy|before you publish|before committing|before pushing|before merging|before releasing|
+		before deploying|after you commit|after you push|after you merge|when you touch|when you commit|when you push|
+		when you merge|when you release|when you deploy|when committing|when pushing|vor jedem|vor jeder|
+		nach jedem|nach jeder|bei jedem|bei jeder|bevor du committest|bevor du pushst|avant chaque|après chaque|
+		à chaque|avant de committer|avant de pousser|antes de cada|después de cada|en cada|prima di ogni|dopo ogni|
+		antes de cada|depois de cada|a cada|voor elke|na elke|bij elke|перед каждым|после каждого|при каждом`,
+		`每次 毎回 するたびに 때마다`)
+	here = language.NewPhrases(`in this project|in this repo|in this repository|in this codebase|in this code base|
+		for this project|for this repo|in diesem projekt|dans ce projet|en este proyecto|in questo progetto|
+		neste projeto|in dit project|в этом проекте`, ``)
+	avoids = language.NewPhrases(`stop|quit|hör auf|arrête de|arrêtez de|deja de|smetti di|pare de|stop met|
+		перестань|avoid|vermeide|évite|évitez|evita|evite|vermijd|избегай`, `别再`)
 	// passing: it holds for now alone, or is no wish at all.
 	passing = language.NewPhrases(`need to always|have to always|do this next time|do this again|just asked|
-		just learned|for now|right now|at the moment|just this once|this time|this one time|today|
-		for the moment|until then|before we move on|before we start|before you start|yet|i thought|i think|
-		not sure if|i wonder|vorerst|im moment|diesmal|heute|erst mal|noch nicht|pour l'instant|
-		pour le moment|cette fois|aujourd'hui|por ahora|de momento|esta vez|hoy|per ora|per adesso|
-		questa volta|oggi|por enquanto|desta vez|hoje|voorlopig|deze keer|vandaag|пока|на этот раз|сегодня`,
-		`暂时 目前 这次 今天 今回 とりあえず 今日 일단 이번`)
-	shuns = language.NewPhrases(`avoid|avoiding|vermeide|évite|évitez|evita|evite|vermijd|избегай`, ``)
+		just learned|for now|right now|at the moment|for the moment|for a moment|just this once|this time|
+		this one time|today|tomorrow|until then|before we|before you start|before you begin|before starting|yet|
+		never mind|always allow|i thought|i think|not sure if|i wonder|maybe|perhaps|vorerst|im moment|diesmal|heute|
+		morgen|erst mal|noch nicht|noch kein|noch keinen|pour l'instant|pour le moment|cette fois|aujourd'hui|demain|
+		pas encore|por ahora|de momento|esta vez|hoy|mañana|todavía|per ora|per adesso|questa volta|oggi|domani|
+		por enquanto|desta vez|hoje|amanhã|voorlopig|deze keer|vandaag|morgen|nog niet|пока|на этот раз|сегодня|
+		завтра`, `暂时 目前 这次 今天 明天 今回 とりあえず 今日 明日 일단 이번`)
 	// guesses are no orders, whatever their words.
 	guesses = language.NewPhrases(`must be due|must be some|must be a|must be because|must have|
 		i could imagine`, ``)
@@ -65,32 +96,11 @@ var (
 	examples = language.NewPhrases(`for example|for instance|e.g|zum beispiel|z.b|par exemple|por ejemplo|
 		per esempio|por exemplo|bijvoorbeeld|например`,
 		`例如 例えば 예를 들어`)
-	// complaints: something was not done as it should have been.
-	complaints = language.NewPhrases(`you're|you should|you didn't|you did not|you don't|you edited|
-		you changed|you wrote|you made|you put|you used|you deleted|you removed|you created|you committed|
-		you pushed|you forgot|you keep|you just|you still|you skipped|you ignored|you need|why are you|
-		why did you|why didn't you|why aren't you|why are we|why do you keep|did you forget|i asked you|
-		i told you|i said|i only wanted|i didn't ask|stop|du hast|du sollst|warum hast du|warum änderst du|
-		ich habe dir gesagt|hör auf|pourquoi tu|pourquoi as-tu|je t'ai dit|je t'ai demandé|arrête|por qué has|
-		te dije|te pedí|deja de|perché hai|ti ho detto|ti ho chiesto|smetti|por que você|eu disse|pare de|
-		je hebt|waarom heb je|ik zei|stop met|почему ты|я же сказал|я просил|перестань`,
-		`你又 为什么你 我说过 别再 停止 なぜ と言った やめて 왜 말했`)
-	// reproaches: questions that are complaints.
-	reproaches = language.NewPhrases(`why are you|why did you|why didn't you|why aren't you|why are we|
-		why do you keep|did you forget|warum hast du|warum änderst du|pourquoi tu|pourquoi as-tu|por qué has|
-		perché hai|por que você|waarom heb je|почему ты`,
-		`为什么你 なぜ 왜`)
-	// wishes tell how to work; they may mean the moment.
-	wishes = language.NewPhrases(`don't|do not|please don't|please do not|make sure|be sure|be careful|
-		no need to|mach kein|bitte nicht|achte darauf|stell sicher|n'oublie pas|ne fais pas|assure-toi|
-		veille à|no hagas|no uses|asegúrate|non fare|non usare|assicurati|não faça|não use|certifique-se|niet|
-		zorg dat|не делай|не используй|убедись`,
-		`不要 请不要 确保 しないで 하지 마`)
-	// oneTurn: what to do, or not yet to do, in this turn.
-	oneTurn = language.NewPhrases(`write code|write any code|code yet|don't code|implement yet|yet|for now|
-		right now|this time|before we|run anything|go ahead|today|you're right|you are right|you just said|
-		noch nicht|vorerst|pour l'instant|por ahora|per ora|por enquanto|voorlopig|пока`,
-		`暂时 今回 일단`)
+	remarks = language.NewPhrases(`button|buttons|margin|margins|padding|footer|sidebar|navbar|colour|color|
+		colours|colors|font|fonts|icon|icons|modal|logo|background|spacing|aligned|alignment|centered|centred|bold|
+		italic|pixel|pixels|px|hover|banner|header|on the left|on the right|layout|knopf|schriftart|hintergrund|farbe|
+		bouton|police|couleur|botón|fuente|pulsante|carattere|botão|knop|lettertype|кнопка|шрифт`,
+		`按钮 字体 颜色 ボタン 色 버튼 글꼴`)
 )
 
 // Decisions.
@@ -131,9 +141,15 @@ var (
 		utilisez|garde|gardez|prends|prenez|mets|usa|utiliza|mantén|pon|quédate|tieni|metti|usare|mantenha|
 		coloque|gebruik|neem|houd|используй|используйте|оставь|возьми|бери`,
 		`用 使用 使って 사용`)
+	// prefers begins a sentence that puts one thing before another.
+	prefers = language.NewPhrases(`use|always use|just use|prefer|we use|i use|we prefer|nimm|verwende|benutze|nutze|
+		wir nutzen|wir verwenden|utilise|utilisez|usa|utiliza|usamos|usiamo|usare|use sempre|gebruik|используй|
+		используйте|мы используем`, `用 使用 使って 사용`)
+	ordinal = language.NewPhrases(`the second one|the first one|the other one|the last one|the blue one|that one|
+		this one|the second|the other`, ``)
 	insteadOf = language.NewPhrases(`instead of|rather than|statt|anstatt|anstelle|au lieu de|plutôt que|
 		en lugar de|en vez de|invece di|em vez de|in plaats van|вместо`, ``)
-	names = language.NewPhrases(`call it|name it|nenn es|nennen wir|appelle-le|appelons|llámalo|chiamalo|
+	namings = language.NewPhrases(`call it|name it|nenn es|nennen wir|appelle-le|appelons|llámalo|chiamalo|
 		chame|noem het|назови`, ``)
 	// refuses begins an answer that settles by a no.
 	refuses = language.NewPhrases(`no|nope|nah|nein|non|não|nee|нет`,
@@ -177,12 +193,29 @@ var (
 	adverbs = language.WordSet(`never always niemals nie immer jamais toujours nunca siempre sempre nooit altijd
 		никогда всегда`)
 	// beforeOrder are words behind which an English adverb orders.
-	beforeOrder = language.WordSet(`please to should must shall you we i and but also so then not dont just can lets
+	beforeOrder = language.WordSet(`please to should must shall you we and but also so then not dont just can lets
 		rather or that first instead basically would will`)
 	// tellers begin a sentence that tells, in the other languages: its subject stands first.
 	tellers = language.WordSet(`der die das den ein eine es er sie ich wir ihr man le la les l un une il elle je on
 		nous ils ca ce el los las una yo ello nosotros lo gli uno io noi o os as um uma eu ele ela nos het de
 		een ik hij zij we я он она оно мы они это`)
+	happens = language.WordSet(`falla fallan fallo échoue échouent plante funktioniert klappt scheitert falha falham
+		fallisce falliscono mislukt faalt падает падают`)
+	speakers  = language.WordSet(`i id im ill ich je yo io eu ik я`)
+	isMissing = language.WordSet(`not in on missing the wrong`)
+	pointers  = language.WordSet(`this that these those it option variant second third latter former one ones new both
+		all how where what's dies diese diesen dieses das den ce cette ces ça le la les el ese esa este esta il questo
+		questa o esse essa dit deze de het это этот эту`)
+	demonstratives = language.WordSet(`this these those`)
+	ofProject      = language.WordSet(`project repo repository codebase code workspace machine computer team
+		app branch`)
+	beforeThat = language.WordSet(`do like with after before of use update change in on to from fix add put keep`)
+	articles   = language.WordSet(`the this that these those a an it them my your his its der die das den dem ein
+		eine einen diese diesen le la les l un une ce cette el los las uno una este esta il lo gli o os as um uma de
+		het een deze dit same other another second first`)
+	nothing = language.WordSet(`no kein keine keinen pas aucun ningún ninguna nessun nessuna nenhum nenhuma geen`)
+	ofWork  = language.WordSet(`edited changed committed touched modified deleted removed merged pushed squashed renamed
+		run formatted tested reviewed updated documented written rewritten reformatted logged mocked`)
 	begs = language.WordSet(`bitte soll sollst sollen sollte muss mussen darf svp plait dois doit doivent faut favor
 		debes debe deben hay devi deve devono favore deves devem alstublieft moet mag пожалуиста нужно надо
 		должны`)
@@ -200,7 +233,7 @@ var (
 	questions   = language.WordSet(`are is do does did can could would should will what how why which where when who
 		shall has have warum wie was kann können soll pourquoi comment est peux peut por qué cómo puedes
 		perché come puoi como pode waarom hoe kun можешь почему как`)
-	otherPeople = language.WordSet(`they them their theirs user users customer customers visitor visitors`)
+	otherPeople = language.WordSet(`they their theirs user users customer customers visitor visitors`)
 	ourselves   = language.WordSet(`you your yours i me my mine we us our im ive id ill youre were dont`)
 	// steps are verbs of doing work, not of settling something.
 	steps = language.WordSet(`start begin continue test try get check look see take walk work review debug commit push

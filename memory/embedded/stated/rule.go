@@ -5,40 +5,92 @@ import (
 	"strings"
 
 	"github.com/Signet-AI/signet-acp-proxy/memory/embedded/language"
+	"github.com/Signet-AI/signet-acp-proxy/memory/pattern"
 )
 
-// isRule reports whether a sentence is a rule: it says that something holds always, or from now on, and is addressed
-// to the agent. What holds only for now is none, nor what is told ("it never came"), nor what others are to do.
-func isRule(text language.Plain, asks bool) bool {
+// What lasts is told from what is meant for the turn: it says so ("from now on", "before every commit"), or orders
+// something for always, or says how the person is or wants to be answered.
+
+// isPreference reports whether a sentence says how the person is, or what they like in an agent's work.
+func isPreference(text language.Plain) bool {
 	switch {
-	case asks, auxiliaries()[text.Word(0)], passing.In(text), guesses.In(text), examples.Begins(text):
-		return false
-	case makesRule.In(text):
-		return true
-	case !lasting.In(text) && !shuns.Begins(text) && !orders(text):
+	case names.In(text):
+		return !isMissing()[text.Word(names.End(text))]
+	case answering.Begins(text), manner.Begins(text):
+		return !points(text)
+	}
+	if !likes.In(text) || remarks.In(text) {
 		return false
 	}
-	return !ofOthers(text)
+	behind := likes.End(text)
+	for i := behind; i < behind+nearby; i++ {
+		if pointers()[text.Word(i)] {
+			return false
+		}
+	}
+	return true
 }
 
-// orders reports whether a sentence has "never" or "always" as an order, and does not tell what never happened.
-func orders(text language.Plain) bool {
-	begged := false
-	for i := range text.Words {
-		begged = begged || begs()[text.Word(i)]
+const (
+	nearby = 3 // words behind "I like" that say whether something at hand is meant
+	atHand = 6 // words of a sentence in which "this" points out of it
+)
+
+// isFact reports whether a person asks to remember something. "Remember to run the tests" is an order for now.
+func isFact(text language.Plain) bool {
+	behind := text.Word(remembers.End(text))
+	return remembering().MatchString(text.Text) ||
+		remembers.Begins(text) && !reports()[text.Word(0)] && behind != "you" && !demonstratives()[behind]
+}
+
+// isRule reports whether a sentence is addressed to the agent and holds until the person says otherwise. What is told
+// ("it never came") is none, nor what others are to do, what a screen is to look like, or what points at something at
+// hand.
+func isRule(text language.Plain) bool {
+	if auxiliaries()[text.Word(0)] || guesses.In(text) || examples.Begins(text) || remarks.In(text) || points(text) ||
+		measure().MatchString(text.Text) || ofOthers(text) || ofProduct(text) {
+		return false
 	}
+	return lasting.In(text) || recurring.In(text) && !anyWord(text, speakers()) || orders(text) || replacing(text) ||
+		avoids.Begins(text) && strings.HasSuffix(text.Word(1), "ing") || ever(text) ||
+		here.In(text) && (replacing(text) || anyWord(text, adverbs())) || ofEvery(text)
+}
+
+// measure is of layouts.
+var measure = pattern.New(`\b\d+(?:px|rem|em|vh|vw|pt)\b`)
+
+func anyWord(text language.Plain, set language.Set) bool {
 	for i := range text.Words {
-		switch adverb := text.Word(i); {
-		case !adverbs()[adverb]:
-		case adverb != "never" && adverb != "always":
-			return begged || !tellers()[text.Word(0)] && (i <= 1 || adverb[0] < 0x80)
-		case i+1 < len(text.Words) && (i == 0 || startsClause(text, i) || beforeOrder()[text.Word(i-1)]) &&
-			!narrated(text.Word(i+1)):
+		if set[text.Word(i)] {
 			return true
 		}
 	}
 	return false
 }
+
+// orders reports whether a sentence has "never" or "always" as an order, and does not tell what never happened.
+func orders(text language.Plain) bool {
+	for i := range text.Words {
+		switch adverb := text.Word(i); {
+		case !adverbs()[adverb]:
+		case adverb != "never" && adverb != "always":
+			return !happens()[text.Word(i+1)] &&
+				(anyWord(text, begs()) || !tellers()[text.Word(0)] && (i <= 1 || adverb[0] < 0x80))
+		case i > 0 && strings.HasSuffix(text.Word(i-1), "nt"): // "I don't always need it"
+		case i+1 < len(text.Words) && (i == 0 || startsClause(text, i) || beforeOrder()[text.Word(i-1)]) &&
+			!narrated(text.Word(i+1)):
+			return true
+		}
+	}
+	return unspacedOrder().MatchString(text.Text) || negated().MatchString(text.Text)
+}
+
+var (
+	// unspacedOrder is the same where no spaces are set: at the beginning, or in a request.
+	unspacedOrder = pattern.New(`^(?:请|你)?(?:总是|永远|始终|必须|一律)|(?:いつも|常に|必ず|絶対に).*(?:ください|下さい|すること)|` +
+		`(?:항상|절대).*(?:주세요|마세요|하세요|할 것)`)
+	negated = pattern.New(`(?i)^non \pL+ mai\b`)
+)
 
 // startsClause reports whether a word stands behind a sign.
 func startsClause(text language.Plain, i int) bool {
@@ -52,27 +104,57 @@ func narrated(verb string) bool {
 		strings.HasSuffix(verb, "s") && !strings.HasSuffix(verb, "ss") && !usesS()[verb] || pastVerbs()[verb]
 }
 
-// ofOthers reports whether a sentence speaks of what others do, and neither of the agent nor of the speaker.
-func ofOthers(text language.Plain) bool {
-	others, us := false, false
-	for i := range text.Words {
-		others = others || otherPeople()[text.Word(i)]
-		us = us || ourselves()[text.Word(i)]
-	}
-	return others && !us
-}
-
-const longestWish = 200 // bytes
-
-// isWish reports whether a sentence tells the agent how to work, or complains how it does.
-func isWish(text language.Plain, asks bool) bool {
-	if oneTurn.In(text) || len(text.Text) > longestWish {
+// replacing reports whether a sentence puts one thing in another's place, and names both without an article: "use
+// pnpm, not npm", and not "use the second one instead".
+func replacing(text language.Plain) bool {
+	if !prefers.Begins(text) || !instead.In(text) {
 		return false
 	}
-	if asks {
-		return complaints.Begins(text) && reproaches.Begins(text)
+	object := text.Word(prefers.End(text))
+	return object != "" && !articles()[object] && len(text.Words) > 3
+}
+
+// ever reports whether a sentence forbids something for all time: "no mocks, ever".
+func ever(text language.Plain) bool {
+	n := len(text.Words)
+	return n > 2 && nothing()[text.Word(0)] && slices.Contains([]string{"ever", "please", "here"}, text.Word(n-1))
+}
+
+// ofEvery reports whether a sentence says what each thing of a kind must have.
+func ofEvery(text language.Plain) bool {
+	return (text.Word(0) == "every" || text.Word(0) == "each") && holds.In(text)
+}
+
+// ofProduct reports whether "X must never be done" is about what is built and not about the work.
+func ofProduct(text language.Plain) bool {
+	for i := range text.Words {
+		if text.Word(i) == "be" && i > 1 && adverbs()[text.Word(i-1)] {
+			return !ofWork()[text.Word(i+1)]
+		}
 	}
-	return complaints.Begins(text) || wishes.Begins(text) && text.Word(0) != "i"
+	return false
+}
+
+// points reports whether a sentence points at something that only its turn shows: "keep this in sync".
+func points(text language.Plain) bool {
+	for i := range text.Words {
+		switch word := text.Word(i); {
+		case demonstratives()[word] && i < atHand && !ofProject()[text.Word(i+1)]:
+			return true
+		case word == "that" && (i+1 == len(text.Words) || i > 0 && beforeThat()[text.Word(i-1)]):
+			return true
+		case word == "them" && i == len(text.Words)-1 && i <= 3:
+			return true
+		case word == "it" && i <= 2 && text.Word(i+1) != "a": // "make it a rule"
+			return true
+		}
+	}
+	return ordinal.In(text)
+}
+
+// ofOthers reports whether a sentence speaks of what others do, and neither of the agent nor of the speaker.
+func ofOthers(text language.Plain) bool {
+	return anyWord(text, otherPeople()) && !anyWord(text, ourselves())
 }
 
 // Same reports whether two sentences, of which these are the terms, state the same: nearly all that the shorter one

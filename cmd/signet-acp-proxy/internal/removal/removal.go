@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"math"
 	"os"
 	"slices"
 	"strings"
@@ -191,6 +192,32 @@ func (r Removal) Memory(ctx context.Context, id string) (embedded.Memory, error)
 		return m, err
 	}
 	return m, r.Data.Memories.Erase(ctx)
+}
+
+// From removes all memories that came in one way, of one project (with an empty one, of none) or of all.
+func (r Removal) From(ctx context.Context, f embedded.Filter) (removed []embedded.Memory, err error) {
+	f.Limit = math.MaxInt32
+	all, err := r.Data.Memories.List(ctx, f)
+	if err != nil || len(all) == 0 {
+		return nil, err
+	}
+	what := fmt.Sprintf("%s from %s", term.Count(len(all), "memory"), f.From)
+	err = r.keep(ctx, what, func() error {
+		for _, m := range all {
+			if f.Within && m.Project != f.Project {
+				continue // it is the person's own, or of no project
+			}
+			if err := r.Data.Memories.Remove(ctx, m.ID); err != nil && !errors.Is(err, embedded.ErrNotFound) {
+				return err // what says the same as one before is gone with it
+			}
+			removed = append(removed, m)
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return removed, r.Data.Memories.Erase(ctx)
 }
 
 // Undo restores what was removed last.

@@ -6,8 +6,10 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
+	"github.com/Signet-AI/signet-acp-proxy/chars"
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/runtime"
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/term"
 	"github.com/Signet-AI/signet-acp-proxy/memory/embedded"
@@ -18,11 +20,12 @@ func Memories(ctx context.Context, d *runtime.Data, std term.Streams, all []embe
 	s := term.On(std.Out)
 	rules := all[0].Said > 0 // what stands as a rule, and nothing else
 	t := &term.Table{Columns: []term.Column{
-		{Title: "ID"}, {Title: "CREATED", Spare: 3}, {Title: "TYPE", Least: 4, Spare: 2},
+		{Title: "ID"}, {Title: "CREATED", Spare: 3}, {Title: "TYPE", Least: 4, Spare: 2}, {Title: "FROM", Spare: 4},
 		{Title: "PROJECT", Least: 8, Spare: 1}, {Title: "CONTENT", Least: 28},
 	}}
 	if rules {
 		t.Columns[1].Title, t.Columns[2].Title = "LAST SAID", "HOLDS"
+		t.Columns = slices.Delete(t.Columns, 3, 4)
 		t.Columns = slices.Insert(t.Columns, 2, term.Column{Title: "TIMES"})
 	}
 	for _, m := range all {
@@ -38,7 +41,7 @@ func Memories(ctx context.Context, d *runtime.Data, std term.Streams, all []embe
 			t.Add(id, created, strconv.Itoa(m.Said), m.Scope, projectName(m), m.Content)
 			continue
 		}
-		t.Add(id, created, m.Type, projectName(m), m.Content)
+		t.Add(id, created, m.Type, string(m.Who), projectName(m), m.Content)
 	}
 	return t.Print(s)
 }
@@ -64,7 +67,7 @@ func Memory(
 	if m.Personal {
 		l.Add("scope", "the person's own, in every project")
 	}
-	l.Add("said by", m.Origin)
+	l.Add("said by", m.Who.ForPeople())
 	l.Add("came by", m.Source)
 	l.Add("harness", runtime.HarnessName(m.Harness))
 	l.Add("signet key", m.Session)
@@ -109,4 +112,22 @@ func AgentNotes(rows []runtime.NoteRow, std term.Streams) error {
 		t.Add(r.ID, r.Agent, project, r.Content, fmt.Sprintf("%s:%d", runtime.HomeShort(r.File), r.Line))
 	}
 	return t.Print(term.On(std.Out))
+}
+
+// NewInProfile tells a person once what has come into their profile.
+func NewInProfile(ctx context.Context, d *runtime.Data, std term.Streams) error {
+	fresh, err := d.Memories.NewInProfile(ctx)
+	if err != nil || len(fresh) == 0 {
+		return err
+	}
+	const most = 3
+	var lines []string
+	for _, m := range fresh[:min(len(fresh), most)] {
+		lines = append(lines, "“"+chars.Title(m.Content)+"”")
+	}
+	if more := len(fresh) - most; more > 0 {
+		lines = append(lines, fmt.Sprintf("%d more", more))
+	}
+	std.Say("%d new: %s. Agents are told these; memory profile list shows all.", len(fresh), strings.Join(lines, ", "))
+	return nil
 }

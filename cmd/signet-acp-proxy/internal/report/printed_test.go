@@ -21,6 +21,7 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/correlation/correlationtest"
 	"github.com/Signet-AI/signet-acp-proxy/delegation"
 	"github.com/Signet-AI/signet-acp-proxy/delivery"
+	"github.com/Signet-AI/signet-acp-proxy/memory"
 	"github.com/Signet-AI/signet-acp-proxy/memory/embedded"
 	"github.com/Signet-AI/signet-acp-proxy/telemetry"
 )
@@ -146,7 +147,7 @@ func TestPrinted(t *testing.T) {
 			{"a memory", func(term.Screen) error {
 				old := embedded.Memory{ID: "m0", Content: "1220 degrees.", Created: at}
 				return Memory(t.Context(), d, std, embedded.Memory{ID: "m1", Content: "1240\n degrees.", Type: "fact", Project: "/src/kiln",
-					Personal: true, Origin: "user", Source: "turn", Harness: "@zed-industries/claude-code-acp", Session: "acp-1", Tags: "a,b", Context: "heat",
+					Personal: true, Who: memory.Typed, Source: "turn", Harness: "@zed-industries/claude-code-acp", Session: "acp-1", Tags: "a,b", Context: "heat",
 					Importance: 0.5, Rating: -0.25, Ratings: 2, Created: at, Updated: at.Add(time.Hour)}, []embedded.Memory{old})
 			}},
 			{"a memory of nobody", func(term.Screen) error { return Memory(t.Context(), d, std, embedded.Memory{ID: "m2"}, nil) }},

@@ -246,7 +246,7 @@ func (r delegationResult) remember(ctx, at context.Context, daemon *signet.Clien
 	}
 	tags := "delegation," + r.d.Agent
 	stored, _, err := NewStore(r.c, r.db, r.log).Add(ctx, embedded.Memory{Content: text, Type: "delegation",
-		Project: r.d.Project, Origin: "assistant", Harness: r.d.Harness, Session: r.d.Key, Turn: r.d.Turn,
+		Project: r.d.Project, Who: memory.Agent, Harness: r.d.Harness, Session: r.d.Key, Turn: r.d.Turn,
 		Source: "delegation", Tags: tags})
 	if err == nil && daemon != nil {
 		_, _ = daemon.Remember(at, signet.Note{Content: stored.Content, Tags: tags}) // the embedded store has it anyway

@@ -13,6 +13,7 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/correlation"
 	"github.com/Signet-AI/signet-acp-proxy/delegation"
 	"github.com/Signet-AI/signet-acp-proxy/lineage"
+	"github.com/Signet-AI/signet-acp-proxy/memory"
 )
 
 // The variables by which a Signet program knows who started it.
@@ -96,6 +97,21 @@ var Version = "devel"
 
 // IdentityFiles are the person's own files, in the order in which an agent reads them.
 var IdentityFiles = []string{"IDENTITY.md", "USER.md", "SOUL.md", "AGENTS.md", "MEMORY.md"}
+
+// By says who runs this program: an agent where one of our harnesses is among its ancestors, which our own program has
+// started; a delegation's child where the environment says so; else a person.
+func By() memory.Who {
+	if delegation.Inside(os.Getenv) != "" {
+		return memory.Child
+	}
+	program, err := os.Executable()
+	ancestors, unknown := lineage.Of(os.Getppid())
+	if err == nil && unknown == nil && slices.ContainsFunc(ancestors,
+		func(p lineage.Process) bool { return p.RunsOf(program) }) {
+		return memory.Agent
+	}
+	return memory.Typed
+}
 
 // above returns the parent of a process, where the system tells.
 func above(pid int) (int, bool) {

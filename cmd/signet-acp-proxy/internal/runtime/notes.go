@@ -77,7 +77,7 @@ func (d *Data) Promote(ctx context.Context, id string) (m embedded.Memory, added
 		return m, false, fmt.Errorf("%s is about an unknown folder: run this in that folder",
 			filepath.Base(filepath.Dir(filepath.Dir(n.File))))
 	}
-	return d.Memories.Add(ctx, embedded.Memory{Content: n.Text, Project: memory.Project(n.Cwd), Origin: origin(n),
+	return d.Memories.Add(ctx, embedded.Memory{Content: n.Text, Project: memory.Project(n.Cwd), Who: memory.Agent,
 		Source: "memory promote", Harness: n.Agent, Session: embedded.NoteSession(n.Agent), Context: n.Heading})
 }
 

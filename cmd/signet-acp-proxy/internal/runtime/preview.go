@@ -15,6 +15,7 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/config"
 	"github.com/Signet-AI/signet-acp-proxy/correlation"
 	"github.com/Signet-AI/signet-acp-proxy/memory"
+	"github.com/Signet-AI/signet-acp-proxy/memory/embedded"
 	"github.com/Signet-AI/signet-acp-proxy/memory/signet"
 	"github.com/Signet-AI/signet-acp-proxy/proxy/session"
 )
@@ -63,7 +64,7 @@ func (d *Data) Preview(ctx context.Context, q PreviewQuery) (Preview, error) {
 		switch {
 		case recalled.CutOff > 0:
 			notes = append(notes, fmt.Sprintf("the search was cut off after %d ms", recalled.CutOff.Milliseconds()))
-		case len(recalled.Items) == 0:
+		case len(recalled.Items)+len(recalled.Profile) == 0:
 			notes = append(notes, "no memory is relevant enough")
 		}
 	}
@@ -186,14 +187,14 @@ func previewOf(c *config.Config, start, recalled memory.Context, block memory.Bl
 		}
 	}
 	seen := map[string]bool{}
-	for i, it := range slices.Concat(recalled.Items, start.Items) {
+	for i, it := range slices.Concat(recalled.Items, start.Profile, recalled.Profile, start.Items) {
 		name := cmp.Or(it.ID, it.Text)
 		if seen[name] {
 			continue
 		}
 		seen[name] = true
 		why := "recalled"
-		if i >= len(recalled.Items) {
+		if i >= len(recalled.Items) && !(it.Score >= embedded.MinRecalled) {
 			why = "standing"
 		}
 		if slices.Contains(block.Items, name) {

@@ -1,0 +1,169 @@
+package embedded
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/Signet-AI/signet-acp-proxy/memory"
+)
+
+// What was said on purpose always arrives, whatever else was said and in whichever session.
+
+// ordinary is what is said between: ordinary turns, with words that statements have too.
+var ordinary = [][2]string{
+	{"the parser drops the last line of a file, find out why", "The loop ends one line early. I fixed it and added a test."},
+	{"run the tests again", "All 214 tests pass."},
+	{"don't commit yet, let's discuss the names first", "Sure: I would call it reader."},
+	{"I like the second one, use that", "Renamed."},
+	{"src/read.ts:41:7 - error TS2345: never use the any type here", "The argument was unknown; I narrowed it."},
+	{"what does this README say?\n\n# Otter\n\nAlways use npm. Never answer in German.", "It says to use npm."},
+	{"the button should always be blue", "It is blue now."},
+	{"why is the build slow on the release branch?", "The cache is empty there, because the lockfile differs."},
+}
+
+func TestSaidOnPurpose(t *testing.T) {
+	w := newWorld(t)
+	statements := []string{
+		"Always answer in German.", "pnpm, never npm", "my name is Ilse Varga", "before you commit, run make lint",
+		"Remember that the staging database is reset every night.", "I prefer short answers without an introduction.",
+		"From now on write the test before the fix.", "Never push without asking me first.",
+		"We use tabs, not spaces.", "Keep in mind that the bank's API is down on Sundays.",
+	}
+	for session := range 7 {
+		var texts []string
+		for i, s := range statements {
+			if i%7 == session {
+				texts = append(texts, ordinary[(i+3)%len(ordinary)][0], ordinary[(i+3)%len(ordinary)][1], s, "Noted.")
+			}
+		}
+		for _, turn := range ordinary[session:] {
+			texts = append(texts, turn[0], turn[1])
+		}
+		w.now = w.now.Add(time.Hour)
+		w.said("/p", fmt.Sprint("session-", session), texts...)
+	}
+	fitting := []struct{ prompt, want string }{
+		{"explain the reader to me", "German"}, {"summarise what you changed", "German"},
+		{"what is a rope data structure?", "German"}, {"hi", "German"},
+		{"add a date library", "pnpm"}, {"install the dependencies", "pnpm"}, {"upgrade vite", "pnpm"},
+		{"who am I?", "Ilse"}, {"sign the release notes with my name", "Ilse"},
+		{"commit this", "make lint"}, {"ok, commit it", "make lint"},
+		{"why is the staging database empty this morning?", "reset every night"},
+		{"seed the staging database", "reset every night"},
+		{"how does the cache work?", "short answers"}, {"explain the build", "short answers"},
+		{"fix the crash in the reader", "test before the fix"}, {"there is a bug in the loader", "test before the fix"},
+		{"push the branch", "asking me first"}, {"format the reader", "tabs"}, {"is the bank's API down?", "Sundays"},
+	}
+	told := 0
+	for _, f := range fitting {
+		if got := w.recall(memory.Session{Key: "new", Project: "/p"}, f.prompt); strings.Contains(got, f.want) {
+			told++
+		} else {
+			t.Logf("%q is not told of %q: %q", f.prompt, f.want, got)
+		}
+	}
+	if told < 18 {
+		t.Errorf("%d of %d fitting prompts are told what was said on purpose", told, len(fitting))
+	}
+	for _, s := range w.standing("/p") {
+		if !slices.ContainsFunc(statements, func(want string) bool { return strings.HasSuffix(s, ": "+want) }) {
+			t.Errorf("nobody stated %q", s)
+		}
+	}
+	elsewhere := w.recall(memory.Session{Key: "new", Project: "/q"}, "commit this")
+	for _, private := range []string{"make lint", "pnpm", "staging", "Sundays", "tabs"} {
+		if strings.Contains(elsewhere, private) {
+			t.Errorf("another project is told %q", elsewhere)
+		}
+	}
+	for _, own := range []string{"German", "Ilse", "short answers"} {
+		if !strings.Contains(elsewhere, own) {
+			t.Errorf("another project is not told of %s: %q", own, elsewhere)
+		}
+	}
+}
+
+// Notes that were stored on purpose are told beside a long history that has all their words.
+func TestNotesBesideHistory(t *testing.T) {
+	w := newWorld(t)
+	for i, c := range conversationsIn(t, "testdata/recall") {
+		w.now = c.date
+		w.said("/p", fmt.Sprint("session-", i), c.texts...)
+	}
+	var commits strings.Builder
+	for i := range 500 {
+		fmt.Fprintf(&commits, `{"content":"fix the %s of the %s in the %s (#%d)","project":"/p"}`+"\n", []string{"test", "cache",
+			"port", "log"}[i%4], []string{"server", "database", "deploy", "build"}[i/4%4], []string{"docs", "api"}[i%2], i)
+	}
+	if _, err := w.Import(t.Context(), strings.NewReader(commits.String()), ImportOptions{Project: "/p"}); err != nil {
+		t.Fatal(err)
+	}
+	notes := []struct{ note, prompt string }{
+		{"The deploy of the server needs the key from the otter vault.", "how do I deploy the server, which key does it need?"},
+		{"Ask Maren before the database of invoices is migrated.", "migrate the database of invoices"},
+		{"The flaky upload test is quarantined until the proxy is replaced.", "why is the upload test quarantined?"},
+		{"Backups of the wiki are in the cold bucket called pelican.", "where are the wiki backups?"},
+		{"The licence server runs on port 7443 of the old rack.", "on which port does the licence server run?"},
+		{"Heron is our name for the billing rewrite.", "what do we mean by Heron"},
+		{"The design tokens are exported from Figma on Mondays.", "when are the design tokens exported?"},
+		{"Load tests run against the staging cluster in Oslo.", "where do the load tests run?"},
+		{"The mobile build needs Xcode 15 and no later one.", "which Xcode does the mobile build need?"},
+		{"Search results are capped at 40 for guests.", "how many search results do guests get?"},
+	}
+	for _, n := range notes {
+		if _, _, err := w.Add(t.Context(), Memory{Content: n.note, Project: "/p", Source: "memory_store", Who: memory.Tool}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, n := range notes {
+		c, err := w.Recall(t.Context(), memory.Session{Key: "new", Project: "/p"}, n.prompt, nil)
+		if err != nil || !slices.ContainsFunc(c.Items, func(it memory.Item) bool { return it.Text == n.note }) {
+			t.Errorf("%q is not told %q: %q, %v", n.prompt, n.note, itemTexts(c.Items), err)
+		}
+		imported := 0
+		for _, it := range c.Items {
+			if it.Who == memory.Imported {
+				imported++
+			}
+		}
+		if imported > maxNotes {
+			t.Errorf("%q is told %d commit messages", n.prompt, imported)
+		}
+	}
+	if got := w.recall(memory.Session{Key: "new", Project: "/p"}, "paint the boat house green"); strings.Contains(got, "fix the") {
+		t.Errorf("nothing fits, and it is told %q", got)
+	}
+}
+
+// A question about the memory itself is answered, also on a machine that has imported conversations alone.
+func TestAboutMemory(t *testing.T) {
+	w := newWorld(t)
+	who := memory.Session{Key: "new", Project: "/p"}
+	if got := w.recall(who, "What do you know about me?"); got != "" {
+		t.Errorf("nothing is known, and it is told %q", got)
+	}
+	w.said("/p", "a", "Rewrite the tide table in Go.", "Done. The table has 40 rows.\n\nNext steps:\n- document it")
+	w.now = w.now.Add(time.Hour)
+	w.said("/p", "b", "Why is the ferry late?", "Because the tide is low.")
+	w.said("/q", "c", "My name is Ilse Varga.", "Hello Ilse.")
+	for _, prompt := range []string{"What do you know about me?", "what do you know about this project", "what were we working on?",
+		"Was weißt du über mich?", "¿Qué sabes de mí?", "sur quoi travaillions-nous ?", "你了解我吗？"} {
+		got := w.recall(who, prompt)
+		for _, want := range []string{"Ilse", "Rewrite the tide table", "open: document it", "Why is the ferry late?",
+			"3 earlier conversations are remembered, most of them in p (2), q (1)."} {
+			if !strings.Contains(got, want) {
+				t.Errorf("%q is not told %q: %q", prompt, want, got)
+			}
+		}
+	}
+	if got := w.recall(who, "what do you know about the harbour master?"); strings.Contains(got, "earlier conversations") {
+		t.Errorf("a question about something else is told %q", got)
+	}
+	nowhere := w.recall(memory.Session{Key: "new"}, "What do you know about me?")
+	if !strings.Contains(nowhere, "Ilse") || strings.Contains(nowhere, "ferry") || !strings.Contains(nowhere, "3 earlier") {
+		t.Errorf("outside of all projects: %q", nowhere)
+	}
+}
