@@ -22,9 +22,10 @@ type child struct {
 	mu       sync.Mutex // guards what follows
 	policy   policy
 	message  answerText
-	before   string // the last message that has ended: the one after a tool call may stay empty
-	id       string // of the message
-	named    bool   // before has an id: a message without one is then a notice, not an answer
+	said     []string // the last messages of turns before this one
+	before   string   // the last message that has ended: the one after a tool call may stay empty
+	id       string   // of the message
+	named    bool     // before has an id: a message without one is then a notice, not an answer
 	tools    map[string]bool
 	title    string // of the tool used last
 	usage    Usage
@@ -76,7 +77,7 @@ func (c *child) toolLocked(call acpclient.ToolCall) {
 		c.endMessageLocked()
 		c.title = nameOf(call)
 	}
-	c.usage.Turns = 1 + len(c.tools)
+	c.usage.Turns = 1 + len(c.said) + len(c.tools)
 }
 
 // tokensLocked notes how many tokens are reported, nil for none: the most that were counts.
@@ -103,6 +104,16 @@ func (c *child) taskSent() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.message, c.before, c.named, c.replays = answerText{}, "", false, false
+}
+
+// nextTurn is called before the child is told something else.
+func (c *child) nextTurn() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.endMessageLocked()
+	c.said = append(c.said, strings.TrimSpace(c.before))
+	c.before, c.named = "", false
+	c.usage.Turns = 1 + len(c.said) + len(c.tools)
 }
 
 // reopening is called before its session is opened again.
@@ -185,12 +196,24 @@ func (c *child) progress() string {
 	return chars.Cut(fmt.Sprintf("%d tool calls, the last: %s", len(c.tools), c.title), 200)
 }
 
-// outcome returns the child's answer, its usage and what it was refused.
+// lastLine returns the last whole line that the child has said.
+func (c *child) lastLine() string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	text := strings.TrimSpace(c.message.String())
+	if text == "" {
+		text = strings.TrimSpace(c.before)
+	}
+	return chars.Cut(strings.TrimSpace(text[strings.LastIndexByte(text, '\n')+1:]), 200)
+}
+
+// outcome returns the child's answer, of each turn the last message, its usage and what it was refused.
 func (c *child) outcome() (answer string, u Usage, refused []string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.endMessageLocked()
-	return strings.TrimSpace(c.before), c.usedLocked(), c.policy.refused
+	answer = strings.TrimSpace(strings.Join(append(c.said, strings.TrimSpace(c.before)), "\n\n"))
+	return answer, c.usedLocked(), c.policy.refused
 }
 
 // An answerText is a text of which, if it is long, only the beginning and the end are kept.

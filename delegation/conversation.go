@@ -53,6 +53,7 @@ func (r *run) converse(cwd, readMode string, inPlace bool) (o Outcome) {
 	}
 	r.child.ended(turn)
 	o.Answer, o.Usage, o.Refused = r.child.outcome()
+	r.untold(context.WithoutCancel(r.ctx), &o)
 	o.Stop = chars.Cut(string(turn.Stop), 40)
 	switch {
 	case err == nil && turn.Stop == acp.StopReasonCancelled:
@@ -65,8 +66,9 @@ func (r *run) converse(cwd, readMode string, inPlace bool) (o Outcome) {
 	return o
 }
 
-// prompt opens a session, sends the task and waits for the end of the turn.
+// prompt opens a session, sends the task and what the child is told beside it, and waits for the end of the last turn.
 func (r *run) prompt(conn *acpclient.Conn, cwd, readMode string, inPlace bool) (t acpclient.Turn, err error) {
+	var words []word
 	opening, cancel := context.WithTimeout(r.ctx, openLimit)
 	defer cancel()
 	agent, err := conn.Initialize(opening, "signet-acp-proxy", r.Version)
@@ -105,12 +107,26 @@ func (r *run) prompt(conn *acpclient.Conn, cwd, readMode string, inPlace bool) (
 		}
 	}()
 	r.child.taskSent()
+	for text := prompt(r.d, r.task, r.Ask); ; text = nextPrompt(words) {
+		if t, err = r.turn(conn, session.ID, text); err != nil || t.Stop != acp.StopReasonEndTurn {
+			return t, err
+		}
+		if words, err = r.Ledger.takeWords(r.ctx, r.d.ID); err != nil || len(words) == 0 {
+			return t, err
+		}
+		r.child.ended(t)
+		r.child.nextTurn()
+	}
+}
+
+// turn sends a prompt and waits for the end of its turn.
+func (r *run) turn(conn *acpclient.Conn, session, text string) (t acpclient.Turn, err error) {
 	answered := make(chan error, 1)
 	asking, giveUp := context.WithCancel(context.WithoutCancel(r.ctx))
 	defer giveUp()
 	guard.Go("delegation", func() {
 		answered <- guard.Try("delegation", func() (err error) {
-			t, err = conn.Prompt(asking, session.ID, prompt(r.d, r.task, r.Ask))
+			t, err = conn.Prompt(asking, session, text)
 			return err
 		})
 	})
@@ -121,12 +137,28 @@ func (r *run) prompt(conn *acpclient.Conn, cwd, readMode string, inPlace bool) (
 	}
 	late := time.AfterFunc(cancelLimit, giveUp)
 	defer late.Stop()
-	conn.Cancel(session.ID)
+	conn.Cancel(session)
 	err = <-answered
 	if err == nil {
 		err = r.ctx.Err()
 	}
 	return t, err
+}
+
+// untold notes what the child was not told before it ended.
+func (r *run) untold(ctx context.Context, o *Outcome) {
+	for {
+		words, err := r.Ledger.takeWords(ctx, r.d.ID)
+		if err != nil {
+			r.Log.Warn().Err(err).Str("delegation", r.d.ID).Msg("looking for what it was not told")
+		}
+		for _, w := range words {
+			o.Refused = append(o.Refused, "it ended before it was told: "+chars.Cut(w.Text, 200))
+		}
+		if len(words) == 0 {
+			return
+		}
+	}
 }
 
 // open opens the child's session: a new one or, in a follow-up, the one that was.

@@ -75,6 +75,7 @@ type Run struct {
 	Folder   string `json:"-"` // with what the child writes or, at the end, with what is handed back
 	Tree     string `json:"-"` // that a follow-up would go on in, "" for none
 	Progress string `json:"progress,omitempty"`
+	Last     string `json:"last,omitempty"` // line that the child has said
 	Usage    Usage  `json:"usage"`
 }
 

@@ -24,6 +24,8 @@ type Row struct {
 	Ended    *time.Time `json:"ended"`
 	Usage    Usage      `json:"usage"`
 	Progress string     `json:"progress,omitempty"` // what the child is doing, until it has ended
+	Last     string     `json:"last,omitempty"`     // line that it has said, until it has ended
+	By       string     `json:"by,omitempty"`       // the caller's agent, "" for a person
 	Stop     string     `json:"stop,omitempty"`     // the stop reason of the child's turn
 	Reason   string     `json:"reason,omitempty"`   // why it ended so, for people
 	Branch   string     `json:"branch,omitempty"`   // with the changes, in the repository git below folder
@@ -43,7 +45,7 @@ type Row struct {
 // Row is the delegation as agents and scripts read it.
 func (d Delegation) Row() Row {
 	r := Row{ID: d.ID, Agent: d.Agent, State: d.State, Mode: d.Mode, Kind: d.Kind, Task: d.Task,
-		Scope: list(scope.Items(d.Scope)), Kept: list(scope.Items(d.Kept)), Session: d.ACPID,
+		Scope: list(scope.Items(d.Scope)), Kept: list(scope.Items(d.Kept)), Session: d.ACPID, By: d.By(),
 		Parent: cmp.Or(d.Inside, d.Key), Depth: d.Depth, Started: d.Created.UTC(), Usage: d.Usage, Stop: d.Stop,
 		Reason: d.Reason, Branch: d.Branch, Paths: list(d.Paths), Refused: list(d.Refused), Verdict: d.Verdict,
 		Note: d.Note, Answer: d.Answer, Check: d.Check, Continues: d.Continues, ContinuedBy: d.ContinuedBy,
@@ -52,7 +54,7 @@ func (d Delegation) Row() Row {
 		ended := d.Ended.UTC()
 		r.Ended = &ended
 	} else {
-		r.Progress = d.Progress
+		r.Progress, r.Last = d.Progress, d.Last
 	}
 	if d.Mode == Edit {
 		r.Folder = d.Folder

@@ -93,7 +93,7 @@ func (r *run) note(ctx context.Context) {
 	r.mu.Lock()
 	s := r.noted
 	r.mu.Unlock()
-	s.Progress = r.child.progress()
+	s.Progress, s.Last = r.child.progress(), r.child.lastLine()
 	r.child.mu.Lock()
 	s.Usage = r.child.usedLocked()
 	r.child.mu.Unlock()

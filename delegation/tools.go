@@ -60,6 +60,9 @@ func Tools(service func(context.Context) (*Service, error), caller func(memory.S
 		tool("delegation_status", true, t.status, "See how a delegation stands.", map[string]any{"id": id}, "id"),
 		tool("delegation_wait", true, t.wait, "Wait for the result of a delegation.", map[string]any{"id": id,
 			"timeout": map[string]any{"type": "number", "description": "seconds; 20 if left out"}}, "id"),
+		tool("delegation_tell", false, t.tell, "Tell a delegation under way something more: it is its agent's next "+
+			"prompt. One that has ended is continued instead (delegate, continues).",
+			map[string]any{"id": id, "text": text("what it is to know or to do")}, "id", "text"),
 		tool("delegation_cancel", false, t.cancel, "End a delegation.", map[string]any{"id": id}, "id"),
 		tool("delegation_diff", true, t.diff, "See what a delegation has changed, as a patch.",
 			map[string]any{"id": id}, "id"),
@@ -133,6 +136,7 @@ type arguments struct {
 	ID      string   `json:"id"`
 	Verdict *float64 `json:"verdict"`
 	Note    string   `json:"note"`
+	Text    string   `json:"text"`
 
 	Continues string `json:"continues"`
 }
@@ -231,6 +235,17 @@ func (t toolbox) cancel(ctx context.Context, who memory.Session, raw json.RawMes
 	}
 	d, err = service.Cancel(ctx, t.caller(who), d.ID)
 	return d.Row(), err
+}
+
+func (t toolbox) tell(ctx context.Context, who memory.Session, raw json.RawMessage) (any, error) {
+	service, a, d, err := t.named(ctx, who, raw)
+	if err == nil {
+		d, err = service.Tell(ctx, t.caller(who), d.ID, a.Text)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return map[string]any{"id": d.ID, "status": "it is told when its turn has ended"}, nil
 }
 
 // maxDiff is how many bytes of a patch an agent is given.

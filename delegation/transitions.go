@@ -48,7 +48,7 @@ func (l *Ledger) noteEvent(ctx context.Context, tx *sql.Tx, id string) error {
 
 // saveProgress saves how far a run is. errTaken: it is not this runner's any more.
 func (l *Ledger) saveProgress(ctx context.Context, id, runner string, r Run) error {
-	r.Progress = clean(r.Progress)
+	r.Progress, r.Last = clean(r.Progress), clean(r.Last)
 	return sqlite.Write(ctx, l.db, "noting how a delegation stands", func(tx *sql.Tx) error {
 		before, err := byID(ctx, tx, id)
 		if err != nil {
@@ -93,7 +93,7 @@ func (l *Ledger) checkStop(ctx context.Context, d Delegation) (cancel string, in
 func (l *Ledger) End(ctx context.Context, id, runner string, o Outcome) error {
 	o.Reason, o.Answer = clean(o.Reason), clean(o.Answer)
 	o.Paths, o.Refused = cleaned(o.Paths), cleaned(o.Refused)
-	o.Progress = ""
+	o.Progress, o.Last = "", ""
 	return l.change(ctx, "ending a delegation", id, errTaken, `UPDATE delegations SET state = ?, folder = ?, tree = ?,
 		work = ?, result = ?, ended = ? WHERE id = ? AND runner = ? AND state = ?`, o.State, o.Folder, o.Tree,
 		column(o.Run), column(o.Result), sqlite.Stamp(l.now()), id, runner, Running)

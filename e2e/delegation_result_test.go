@@ -72,10 +72,20 @@ func TestDelegateProgress(t *testing.T) {
 	if r, err := session.CallTool(impatient, asked("Give up.")); err == nil {
 		t.Fatalf("it did not wait: %+v", r)
 	}
-	if d := result(asked("Give up.")); d.State != "done" || !strings.Contains(d.Answer, "> Give up.") {
+	id := b.delegations()[0].ID
+	result(&mcp.CallToolParams{Name: "delegation_tell", Arguments: map[string]any{"id": id, "text": "And the grebe."}})
+	if d := result(asked("Give up.")); d.State != "done" || !strings.Contains(d.Answer, "> Give up.") ||
+		!strings.Contains(d.Answer, "> And the grebe.") {
 		t.Errorf("%+v", d)
 	}
-	if n := len(b.requests("session/prompt")); n != 2 {
+	if r := b.try(proxyBin, "delegations", "tell", id, "Late."); r.Code != 1 || !strings.Contains(r.Stderr, "it has ended") {
+		t.Errorf("told after its end: exit %d, %s", r.Code, r.Stderr)
+	}
+	if log := b.run(proxyBin, "delegations", "log", id); !strings.Contains(log, "And the grebe.\n") ||
+		strings.Count(log, "delegated to you by") != 2 { // as the agent repeats its prompts
+		t.Errorf("its log:\n%s", log)
+	}
+	if n := len(b.requests("session/prompt")); n != 3 {
 		t.Errorf("%d prompts", n)
 	}
 	mu.Lock()

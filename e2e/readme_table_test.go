@@ -183,7 +183,6 @@ var notRun = map[string]string{
 	"signet-acp-proxy memory backfill --watch":     "goes on until it is left",
 	"signet-acp-proxy memory backfill specstory":   "reads the folders of a project",
 	"signet-acp-proxy memory backfill --project .": "reads the folders of a project",
-	"make redteam":               "takes minutes",
 	"npm exec --":                "names a way to start an agent",
 	"npm exec":                   "names a way to start an agent",
 	"make windows":               "needs Wine",

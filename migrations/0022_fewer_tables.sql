@@ -148,7 +148,8 @@ CREATE TABLE delegations (
 	request   TEXT    NOT NULL,              -- JSON: Caller and Request; the task is without secrets
 	work      TEXT    NOT NULL DEFAULT '{}', -- JSON: Run
 	result    TEXT    NOT NULL DEFAULT '{}', -- JSON: Result
-	question  TEXT    NOT NULL DEFAULT ''    -- JSON: what the child wants to be allowed, with the answer; '': nothing
+	question  TEXT    NOT NULL DEFAULT '',   -- JSON: what the child wants to be allowed, with the answer; '': nothing
+	words     TEXT    NOT NULL DEFAULT '[]'  -- JSON: what the child is still to be told; deaf: nothing any more
 ) STRICT, WITHOUT ROWID;
 INSERT INTO delegations SELECT id, caller, turn, parent, root, depth, key, agent, state, runner, pid, cancel, acp_id,
 	folder, tree, continues, created, started, ended,
@@ -159,7 +160,7 @@ INSERT INTO delegations SELECT id, caller, turn, parent, root, depth, key, agent
 	json_object('stop', stop, 'reason', reason, 'answer', answer, 'branch', branch, 'paths', json(paths),
 		'refused', json(refused), 'verdict', verdict, 'note', note),
 	iif(question = '' OR permitted IS NULL, question,
-		json_set(question, '$.allowed', json(iif(permitted, 'true', 'false'))))
+		json_set(question, '$.allowed', json(iif(permitted, 'true', 'false')))), '[]'
 	FROM delegations_before;
 DROP TABLE delegations_before;
 CREATE UNIQUE INDEX delegations_once ON delegations (caller, key);
@@ -171,13 +172,13 @@ CREATE INDEX delegations_continues ON delegations (continues) WHERE continues <>
 -- Its words go with the turn and the sessions in which they were said. The row stays: who was asked, and how it ended.
 CREATE TRIGGER delegations_turn_gone BEFORE DELETE ON turns BEGIN
 	UPDATE delegations SET request = json_remove(request, '$.task', '$.scope', '$.kept'),
-		work = json_remove(work, '$.progress'), question = '',
+		work = json_remove(work, '$.progress', '$.last'), question = '', words = '[]',
 		result = json_object('stop', result ->> 'stop', 'branch', result ->> 'branch', 'verdict', result ->> 'verdict')
 	WHERE turn = old.id;
 END;
 CREATE TRIGGER delegations_session_gone BEFORE DELETE ON sessions BEGIN
 	UPDATE delegations SET request = json_remove(request, '$.task', '$.scope', '$.kept'),
-		work = json_remove(work, '$.progress'), question = '',
+		work = json_remove(work, '$.progress', '$.last'), question = '', words = '[]',
 		result = json_object('stop', result ->> 'stop', 'branch', result ->> 'branch', 'verdict', result ->> 'verdict')
 	WHERE acp_id = old.acp_id AND acp_id <> '' OR caller IN (SELECT key FROM session_keys WHERE session = old.id);
 	DELETE FROM messages WHERE session IN (SELECT key FROM session_keys WHERE session = old.id);

@@ -55,6 +55,9 @@ func (c *conversations) readDelegations(ctx context.Context, src Source) error {
 		by[d.ID] = d.By()
 		a := newDelegatedTask(d)
 		a.By, a.Child = c.byKey[d.Caller.Key], children[d.ACPID]
+		if a.Working {
+			c.Working = append(c.Working, a)
+		}
 		if a.By != nil {
 			a.By.Asked = append(a.By.Asked, a)
 			if a.Working {

@@ -23,7 +23,7 @@ func TestAsked(t *testing.T) {
 	running := func(id, runner string) {
 		exec(t, src.DB, `INSERT INTO delegations (id, caller, root, depth, key, agent, state, runner, created,
 			started, work, request) VALUES (?1, 'acp-00000003', 'acp-00000003', 1, ?1, 'qwen', 'running', ?2, 1, 1,
-			'{"progress":"2 turns, reads chart.go","usage":{}}', '{"harness":"opencode","mode":"edit","kind":"review",
+			'{"progress":"2 turns, reads chart.go","last":"It has three axes.","usage":{}}', '{"harness":"opencode","mode":"edit","kind":"review",
 			"scope":"the chart","kept":"the log","task":"Draw it."}')`, id, runner)
 	}
 	running("01l1", "runner")
@@ -31,6 +31,10 @@ func TestAsked(t *testing.T) {
 	exec(t, src.DB, `UPDATE turns SET delegation = '01l1' WHERE id = (SELECT max(id) FROM turns)`)
 	exec(t, src.DB, `UPDATE delegations SET work = json_patch(work,
 		'{"usage":{"turns":3,"tokens":1200,"cost":0.25,"currency":"USD"}}') WHERE id = '01l1'`)
+	if text := write(t, src).section("overview"); !strings.Contains(text, "At work") || !strings.Contains(text, "It has three axes.") ||
+		!strings.Contains(text, "qwen for Qwen Code: the chart running") || strings.Contains(text, "lost") {
+		t.Errorf("the overview: %.2000s", text)
+	}
 	text := write(t, src).section("sessions")
 	for _, want := range []string{
 		"Asked by Codex: the tests of package chart done, 40m",

@@ -90,7 +90,8 @@ func (s *session) Tokens() string {
 type conversations struct {
 	Turns, AllTurns, AllSessions int
 
-	Listed []*session // as they are listed
-	byID   map[int64]*session
-	byKey  map[string]*session // by all Signet keys that they have had
+	Listed  []*session       // as they are listed
+	Working []*delegatedTask // what delegated agents do now, the newest first
+	byID    map[int64]*session
+	byKey   map[string]*session // by all Signet keys that they have had
 }

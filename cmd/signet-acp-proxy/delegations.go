@@ -86,16 +86,17 @@ func newDelegations(p program) *cobra.Command {
 	logging := p.aboutDelegation("log ID", "Print the task's conversation.", log)
 	logging.Flags().BoolVar(&follow, "follow", false, "Keep printing until the task ends.")
 	cmd.Flags().BoolVar(&follow, "follow", false, "Keep printing progress until you press Ctrl-C.")
+	cmd.Flags().Lookup("follow").Hidden = true // watch does it for people
 	var applied applying
-	apply := p.aboutDelegation("apply ID", "Put what it has changed into the caller's folder; nothing if it does "+
-		"not fit.", p.applyDelegation(&applied))
+	apply := p.aboutDelegation("apply ID", "Put its changes into the caller's folder, if they fit.",
+		p.applyDelegation(&applied))
 	apply.Args = applied.args
 	apply.Long += " What would run or steer programs there (settings of agents and editors, instructions to " +
 		"agents, hooks, CI, new package scripts, links that lead out) is named and held back; the exit code is then 1."
 	apply.Flags().BoolVar(&applied.Steering, "with-settings", false, "Also apply files that were held back.")
-	apply.Flags().BoolVar(&applied.checked, "checked", false, "Only if its last check passed.")
-	apply.Flags().StringArrayVar(&applied.Only, "only", nil, "Only what it has changed at `PATH…`.")
-	checking := p.aboutDelegation("check ID -- COMMAND…", "Run a command in its files and bounds, such as its tests.",
+	apply.Flags().BoolVar(&applied.checked, "checked", false, "Apply only if the last check passed.")
+	apply.Flags().StringArrayVar(&applied.Only, "only", nil, "Apply only the changes at `PATH…`.")
+	checking := p.aboutDelegation("check ID -- COMMAND…", "Run a command on the changes, such as the tests.",
 		p.checkDelegation)
 	checking.Args = cobra.MinimumNArgs(2)
 	forScripts := []*cobra.Command{
@@ -109,10 +110,13 @@ func newDelegations(p program) *cobra.Command {
 	for _, c := range forScripts {
 		cmd.AddCommand(p.forScripts(c))
 	}
+	tell := p.aboutDelegation("tell ID TEXT…", "Send the agent another prompt.",
+		p.tellDelegation)
+	tell.Args = cobra.MinimumNArgs(2)
 	verdict := p.aboutDelegation("verdict ID N [NOTE…]",
 		"Rate the result: N from -1 (harmful) to 1 (helpful).", storeVerdict)
 	verdict.Args = cobra.MinimumNArgs(2)
-	cmd.AddCommand(verdict,
+	cmd.AddCommand(verdict, tell, p.newWatch(),
 		p.aboutDelegation("diff ID", "Print the changes as a patch for git apply.", p.printPatch))
 	return p.forScripts(cmd)
 }
@@ -308,6 +312,35 @@ func (p program) followDelegations(ctx context.Context, d *runtime.Data) error {
 		}
 		return false, nil
 	})
+}
+
+func (p program) tellDelegation(ctx context.Context, _ *runtime.Data, a runtime.Asked, words []string) error {
+	err := a.Tell(ctx, strings.Join(words, " "))
+	if err == nil {
+		p.std.Say("%s is told when its turn has ended", a.Agent)
+	}
+	return err
+}
+
+// newWatch makes the command that shows who works.
+func (p program) newWatch() *cobra.Command {
+	return &cobra.Command{
+		Use: "watch", Short: "Show what all agents do, until you press Ctrl-C.", Args: cobra.NoArgs,
+		RunE: p.onData(func(ctx context.Context, d *runtime.Data, _ []string) error {
+			ctx, stop := untilTold(ctx)
+			defer stop()
+			if !term.IsPerson(p.std.Out) {
+				return p.followDelegations(ctx, d)
+			}
+			return every(ctx, func() (bool, error) {
+				all, err := d.Delegations(ctx)
+				if err != nil {
+					return false, err
+				}
+				return false, report.AtWork(all, time.Now(), term.On(p.std.Out))
+			})
+		}),
+	}
 }
 
 func storeVerdict(ctx context.Context, _ *runtime.Data, a runtime.Asked, more []string) error {

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -43,6 +44,35 @@ func Delegations(all []delegation.Row, s term.Screen) error {
 			string(d.Mode), note)
 	}
 	return t.Print(s)
+}
+
+// clear has a terminal forget what it shows.
+const clear = "\x1b[H\x1b[2J"
+
+// AtWork shows on a terminal what is being worked on, in place of what it showed before.
+func AtWork(all []delegation.Row, now time.Time, s term.Screen) error {
+	t := &term.Table{Columns: []term.Column{
+		{Title: "DELEGATION", Spare: 1}, {Title: "AGENT"}, {Title: "FOR", Spare: 2}, {Title: "TIME"},
+		{Title: "TOKENS", Spare: 3}, {Title: "DOES", Least: 16}, {Title: "SAYS", Least: 16, Spare: 4},
+	}}
+	n := 0
+	for _, d := range all {
+		if d.State.Ended() {
+			continue
+		}
+		n++
+		tokens := "–"
+		if d.Usage.Tokens != nil {
+			tokens = fmt.Sprint(*d.Usage.Tokens)
+		}
+		took := now.Sub(d.Started).Truncate(time.Second)
+		t.Add(d.ID[max(0, len(d.ID)-8):], d.Agent, cmp.Or(d.By, "you"), took.String(), tokens, d.Progress, d.Last)
+	}
+	if _, err := fmt.Fprint(s.W, clear); err != nil || n > 0 {
+		return cmp.Or(err, t.Print(s))
+	}
+	_, err := fmt.Fprintln(s.W, "No agent is at work. Ctrl-C leaves.")
+	return err
 }
 
 // Doing prints in a line what a delegation does now, and what it has used.

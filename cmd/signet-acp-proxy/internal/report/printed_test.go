@@ -108,6 +108,10 @@ func TestPrinted(t *testing.T) {
 			{"delegations", func(s term.Screen) error { return Delegations([]delegation.Row{asked, working}, s) }},
 			{"a delegation that is done", func(s term.Screen) error { return Doing(asked, s) }},
 			{"a delegation that goes on", func(s term.Screen) error { return Doing(working, s) }},
+			{"at work", func(s term.Screen) error {
+				return AtWork([]delegation.Row{asked, working}, working.Started.Add(90*time.Second), s)
+			}},
+			{"nobody at work", func(s term.Screen) error { return AtWork([]delegation.Row{asked}, at, s) }},
 			{"a delegation", func(s term.Screen) error {
 				Delegation(runtime.ShownDelegation{Row: asked, DiffStat: " a.go | 2 +-", Applied: true}, s)
 				return nil

@@ -89,6 +89,12 @@ func (a Asked) Await(ctx context.Context, limit time.Duration, progress func(lin
 // errChild: its caller takes back what a child has made, and so what the child had made.
 var errChild = errors.New("a delegated agent checks, applies and discards nothing: its caller does")
 
+// Tell has its agent told something.
+func (a Asked) Tell(ctx context.Context, text string) error {
+	_, err := a.Service.Tell(ctx, a.caller, a.ID, text)
+	return err
+}
+
 // Check runs a command in its tree and bounds, and stores how that ended.
 func (a Asked) Check(ctx context.Context, d *Data, command string) (delegation.Check, error) {
 	if a.caller.Inside != "" {
