@@ -14,7 +14,7 @@
 //	err = process.End(ctx, "eof")
 //
 // Two processes may hold one session at once, so every change of state is a compare-and-set. A process is alive as long
-// as it holds an OS file lock; the claims and leases of a dead one are free at once, without any clock.
+// as it holds an OS file lock; the claims of a dead one are free at once, without any clock.
 //
 // Every method returns by its context's deadline, also while another process holds the database. Methods may be called
 // from several goroutines.

@@ -46,7 +46,7 @@ type Process struct {
 	err   error
 }
 
-// ID is the process's id in claims, turns and leases.
+// ID is the process's id in claims and turns.
 func (p *Process) ID() string { return p.id }
 
 // Register takes the process's lock and writes its row. The caller calls End.

@@ -35,16 +35,16 @@ func TestPanics(t *testing.T) {
 		"reading down":           {lost: 2},
 		"editing up":             {bare: true, lost: 2},
 		"editing down":           {bare: true, lost: 2},
-		"opening":                {bare: true}, // the words wait in the event file
-		"look-up":                {bare: true},
+		"opening":                {}, // the words wait in the spill file, and identity needs no database
+		"look-up":                {},
 		"fetch":                  {},
 		"identity":               {bare: true},
 		"recall":                 {},
-		"held prompt":            {bare: true},
-		"claim":                  {bare: true, state: "armed"}, // it was granted, and is taken back
+		"held prompt":            {},
+		"claim":                  {state: "done"}, // it was granted, and the identity takes its place
 		"prompt's words":         {lost: 2},
 		"recorder":               {lost: 2},
-		"writer":                 {bare: true, lost: 2, hold: "1s"}, // a claim waits for what was written
+		"writer":                 {lost: 2, hold: "1s"}, // a claim waits for what was written
 		"folding assistant_said": {lost: 2},
 		"folding turn_ended":     {},
 		"reading a turn":         {},

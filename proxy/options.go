@@ -31,8 +31,8 @@ type Client struct {
 	Stderr io.Writer // for people; a Write must not wait for them
 }
 
-// Events is the file in which everything is recorded at once, and which is folded into the ledger when that is
-// possible; *eventlog.Log is one, and documents the methods.
+// Events is how everything is recorded, as rows at once or in a spill file; *eventlog.Log is one, and documents the
+// methods.
 type Events interface {
 	Process() string
 	Append(...correlation.Event) // never waits
