@@ -41,7 +41,7 @@ func Tools(service func(context.Context) (*Service, error), caller func(memory.S
 			"what it answers for and what you keep doing yourself: who keeps nothing is refused. "+
 			"After 20 s it gives an id to wait for.",
 			map[string]any{
-				"task": text("what is to be done, with all that the other must know: it has nothing of this conversation"),
+				"task": text("the task, with all that the other must know: it has nothing of this conversation"),
 				"delegated_scope": text("what the other is responsible for: paths, globs or words, one item a line " +
 					"or between semicolons"),
 				"kept_work": text("what you go on doing yourself, in the same form"),

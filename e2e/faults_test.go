@@ -235,12 +235,12 @@ var faults = []fault{
 		must(f.box, os.Rename(acp, acp+".old"))
 		must(f.box, os.Rename(acp+".copy", acp))
 		f.ask()
-	}, said: `/live was replaced: what is said goes on in the new one`, kept: 3},
+	}, said: `/live was replaced: recording continues in the new one`, kept: 3},
 	{who: "disk", what: "our folder removed", talk: func(f *faulty) {
 		f.ask()
 		must(f.box, os.RemoveAll(filepath.Join(f.Signet, "acp")))
 		f.ask()
-	}, said: `/live was removed: what is said goes on in a new one`, kept: 2},
+	}, said: `/live was removed: recording continues in a new one`, kept: 2},
 	{who: "disk", what: "our folder mounted read-only", bare: true, with: readOnly, said: `cannot be written`, kept: -1, doctor: `/acp cannot be written: .*read-only`},
 	{who: "disk", what: "a database that somebody else holds", talk: func(f *faulty) {
 		b := f.box

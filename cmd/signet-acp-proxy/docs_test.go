@@ -4,6 +4,10 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -127,7 +131,33 @@ func TestDocsNameWhatThereIs(t *testing.T) {
 	}
 }
 
-// Neither a page nor a help text has one of the words that CONTRIBUTING.md rules out.
+// messages are the texts of this command's code: what has a blank and is no name of an error's context or a test's.
+func messages(t *testing.T) map[string]string {
+	all := map[string]string{}
+	err := filepath.WalkDir(".", func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
+			return err
+		}
+		files := token.NewFileSet()
+		file, err := parser.ParseFile(files, path, nil, 0)
+		if err != nil {
+			return err
+		}
+		ast.Inspect(file, func(n ast.Node) bool {
+			if literal, ok := n.(*ast.BasicLit); ok && literal.Kind == token.STRING {
+				all[files.Position(n.Pos()).String()] = literal.Value
+			}
+			return true
+		})
+		return nil
+	})
+	if err != nil || len(all) < 1000 {
+		t.Fatalf("%d texts, %v", len(all), err)
+	}
+	return all
+}
+
+// Neither a page, a help text nor a message has one of the words that CONTRIBUTING.md rules out.
 func TestPlainWords(t *testing.T) {
 	guide, err := os.ReadFile("../../CONTRIBUTING.md")
 	if err != nil {
@@ -159,6 +189,9 @@ func TestPlainWords(t *testing.T) {
 			t.Fatal(err)
 		}
 		look(page, string(text))
+	}
+	for where, text := range messages(t) {
+		look(where, text)
 	}
 	for _, s := range append(config.SettingsOf(&config.Config{}), config.SettingsOf(&config.AgentConfig{})...) {
 		look(s.Name, s.Help)

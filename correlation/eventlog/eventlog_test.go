@@ -139,7 +139,7 @@ func TestLeftAlone(t *testing.T) {
 		t.Errorf("%+v, files: %q", did, b.files())
 	}
 	alone := fmt.Sprint(must(LeftAlone(b.dir))(t))
-	for why, files := range map[string]int{"written by a newer version": 1, "owned by somebody else": left - 3,
+	for why, files := range map[string]int{"written by a newer version": 1, "owned by another user": left - 3,
 		"no file of events": 2} {
 		if strings.Count(alone, why) != files {
 			t.Errorf("left alone, not %d times %q: %v", files, why, alone)

@@ -79,7 +79,7 @@ func filesIn(dir string) ([]file, error) {
 // Why a file is left alone.
 var (
 	errNewer    = errors.New("written by a newer version")
-	errForeign  = errors.New("owned by somebody else")
+	errForeign  = errors.New("owned by another user")
 	errNoHeader = errors.New("no file of events")
 )
 

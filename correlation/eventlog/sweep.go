@@ -107,7 +107,7 @@ func FoldAll(ctx context.Context, store *correlation.Store, log zerolog.Logger, 
 	}
 	log.Warn().Err(err).Msg("what was said last may be missing")
 	if tell != nil && !passes(err) {
-		tell(fmt.Sprintf("what was said last is missing here, and waits in a file: %v", err))
+		tell(fmt.Sprintf("the last turns are missing here, and wait in a file: %v", err))
 	}
 }
 
@@ -177,7 +177,7 @@ func (s Sweep) leaveAlone(f file, why error) {
 	}
 	s.Log.Warn().Err(why).Str("file", f.path).Msg("a file of events is left alone")
 	if s.Tell != nil {
-		s.Tell(fmt.Sprintf("what was said in another process is not stored: %s is %v", f.path, why))
+		s.Tell(fmt.Sprintf("turns of another process are not stored: %s is %v", f.path, why))
 	}
 }
 

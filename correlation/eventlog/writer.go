@@ -213,9 +213,9 @@ func (w *writer) follow() {
 		}
 		return
 	}
-	happened := "was removed: what is said goes on in a new one, with what was said here last"
+	happened := "was removed: recording continues in a new one, with the last turns"
 	if _, err := os.Stat(w.lock.Path()); err == nil {
-		happened = "was replaced: what is said goes on in the new one, with all that was said here since"
+		happened = "was replaced: recording continues in the new one, with all turns since"
 	}
 	lock, err := correlation.TakeLock(w.o.Dir, w.o.Process.ID) // makes the folder, too
 	if err != nil {

@@ -190,8 +190,8 @@ func (f format) visitFile(ctx context.Context, p Place, path string, visit Visit
 	case err != nil:
 		visit.Skip(Skip{path, "it cannot be read: " + reason(err)})
 	case n == 0:
-		visit.Skip(Skip{path, "nobody has said anything in it, " +
-			"or it is written in a way that is not known here"})
+		visit.Skip(Skip{path, "it has no conversation, " +
+			"or an unknown format"})
 	}
 	return nil
 }

@@ -147,8 +147,8 @@ func TestOddFiles(t *testing.T) {
 		why   string
 	}{
 		"half a line":    {line("user", "one") + line("assistant", "1") + `{"type":"user","mess`, []string{"one"}, ""},
-		"a newer format": {`{"v":9,"kind":"utterance"}` + "\n", nil, "not known"},
-		"nothing":        {"", nil, "nobody"},
+		"a newer format": {`{"v":9,"kind":"utterance"}` + "\n", nil, "unknown format"},
+		"nothing":        {"", nil, "no conversation"},
 		"no JSON":        {strings.Repeat("\x00\xff binary\n", 100), nil, "100 of its lines are broken"},
 		"half a line between others": {line("user", "one") + `{"type":"assistant","mess` + line("user", "lost with it") +
 			line("user", "two"), []string{"one\n\ntwo"}, "not all of it can be read: one of its lines"},
@@ -312,7 +312,7 @@ func TestOddFolders(t *testing.T) {
 	}
 	for _, s := range skipped {
 		for name, why := range map[string]string{
-			"7.jsonl": "another user", "loop-1": "a link", "empty.jsonl": "nobody",
+			"7.jsonl": "another user", "loop-1": "a link", "empty.jsonl": "no conversation",
 			"8.jsonl": "chmod go-w", "shared": "chmod go-w",
 		} {
 			if filepath.Base(s.File) == name && !strings.Contains(s.Why, why) {

@@ -16,7 +16,7 @@ var retired = map[string]string{
 	"fetch":                "SIGNET_SESSION_START_TIMEOUT, in milliseconds, sets it",
 	"mcp_command":          "agents get our own memory tools",
 	"on_session_end_limit": "the command may run for 5 minutes",
-	"reinject":             "identity goes in again after a compaction, everything after a clear",
+	"reinject":             "identity is inserted again after a compaction, everything after a clear",
 	"sink_unused":          "nothing is judged by whether it was used",
 	"slash_prefixes":       "commands begin with a slash",
 	"tool_hint":            "agents.NAME.asks_for_tools decides it",

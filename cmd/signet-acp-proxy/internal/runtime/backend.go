@@ -324,7 +324,7 @@ func (b *backend) others(store *correlation.Store) eventlog.Sweep {
 
 func (b *backend) tookIn(ctx context.Context, err error) {
 	if err != nil && ctx.Err() == nil && !errors.Is(err, sqlite.ErrBusy) { // there will be quieter moments
-		b.log.warn(err).Msg("taking in what was said just now")
+		b.log.warn(err).Msg("taking in new turns")
 	}
 }
 
