@@ -25,6 +25,7 @@ type Said struct {
 	Learned          bool
 	ByAgent          bool // an agent has said what User says, to one that works for it
 
+	Items  []string // that its session was told before it ended
 	Blocks []string // that its agent was given before it had answered, so that the answer may repeat them
 	ended  int64    // 0: it goes on
 }
@@ -54,6 +55,7 @@ func saidWith(ctx context.Context, q sqlite.Querier, query string, args ...any) 
 		for _, b := range given[t.Session] {
 			if t.ended == 0 || b.at <= t.ended {
 				t.Blocks = append(t.Blocks, b.text)
+				t.Items = append(t.Items, b.items...)
 			}
 		}
 	}
@@ -64,20 +66,26 @@ func saidWith(ctx context.Context, q sqlite.Querier, query string, args ...any) 
 }
 
 type givenBlock struct {
-	at   int64 // unix milliseconds
-	text string
+	at    int64 // unix milliseconds
+	text  string
+	items []string // none of a session that it was forked from, or of a block that was refused
 }
 
 // blocksOf returns what the agent of a session was given in it, and before it was forked, in order.
 func blocksOf(ctx context.Context, q sqlite.Querier, session int64) ([]givenBlock, error) {
 	return sqlite.Collect(ctx, q, func(row sqlite.Row) (b givenBlock, err error) {
-		return b, row.Scan(&b.at, &b.text)
+		var items []byte
+		if err := row.Scan(&b.at, &b.text, &items); err != nil {
+			return b, err
+		}
+		return b, json.Unmarshal(items, &b.items)
 	}, `WITH RECURSIVE past (id, until) AS (
-		VALUES (?, 9223372036854775807) UNION
+		VALUES (?1, 9223372036854775807) UNION
 		SELECT c.fork_of, min(p.until, c.started) FROM past p JOIN sessions c ON c.id = p.id
 			WHERE c.fork_of IS NOT NULL)
-		SELECT i.at, i.text FROM injections i JOIN past p ON p.id = i.session WHERE i.at <= p.until ORDER BY i.id`,
-		session)
+		SELECT i.at, i.text, iif(i.session = ?1 AND i.outcome <> ?2, i.items, '[]')
+			FROM injections i JOIN past p ON p.id = i.session WHERE i.at <= p.until ORDER BY i.id`,
+		session, WasRefused)
 }
 
 // Unlearned returns at most so many turns that have ended and were not learned from since they were last written,

@@ -124,6 +124,11 @@ func compose(session string, start, recall Context, st Style, budget budget) (b 
 	}
 	body.WriteString(profile)
 	body.WriteString(memories)
+	if st.Kind != KindRecall {
+		where, paths := whereSection(recall.Where, min(maxWhere, 4*(left-Tokens(body.String()))))
+		body.WriteString(where)
+		names = append(names, paths...)
+	}
 	body.WriteString(start.Continued)
 	if body.Len() == 0 {
 		return Block{}, false

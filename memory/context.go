@@ -23,6 +23,7 @@ type Context struct {
 	Mixed     string        `json:"mixed,omitempty"`   // an older daemon's inject: identity and memories in one
 	Items     []Item        `json:"items,omitempty"`   // recalled notes, best first; untrusted
 	Profile   []Item        `json:"profile,omitempty"` // what the person has stated to last, or pinned
+	Where     []Place       `json:"where,omitempty"`   // files that work on the prompt may touch, best first
 	Fetched   time.Time     `json:"fetched,omitzero"`
 	Took      time.Duration `json:"took,omitempty"` // nanoseconds
 	// KeySpent: the daemon's start of this key is in doubt (ErrKeySpent), and this context came from elsewhere.
@@ -63,7 +64,7 @@ func (c Context) Empty() bool {
 			return false
 		}
 	}
-	return blank(c.Identity) && blank(c.Notes) && blank(c.Mixed) && blank(c.Continued)
+	return len(c.Where) == 0 && blank(c.Identity) && blank(c.Notes) && blank(c.Mixed) && blank(c.Continued)
 }
 
 func blank(s string) bool { return strings.TrimSpace(s) == "" }

@@ -13,10 +13,32 @@ import (
 // ignoreMarker is the file by which a folder, with all below it, opts out of memory.
 const ignoreMarker = ".signet-ignore"
 
-// Project returns the project of a working directory: the root of its git work tree, with symbolic links resolved, or
-// the directory itself where there is none. Home, "/" and what is in a temp folder without a repository belong to none.
-// When somebody keeps their home in git, not everything below it is one project.
+// Project returns the project of a working directory: its Top, or for a linked worktree that of the repository's main
+// one, so that all worktrees of a repository are one project.
 func Project(cwd string) string {
+	top := Top(cwd)
+	if top == "" {
+		return ""
+	}
+	link, _ := os.ReadFile(filepath.Join(top, ".git")) // a file in a linked worktree, and in a submodule
+	folder, isLink := strings.CutPrefix(strings.TrimSpace(string(link)), "gitdir: ")
+	if isLink && !filepath.IsAbs(folder) {
+		folder = filepath.Join(top, folder)
+	}
+	worktrees, git := filepath.Split(filepath.Dir(folder))
+	common := filepath.Clean(worktrees)
+	if isLink && git == "worktrees" && filepath.Base(common) == ".git" {
+		if info, err := os.Stat(filepath.Dir(common)); err == nil && info.IsDir() {
+			return resolved(filepath.Dir(common))
+		}
+	}
+	return top
+}
+
+// Top returns the root of the git work tree that a working directory is in, with symbolic links resolved, or the
+// directory itself where there is none. Home, "/" and what is in a temp folder without a repository have none. When
+// somebody keeps their home in git, not everything below it is one project.
+func Top(cwd string) string {
 	cwd = resolved(cwd)
 	project := ""
 	for dir := range ancestors(cwd) {
@@ -38,21 +60,27 @@ func Project(cwd string) string {
 // number of folders.
 func OptedOut(cwd string, exclude []string) bool { return OptedOutBy(cwd, exclude) != "" }
 
-// OptedOutBy returns the file or the glob for which memory leaves cwd alone, "" for none.
+// OptedOutBy returns the file or the glob for which memory leaves cwd alone, "" for none. A worktree has opted out with
+// its repository.
 func OptedOutBy(cwd string, exclude []string) string {
-	dir := resolved(cwd)
-	home := home()
-	for d := range ancestors(dir) {
-		marker := filepath.Join(d, ignoreMarker)
-		if _, err := os.Lstat(marker); err == nil {
-			return marker
-		}
-		if d == home {
-			break
+	dir, home := resolved(cwd), home()
+	dirs := []string{dir}
+	if main := Project(cwd); main != "" && main != Top(cwd) {
+		dirs = append(dirs, main)
+	}
+	for _, start := range dirs {
+		for d := range ancestors(start) {
+			marker := filepath.Join(d, ignoreMarker)
+			if _, err := os.Lstat(marker); err == nil {
+				return marker
+			}
+			if d == home {
+				break
+			}
 		}
 	}
 	for _, glob := range exclude {
-		for _, dir := range []string{dir, filepath.Clean(cwd)} {
+		for _, dir := range append(dirs, filepath.Clean(cwd)) {
 			if excluded(dir, glob) {
 				return glob
 			}

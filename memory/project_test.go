@@ -64,6 +64,23 @@ func TestProject(t *testing.T) {
 			t.Errorf("Project(%s) = %q, want %q", c.cwd, got, want)
 		}
 	}
+	for folder, want := range map[string]string{
+		filepath.Join(root, "home/src/acme/.git/worktrees/w"): "home/src/acme",
+		"../../home/src/acme/.git/worktrees/w":                "home/src/acme",
+		filepath.Join(root, "gone/.git/worktrees/w"):          "plain/w",
+		filepath.Join(root, "home/src/acme/.git/modules/w"):   "plain/w",
+		filepath.Join(root, "bare.git/worktrees/w"):           "plain/w",
+	} {
+		write(t, filepath.Join(root, "plain/w/.git"), "gitdir: "+folder+"\n")
+		if got := Project(filepath.Join(root, "plain/w/deep")); got != filepath.Join(root, want) {
+			t.Errorf("the project of a worktree of %s is %q", folder, got)
+		}
+	}
+	write(t, filepath.Join(root, "plain/w/.git"), "gitdir: "+filepath.Join(root, "home/src/acme/.git/worktrees/w"))
+	write(t, filepath.Join(root, "home/src/acme/.signet-ignore"), "")
+	if !OptedOut(filepath.Join(root, "plain/w"), nil) {
+		t.Error("a worktree stays though its repository has opted out")
+	}
 	if runtime.GOOS == "windows" { // the paths below are relative there
 		return
 	}
@@ -168,5 +185,15 @@ func TestHome(t *testing.T) {
 		if got != c.want || (err == nil) != (c.want != "") {
 			t.Errorf("%s: %q, %v", c.name, got, err)
 		}
+	}
+}
+
+func write(t *testing.T, path, text string) {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
 	}
 }

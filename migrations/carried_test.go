@@ -157,7 +157,8 @@ func carried(t *testing.T, before, after map[string][]row, db *sql.DB) {
 			t.Errorf("what has become of the rows of %s?", table)
 		case !moved:
 			for _, row := range rows {
-				if !slices.ContainsFunc(now, row.isIn) {
+				learnsAgain := row["kind"] == "backlog" // from the newest turn
+				if !learnsAgain && !slices.ContainsFunc(now, row.isIn) {
 					t.Errorf("%s: %v is not there", table, row)
 				}
 			}

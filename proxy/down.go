@@ -48,7 +48,10 @@ func (d *down) Judge(b []byte, whole bool) wire.Verdict {
 	case "":
 		return d.judgeResponse()
 	case methodUpdate:
-		return d.judgeUpdate()
+		return d.judgeUpdate(d.head.Update)
+	case methodReadFile, methodWriteFile:
+		d.compat.noteRequest(&d.head)
+		return d.judgeUpdate(d.head.Method)
 	}
 	d.compat.noteRequest(&d.head)
 	return wire.Pass
@@ -68,10 +71,10 @@ func (d *down) judgeResponse() wire.Verdict {
 	return v
 }
 
-// judgeUpdate says what becomes of a session/update.
-func (d *down) judgeUpdate() wire.Verdict {
+// judgeUpdate says what becomes of a session/update of a kind, or of a request that is read like one.
+func (d *down) judgeUpdate(kind []byte) wire.Verdict {
 	v := wire.Pass
-	update := watchedUpdates[string(d.head.Update)]
+	update := watchedUpdates[string(kind)]
 	if update.kind == session.Idles && !d.version2() {
 		update.kind = session.Other
 	}

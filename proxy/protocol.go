@@ -14,6 +14,8 @@ const (
 	methodClose         = "session/close"
 	methodDelete        = "session/delete"
 	methodUpdate        = "session/update"
+	methodReadFile      = "fs/read_text_file"
+	methodWriteFile     = "fs/write_text_file"
 	methodCancelRequest = "$/cancel_request"
 	methodSetTitle      = "session/set_title"
 	methodChain         = "proxy/initialize" // a conductor's, in place of initialize, to each proxy of its chain

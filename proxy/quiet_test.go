@@ -236,7 +236,10 @@ func (q *quiet) turn(t testing.TB, blocks, more string, updates ...string) []str
 	t.Helper()
 	q.sends(t, `{"jsonrpc":"2.0","id":1,"method":"session/prompt","params":{"sessionId":"s1","prompt":[`+blocks+`]}}`)
 	for _, u := range updates {
-		q.says(t, update("s1", u))
+		if !strings.HasPrefix(u, `{"jsonrpc"`) {
+			u = update("s1", u)
+		}
+		q.says(t, u)
 	}
 	q.says(t, `{"jsonrpc":"2.0","id":1,"result":{"stopReason":"end_turn"`+more+`}}`)
 	return q.recorded()

@@ -56,8 +56,16 @@ func TestRecorded(t *testing.T) {
 			[]string{"tool: Read main.go read completed /x/main.go", "agent: There it is."}},
 		{"long words of a tool", []string{strings.TrimSuffix(tool(strings.Repeat("é", 5000)), "}") + `,"kind":"` + strings.Repeat("k", 99) + `"}`},
 			"", nil, []string{"tool: " + strings.Repeat("é", maxTitle/2) + " " + strings.Repeat("k", maxToolWord)}},
-		{"many places of a tool", []string{strings.TrimSuffix(tool("t"), "}") + `,"locations":[` + strings.Repeat(`{"path":"/x"},`, 17) + `7]}`},
-			"", nil, []string{"tool: t   " + strings.TrimSpace(strings.Repeat("/x ", 16))}},
+		{"many places of a tool", []string{strings.TrimSuffix(tool("t"), "}") + `,"locations":[` + `{"path":"/1"},{"path":"/1"},{"path":"/2"},{"path":"/3"},{"path":"/4"},` +
+			`{"path":"/5"},{"path":"/6"},{"path":"/7"},{"path":"/8"},{"path":"/9"},{"path":"/10"},{"path":"/11"},{"path":"/12"},` +
+			`{"path":"/13"},{"path":"/14"},{"path":"/15"},{"path":"/16"},{"path":"/17"},7]}`},
+			"", nil, []string{"tool: t   /1 /2 /3 /4 /5 /6 /7 /8 /9 /10 /11 /12 /13 /14 /15 /16"}},
+		{"a diff", []string{strings.TrimSuffix(tool("Edit"), "}") + `,"kind":"edit","content":[{"type":"diff","path":"/x/a.go","newText":"b"}]}`},
+			"", nil, []string{"tool: Edit edit  /x/a.go"}},
+		{"files of the client's", []string{
+			`{"jsonrpc":"2.0","id":7,"method":"fs/read_text_file","params":{"sessionId":"s1","path":"/x/a.go"}}`,
+			`{"jsonrpc":"2.0","id":8,"method":"fs/write_text_file","params":{"sessionId":"s1","path":"/x/b.go","content":"b"}}`,
+		}, "", nil, []string{"tool: Read /x/a.go read completed /x/a.go", "tool: Write /x/b.go edit completed /x/b.go"}},
 		{"a key in a tool's title", []string{tool("curl -H 'X-Key: " + key + "'")}, "", nil, []string{"tool: curl -H 'X-Key: [redacted:anthropic]'"}},
 		{"a key where it is cut", []string{tool(strings.Repeat("x ", maxTitle/2-5) + key)}, "", nil,
 			[]string{"tool: " + strings.Repeat("x ", maxTitle/2-5) + "[redacted:"}},

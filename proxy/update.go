@@ -1,6 +1,8 @@
 package proxy
 
 import (
+	"slices"
+
 	"github.com/Signet-AI/signet-acp-proxy/chars"
 	"github.com/Signet-AI/signet-acp-proxy/correlation"
 	"github.com/Signet-AI/signet-acp-proxy/proxy/frame"
@@ -39,6 +41,9 @@ var watchedUpdates = map[string]struct {
 	updateSessionChunk:   {session.Ours, ""},
 	updateSubagent:       {session.Ours, ""},
 	updateState:          {session.Idles, ""}, // of version 2
+
+	methodReadFile:  {session.Words, methodReadFile}, // requests to the client, which say what the agent does
+	methodWriteFile: {session.Words, methodWriteFile},
 }
 
 // downNeeds says what must be known of a harness's frame, by its method, before it can be judged.
@@ -46,6 +51,8 @@ func downNeeds(method []byte) frame.Need {
 	switch string(method) {
 	case methodUpdate:
 		return frame.NeedSession | frame.NeedUpdate
+	case methodReadFile, methodWriteFile:
+		return frame.NeedSession
 	case "":
 		return frame.NeedID // a response, perhaps to a request that is watched
 	}
@@ -59,6 +66,8 @@ func readUpdate(l tappedUpdate, line []byte) func(*session.Connection) {
 	switch l.kind {
 	case updateTool:
 		return toolCall(l.session, line)
+	case methodReadFile, methodWriteFile:
+		return fileRequest(l, line)
 	case updateCommands:
 		if list, ok := frame.Find(line, "params", "update", "availableCommands"); ok {
 			names := commandNames(line, list)
@@ -101,15 +110,33 @@ func toolCall(s *session.Session, line []byte) func(*session.Connection) {
 		Title: text(2*maxTitle, "title"), // twice what is stored: a secret at this cut lies behind that
 		Kind:  text(maxToolWord, "kind"), Status: text(maxToolWord, "status"),
 	}
-	if places, ok := frame.Find(update, "locations"); ok {
+	for _, list := range []string{"locations", "content"} { // in which a diff has a path
+		places, _ := frame.Find(update, list)
 		for place := range frame.Elements(update, places) {
-			if path, ok := stringAt(place.Of(update), "path"); ok && len(call.Locations) < maxPlaces {
-				call.Locations = append(call.Locations, chars.Cut(path, 2*maxTitle))
+			path, ok := stringAt(place.Of(update), "path")
+			if path = chars.Cut(path, 2*maxTitle); ok && len(call.Locations) < maxPlaces &&
+				!slices.Contains(call.Locations, path) {
+				call.Locations = append(call.Locations, path)
 			}
 		}
 	}
 	name, _ := stringAt(update, "_meta", "claudeCode", "toolName")
 	return func(c *session.Connection) { c.ToolCalled(s, call, name == compactTool) }
+}
+
+// fileRequest reads a request for a file of the client's, which is a tool call though no update may say so.
+func fileRequest(l tappedUpdate, line []byte) func(*session.Connection) {
+	path, ok := stringAt(line, "params", "path")
+	if !ok {
+		return nil
+	}
+	path = chars.Cut(path, 2*maxTitle)
+	call := correlation.ToolCall{Title: "Read " + path, Kind: "read", Status: "completed", Locations: []string{path}}
+	if l.kind == methodWriteFile {
+		call.Title, call.Kind = "Write "+path, "edit"
+	}
+	call.ID = chars.Cut(call.Title, maxID)
+	return func(c *session.Connection) { c.ToolCalled(l.session, call, false) }
 }
 
 // compactTool is the toolName of claude's compaction.

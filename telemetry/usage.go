@@ -11,14 +11,15 @@ import (
 
 // By what usage is summed up.
 const (
-	ByDay     = "day" // of this machine's clock
+	ByDay     = "day"  // of this machine's clock
+	ByWeek    = "week" // likewise, by its Monday
 	ByHarness = "harness"
 	ByProject = "project"
 	BySession = "session"
 )
 
 // Groupings are all of these.
-var Groupings = []string{ByDay, ByHarness, ByProject, BySession}
+var Groupings = []string{ByDay, ByWeek, ByHarness, ByProject, BySession}
 
 // A Sum is what was used on one day, or by one harness, project or session. Its JSON is a promise to scripts: null
 // means that nothing was reported, never zero.
@@ -34,6 +35,14 @@ type Sum struct {
 	MemoryBytes  int64              `json:"memoryBytes"`     // that were inserted
 	Reported     bool               `json:"reported"`        // anything was reported
 	Counted      int                `json:"reportedTurns"`   // turns of which tokens were reported
+	Uses         map[string]Uses    `json:"uses,omitempty"`  // what memory told, by kind: file, words, rule
+}
+
+// Uses is how many items were told, and what became of them as far as that can be seen.
+type Uses struct {
+	Told      int `json:"told"`
+	Used      int `json:"used"`
+	SaidAgain int `json:"saidAgain,omitempty"` // rules
 }
 
 // Usage is all that was used within a Scope, to be summed up in several ways.
@@ -46,6 +55,7 @@ type account struct {
 	turns                []time.Time // when they began
 	inserted             []addition
 	reports              []Report
+	uses                 []correlation.Use
 }
 
 // An addition is one injection.
@@ -86,8 +96,16 @@ func ReadUsage(ctx context.Context, store correlation.Book, scope correlation.Sc
 			a.inserted = append(a.inserted, addition{at, size})
 		})
 	}
+	var uses []correlation.Use
+	if err == nil {
+		uses, err = store.Uses(ctx, scope)
+	}
 	if err != nil {
 		return nil, err
+	}
+	for _, use := range uses {
+		a := u.account(accounts, use.Session)
+		a.uses = append(a.uses, use)
 	}
 	return u, eachReport(ctx, store, scope, func(r Report) {
 		a := u.account(accounts, r.Session)
@@ -154,10 +172,14 @@ func (u *Usage) Sums(by string) []Sum {
 		var whole *tally // for the whole account, unless it is by day
 		of := func(at time.Time) *tally {
 			t := whole
-			if by == ByDay {
+			if by == ByDay || by == ByWeek {
 				const quarter = 15 * 60
 				if t = days[at.Unix()/quarter]; t == nil {
-					t = under(at.Local().Format(time.DateOnly))
+					day := at.Local()
+					if by == ByWeek {
+						day = day.AddDate(0, 0, -(int(day.Weekday())+6)%7)
+					}
+					t = under(day.Format(time.DateOnly))
 					days[at.Unix()/quarter] = t
 				}
 			} else if t == nil {
@@ -179,6 +201,9 @@ func (u *Usage) Sums(by string) []Sum {
 		for _, r := range a.reports {
 			of(r.At).add(r)
 		}
+		for _, use := range a.uses {
+			of(use.At).use(use)
+		}
 	}
 	sums := make([]Sum, 0, len(tallies))
 	for _, t := range tallies {
@@ -198,6 +223,22 @@ func (t *tally) add(r Report) {
 	if r.Cost != nil {
 		t.costs[r.Currency] += *r.Cost
 	}
+}
+
+// use counts an item that was told.
+func (t *tally) use(u correlation.Use) {
+	if t.Uses == nil {
+		t.Uses = map[string]Uses{}
+	}
+	n := t.Uses[u.Kind]
+	n.Told++
+	switch u.State {
+	case correlation.Used:
+		n.Used++
+	case correlation.SaidAgain:
+		n.SaidAgain++
+	}
+	t.Uses[u.Kind] = n
 }
 
 // sum returns the finished sum.

@@ -240,3 +240,39 @@ func TestWords(t *testing.T) {
 		t.Error(got)
 	}
 }
+
+// What became of recalled items is summed up like usage, and said in words.
+func TestUses(t *testing.T) {
+	w := newWorld(t)
+	for _, one := range []struct {
+		session, item, kind string
+		state               int
+		at                  time.Time
+	}{
+		{"a", "file:x", correlation.UseFile, correlation.Used, w.now}, // a Saturday
+		{"a", "file:y", correlation.UseFile, correlation.NotSeen, w.now},
+		{"a", "m", correlation.UseWords, correlation.NotSeen, w.now.AddDate(0, 0, 1)},
+		{"b", "r", correlation.UseRule, correlation.SaidAgain, w.now.AddDate(0, 0, 2)},
+	} {
+		w.exec(`INSERT INTO uses (session, item, kind, state, at) VALUES (?, ?, ?, ?, ?)`, w.session("claude", one.session),
+			one.item, one.kind, one.state, one.at.UnixMilli())
+	}
+	used, err := telemetry.ReadUsage(t.Context(), w.store.Book(), correlation.Scope{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for by, want := range map[string][]string{
+		telemetry.ByHarness: {"claude: 3 recalled, 1 seen to be used (33 %): files 1 of 2, notes 0 of 1; " +
+			"rules: 1 recalled, 1 repeated by the user"},
+		telemetry.ByWeek: {"2026-09-28: 3 recalled, 1 seen to be used (33 %): files 1 of 2, notes 0 of 1",
+			"2026-10-05: rules: 1 recalled, 1 repeated by the user"},
+	} {
+		var got []string
+		for _, s := range used.Sums(by) {
+			got = append(got, s.Key+": "+telemetry.OfUse(s.Uses))
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Error(by, diff)
+		}
+	}
+}

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/Signet-AI/signet-acp-proxy/correlation"
 )
 
 // Price is the cost as text, such as 1.25 USD; "" if none was reported.
@@ -59,4 +61,25 @@ func Figure(n int64) string {
 		text = text[:at] + "," + text[at:]
 	}
 	return text
+}
+
+// OfUse says what became of what memory told, "" for nothing. A use that leaves no trace is not seen.
+func OfUse(all map[string]Uses) string {
+	told, used := 0, 0
+	var kinds []string
+	for _, kind := range []struct{ name, plural string }{{correlation.UseFile, "files"}, {correlation.UseWords, "notes"}} {
+		if n := all[kind.name]; n.Told > 0 {
+			told, used = told+n.Told, used+n.Used
+			kinds = append(kinds, fmt.Sprintf("%s %d of %d", kind.plural, n.Used, n.Told))
+		}
+	}
+	var parts []string
+	if told > 0 {
+		parts = append(parts, fmt.Sprintf("%d recalled, %d seen to be used (%d %%): %s", told, used, 100*used/told,
+			strings.Join(kinds, ", ")))
+	}
+	if n := all[correlation.UseRule]; n.Told > 0 {
+		parts = append(parts, fmt.Sprintf("rules: %d recalled, %d repeated by the user", n.Told, n.SaidAgain))
+	}
+	return strings.Join(parts, "; ")
 }

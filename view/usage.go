@@ -83,6 +83,11 @@ func (p *Page) readUsage(ctx context.Context, src Source) error {
 		u.All = newRow(s)
 	}
 	u.Memory = costOfMemory(p.Cost)
+	for _, s := range used.Sums("") {
+		if words := telemetry.OfUse(s.Uses); words != "" {
+			u.Memory += " " + words + "."
+		}
+	}
 	p.Usage = u
 	return nil
 }

@@ -23,8 +23,8 @@ import (
 // newMemory makes the commands about the embedded store's memories. A daemon has commands of its own.
 func newMemory(p program) *cobra.Command {
 	return group("memory", "Search and change the memories of this machine.",
-		newMemoryAdd(p), newMemorySearch(p), newMemoryList(p), newMemoryShow(p), newMemoryEdit(p), newMemoryPin(p),
-		newMemoryProfile(p), newMemoryPromote(p), newMemoryForget(p), newMemoryExport(p), newMemoryImport(p),
+		newMemoryAdd(p), newMemorySearch(p), newMemoryFiles(p), newMemoryList(p), newMemoryShow(p), newMemoryEdit(p),
+		newMemoryPin(p), newMemoryProfile(p), newMemoryPromote(p), newMemoryForget(p), newMemoryExport(p), newMemoryImport(p),
 		newMemoryBackfill(p))
 }
 
@@ -184,6 +184,44 @@ func newMemorySearch(p program) *cobra.Command {
 	}
 	cmd.Flags().IntVar(&q.Limit, "limit", 10, "At most `N`; 0 is all.")
 	cmd.Flags().BoolVar(&here, "here", false, onlyHere)
+	return p.forScripts(cmd)
+}
+
+func newMemoryFiles(p program) *cobra.Command {
+	var limit int
+	var dir, project string
+	cmd := &cobra.Command{
+		Use: "files WORDS", Short: "Find files by the work that touched them.",
+		Long: "Find files of a project by the work that touched them, best first, each with its sessions; " +
+			"log SESSION shows one. If WORDS is a path or the end of one: what was done to that file.",
+		PreRunE: func(*cobra.Command, []string) (err error) {
+			if limit < 1 {
+				return errors.New("--limit: must be at least 1")
+			}
+			if project, err = projectOf(dir); err == nil && project == "" {
+				err = fmt.Errorf("%s is in no project", dir)
+			}
+			return err
+		},
+		RunE: p.onData(func(ctx context.Context, d *runtime.Data, args []string) error {
+			if err := d.Memories.Learn(ctx); err != nil {
+				return err
+			}
+			found, err := d.Memories.Files(ctx, args[0], project, limit)
+			if err != nil {
+				return err
+			}
+			return p.print(append([]embedded.FileWork{}, found...), func(s term.Screen) error {
+				if len(found) == 0 {
+					p.std.Say("No matches.")
+				}
+				return report.Files(found, s)
+			})
+		}),
+	}
+	cmd.Flags().IntVar(&limit, "limit", 10, "At most `N`.")
+	cmd.Flags().StringVar(&dir, "project", ".", "The project, by its `DIR`.")
+	complete(cmd, "project", folders)
 	return p.forScripts(cmd)
 }
 

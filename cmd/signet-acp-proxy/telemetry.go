@@ -39,7 +39,7 @@ func newUsage(p program) *cobra.Command {
 			return p.print(sums, func(s term.Screen) error { return report.Usage(sums, by, s) })
 		}),
 	}
-	cmd.Flags().StringVar(&by, "by", telemetry.ByHarness, "Sums by `WHAT`: day, harness, project or session.")
+	cmd.Flags().StringVar(&by, "by", telemetry.ByHarness, "Sums by `WHAT`: day, week, harness, project or session.")
 	since(cmd, &in.Since, onlySince)
 	complete(cmd, "by", cobra.FixedCompletions(telemetry.Groupings, cobra.ShellCompDirectiveNoFileComp))
 	return p.forScripts(cmd)

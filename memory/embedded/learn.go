@@ -3,6 +3,7 @@ package embedded
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"math"
 	"slices"
 	"strings"
@@ -77,7 +78,14 @@ func (s *Store) learn(ctx context.Context, turns []correlation.Said) error {
 		var found []learned // the costly part: nobody waits for the lock meanwhile
 		for size := 0; len(found) < len(turns) && size < maxNewPassages; size += len(found[len(found)-1].passages) {
 			var one learned // nothing of a turn that cannot be read
-			guard.Run("reading a turn", func() { one = readTurn(turns[len(found)]) })
+			guard.Run("reading a turn", func() {
+				one = readTurn(turns[len(found)])
+				one.files = s.filesOf(turns[len(found)])
+			})
+			var err error
+			if one.uses, err = s.usesOf(ctx, turns[len(found)], one); err != nil {
+				return sqlite.While("learning from turns", err)
+			}
 			found = append(found, one)
 		}
 		for more := true; more; began = time.Now() {
@@ -111,6 +119,9 @@ func (s *Store) learnOne(ctx context.Context, tx *sql.Tx, t correlation.Said, fo
 		if more, err := saveLearned(ctx, tx, t, found, maxNewPassages); err != nil || more {
 			return more, err
 		}
+		if err := errors.Join(found.files.save(ctx, tx, t), correlation.SaveUses(ctx, tx, found.uses)); err != nil {
+			return false, err
+		}
 		if err := correlation.MarkLearned(ctx, tx, t.Turn); err != nil {
 			return false, err
 		}
@@ -133,6 +144,8 @@ type newPassage struct {
 type learned struct {
 	passages []newPassage
 	notes    []stated.Statement
+	files    touched
+	uses     []correlation.Use
 }
 
 func readTurn(t correlation.Said) learned {

@@ -35,6 +35,7 @@ const MinRecalled = .25
 type line struct {
 	rows  []lineRow
 	terms []string // of the first
+	again bool     // the user had to say it again after it was told
 }
 
 type lineRow struct {
@@ -59,7 +60,15 @@ func (s *Store) profile(ctx context.Context, q sqlite.Querier, in search) ([]lin
 	if err != nil {
 		return nil, err
 	}
-	return withoutTemplates(ctx, q, grouped(rows))
+	list := grouped(rows)
+	again, err := saidAgain(ctx, q)
+	if err != nil {
+		return nil, err
+	}
+	for i, l := range list {
+		list[i].again = slices.ContainsFunc(l.rows, func(r lineRow) bool { return again[r.ID] })
+	}
+	return withoutTemplates(ctx, q, list)
 }
 
 // grouped makes lines of their rows.
@@ -71,7 +80,7 @@ func grouped(rows []lineRow) (list []line) {
 			return stated.Same(have.terms, terms) && (first.Project == r.Project || first.Personal || r.Personal)
 		})
 		if at < 0 {
-			list = append(list, line{[]lineRow{r}, terms})
+			list = append(list, line{rows: []lineRow{r}, terms: terms})
 			continue
 		}
 		list[at].rows = append(list[at].rows, r)
@@ -200,6 +209,9 @@ func chosen(list []line, q *rank.Query, in search) (told, further []memory.Item)
 		held[l.rows[0].ID] = max(q.Held(l.terms), aside*q.Held(stated.Concerns(l.terms)))
 	}
 	slices.SortStableFunc(list, func(a, b line) int {
+		if a.again != b.again { // it is told always
+			return map[bool]int{true: -1, false: 1}[a.again]
+		}
 		return cmp.Or(cmp.Compare(held[b.rows[0].ID], held[a.rows[0].ID]), cmp.Compare(b.reach(), a.reach()))
 	})
 	left := maxProfileBytes

@@ -43,7 +43,7 @@ func (s *Store) Recall(ctx context.Context, session memory.Session, prompt strin
 		text: prompt, project: session.Project, keys: [2]string{session.Key, session.ParentKey},
 		all: s.opts.OtherProjects, seen: seen, most: maxRecalled, said: true, cut: &cut,
 	}
-	err := s.recall(ctx, in, &c)
+	err := s.recall(ctx, session, in, &c)
 	if cut || err != nil && timedOut(err) {
 		c.CutOff = time.Since(begun)
 	}
@@ -58,8 +58,8 @@ func (s *Store) Recall(ctx context.Context, session memory.Session, prompt strin
 	return c, nil
 }
 
-// recall fills in what a prompt is told: the profile, notes, what was said, digests.
-func (s *Store) recall(ctx context.Context, in search, c *memory.Context) error {
+// recall fills in what a prompt is told: the profile, notes, where the work is, what was said, digests.
+func (s *Store) recall(ctx context.Context, session memory.Session, in search, c *memory.Context) error {
 	lines, err := s.profile(ctx, s.db, in) // first: it is told whatever else there is time for
 	if err != nil {
 		return err
@@ -81,6 +81,12 @@ func (s *Store) recall(ctx context.Context, in search, c *memory.Context) error 
 	defer done()
 	notes, err := s.recallNotes(beside, &q, in)
 	if err != nil && !timedOut(err) {
+		return err
+	}
+	if err = s.preferUsed(beside, ranked); err != nil && !timedOut(err) {
+		return err
+	}
+	if c.Where, err = s.recallWhere(beside, &q, ranked, in, session); err != nil && !timedOut(err) {
 		return err
 	}
 	if ranked, err = s.worth(ctx, &q, ranked, in); err != nil {

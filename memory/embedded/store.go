@@ -20,8 +20,9 @@ type Options struct {
 	SignetPath string // where the identity files are; empty: there are none
 	// Files are the identity files that are read, by name; nil: the usual ones.
 	Files         []string
-	OtherProjects bool // recall from other projects as well
-	NotPersonal   bool // what a person likes is told only in the project where it was said
+	Exclude       []string // globs of folders that have opted out
+	OtherProjects bool     // recall from other projects as well
+	NotPersonal   bool     // what a person likes is told only in the project where it was said
 	// Erase takes what was forgotten here out of other places that hold it, spill files. nil: there are none.
 	Erase func(context.Context) error
 	Now   func() time.Time // nil: time.Now

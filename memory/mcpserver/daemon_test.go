@@ -87,7 +87,7 @@ func TestBridge(t *testing.T) {
 			for _, tool := range list.Tools {
 				if readOnly := tool.Annotations != nil &&
 					tool.Annotations.ReadOnlyHint; readOnly != slices.Contains([]string{"memory_search", "memory_get",
-					"memory_list"}, tool.Name) {
+					"memory_list", "memory_files"}, tool.Name) {
 					t.Errorf("%s: %+v", tool.Name, tool.Annotations)
 				}
 			}

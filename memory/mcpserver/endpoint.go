@@ -172,7 +172,7 @@ func (e *endpoint) answer(ctx context.Context, who memory.Session, name string,
 		r, err = x.call(ctx, who, req)
 		return r, "us", err
 	}
-	if l != nil {
+	if l != nil && name != filesTool {
 		r, by, err := e.bridge.call(ctx, l, who, name, raw, t, v)
 		if !errors.Is(err, errGone) {
 			return r, by, err

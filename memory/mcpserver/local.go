@@ -1,6 +1,7 @@
 package mcpserver
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -108,6 +109,14 @@ func answerFrom(ctx context.Context, store *embedded.Store, rights Rights, who m
 		return object{"id": m.ID, "status": "updated"}, err
 	case "memory_forget":
 		return object{"id": v.text("id"), "status": "deleted"}, store.Forget(ctx, v.text("id"))
+	case filesTool:
+		files, err := store.Files(ctx, v.text("query"), who.Project, cmp.Or(v.integer("limit"), 10))
+		for _, f := range files {
+			for i := range f.Sessions {
+				f.Sessions[i].Words = privacy.Neutralise(f.Sessions[i].Words)
+			}
+		}
+		return object{"files": append([]embedded.FileWork{}, files...)}, err
 	case "memory_feedback":
 		return rate(ctx, store, who, v)
 	}

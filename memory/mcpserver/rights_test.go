@@ -19,8 +19,8 @@ func TestRights(t *testing.T) {
 		rights Rights
 		want   string
 	}{
-		{"read", ReadRights, "memory_get memory_list memory_search"},
-		{"edit", NoteRights, "memory_get memory_list memory_search memory_store"},
+		{"read", ReadRights, "memory_files memory_get memory_list memory_search"},
+		{"edit", NoteRights, "memory_files memory_get memory_list memory_search memory_store"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			store := newStore(t)

@@ -13,10 +13,11 @@ import (
 
 	"github.com/Signet-AI/signet-acp-proxy/memory"
 	"github.com/Signet-AI/signet-acp-proxy/memory/embedded"
+	"github.com/Signet-AI/signet-acp-proxy/memory/signet/daemontest"
 	"github.com/Signet-AI/signet-acp-proxy/migrations"
 )
 
-var ourNames = []string{"memory_feedback", "memory_forget", "memory_get", "memory_list", "memory_modify",
+var ourNames = []string{"memory_feedback", "memory_files", "memory_forget", "memory_get", "memory_list", "memory_modify",
 	"memory_search", "memory_store"}
 
 // One memory's life over the tools, from one session to another.
@@ -114,7 +115,7 @@ func TestAnnotations(t *testing.T) {
 	}
 	for _, tool := range list.Tools {
 		readOnly := strings.HasSuffix(tool.Name, "_search") || strings.HasSuffix(tool.Name, "_get") ||
-			strings.HasSuffix(tool.Name, "_list")
+			strings.HasSuffix(tool.Name, "_list") || tool.Name == "memory_files"
 		if tool.Annotations == nil || tool.Annotations.ReadOnlyHint != readOnly {
 			t.Errorf("%s: %+v", tool.Name, tool.Annotations)
 		}
@@ -274,5 +275,15 @@ func TestNoStore(t *testing.T) {
 	if words, failed := connect(t, s, robin).call("memory_list", nil); !failed ||
 		!strings.Contains(words, "no memory at the moment (newer database)") {
 		t.Errorf("%v, %s", failed, words)
+	}
+}
+
+// Files come from the store, also where a daemon answers the rest.
+func TestFiles(t *testing.T) {
+	d := daemontest.Start(t, daemontest.Options{MCP: newStandIn().handler})
+	c := connect(t, newServer(t, newStore(t), withDaemon(t, d)), robin)
+	var answer struct{ Files []embedded.FileWork }
+	if c.ok("memory_files", map[string]any{"query": "the mast"}, &answer); answer.Files == nil || len(answer.Files) > 0 {
+		t.Errorf("%+v", answer)
 	}
 }

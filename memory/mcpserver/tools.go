@@ -113,6 +113,15 @@ var tools = []tool{
 		},
 	},
 	{
+		name: filesTool, readOnly: true,
+		about: "Find the files of this project that earlier work on something touched, best first, each with the " +
+			"sessions that edited or read it and the user's words there. With a path: what was done to that file, and why.",
+		arguments: []argument{
+			{name: "query", kind: text, required: true, about: "what the work is about, in a few words; or a path"},
+			{name: "limit", kind: integer, low: 1, high: maxResults, about: "at most so many files; 10 if not given"},
+		},
+	},
+	{
 		name: "memory_feedback", about: "Say how helpful memories were.",
 		arguments: []argument{
 			{name: "session_key", kind: text, required: true, about: "the session in which they were given"},
@@ -121,6 +130,9 @@ var tools = []tool{
 		},
 	},
 }
+
+// filesTool finds files, which the daemon does not know.
+const filesTool = "memory_files"
 
 // storeTool is the tool that stores a memory.
 const storeTool = "memory_store"

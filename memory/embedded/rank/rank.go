@@ -97,6 +97,19 @@ func threads(all []*Passage) iter.Seq[[]*Passage] {
 }
 
 // byScore orders by score, the best first, of equal ones the newer.
+// Prefer multiplies the scores of passages, and how much they bear on the prompt, by numbers by their ids.
+func Prefer(ranked []*Passage, worths map[int64]float64) {
+	for _, p := range ranked {
+		if by, known := worths[p.ID]; known {
+			if p.Score > 0 {
+				p.Score *= by
+			}
+			p.own *= by
+		}
+	}
+	slices.SortStableFunc(ranked, byScore)
+}
+
 func byScore(a, b *Passage) int {
 	return cmp.Or(cmp.Compare(b.Score, a.Score), b.Created.Compare(a.Created), cmp.Compare(b.ID, a.ID))
 }

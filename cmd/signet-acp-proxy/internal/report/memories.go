@@ -46,6 +46,26 @@ func Memories(ctx context.Context, d *runtime.Data, std term.Streams, all []embe
 	return t.Print(s)
 }
 
+// Files prints files with the sessions that touched them.
+func Files(found []embedded.FileWork, s term.Screen) error {
+	for _, f := range found {
+		if _, err := fmt.Fprintln(s.W, s.Paint(term.Bold, chars.Printable(f.Path))); err != nil {
+			return err
+		}
+		for _, v := range f.Sessions {
+			line := fmt.Sprintf("  %s  %-6s  %s  %s", v.At.Local().Format(time.DateOnly), v.Did, v.Session,
+				chars.Printable(v.Words))
+			if s.Width > 0 {
+				line = term.Cut(line, s.Width)
+			}
+			if _, err := fmt.Fprintln(s.W, strings.TrimRight(line, " ")); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
 func projectName(m embedded.Memory) string {
 	switch {
 	case m.Personal:

@@ -18,7 +18,11 @@ func Preview(p runtime.Preview, std term.Streams) {
 		}
 	}
 	for _, it := range p.Items {
-		std.Say("memory %s (%s, score %.2f): in", term.Cut(chars.Printable(it.ID), 40), it.Why, it.Score)
+		record := ""
+		if it.Record != "" {
+			record = "; " + it.Record
+		}
+		std.Say("memory %s (%s, score %.2f): in%s", term.Cut(chars.Printable(it.ID), 40), it.Why, it.Score, record)
 	}
 	for _, o := range p.Out {
 		if o.File == "" {

@@ -61,6 +61,26 @@ func Session(v runtime.Shown, s term.Screen) error {
 			}
 		}
 	}
+	if len(v.Told) > 0 {
+		fmt.Fprintln(s.W, "\n"+s.Paint(term.Bold, "Recalled"))
+		t := &term.Table{Columns: []term.Column{{Title: "ITEM", Least: 20}, {Title: "KIND"}, {Title: "WAS"}}}
+		for _, one := range v.Told {
+			t.Add(one.Item, one.Kind, one.Was)
+		}
+		if err := t.Print(s); err != nil {
+			return err
+		}
+	}
+	if len(v.Files) > 0 {
+		fmt.Fprintln(s.W, "\n"+s.Paint(term.Bold, "Files"))
+		t := &term.Table{Columns: []term.Column{{Title: "PATH", Least: 20}, {Title: "DID"}}}
+		for _, one := range v.Files {
+			t.Add(one.Path, one.Did)
+		}
+		if err := t.Print(s); err != nil {
+			return err
+		}
+	}
 	if len(v.Delegated) > 0 {
 		fmt.Fprintln(s.W, "\n"+s.Paint(term.Bold, "Delegated"))
 		if err := Delegations(v.Delegated, s); err != nil {

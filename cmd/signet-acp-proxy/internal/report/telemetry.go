@@ -38,12 +38,22 @@ func Usage(sums []telemetry.Sum, by string, s term.Screen) error {
 		t.Add(key, strconv.Itoa(u.Sessions), strconv.Itoa(u.Turns), strconv.Itoa(u.Counted), number(u.InputTokens),
 			number(u.OutputTokens), cmp.Or(u.Price(), notReported), telemetry.Bytes(u.MemoryBytes))
 	}
-	whole := !slices.ContainsFunc(sums, func(u telemetry.Sum) bool { return u.InputTokens == nil || u.Price() == "" })
-	if err := t.Print(s); err != nil || whole {
+	if err := t.Print(s); err != nil {
 		return err
 	}
-	_, err := fmt.Fprintln(s.W, notReported+" = not reported")
-	return err
+	if slices.ContainsFunc(sums, func(u telemetry.Sum) bool { return u.InputTokens == nil || u.Price() == "" }) {
+		fmt.Fprintln(s.W, notReported+" = not reported")
+	}
+	for _, u := range sums {
+		if words := telemetry.OfUse(u.Uses); words != "" {
+			key := u.Key
+			if by == telemetry.ByProject {
+				key = cmp.Or(runtime.HomeShort(key), "(none)")
+			}
+			fmt.Fprintf(s.W, "%s: %s\n", key, words)
+		}
+	}
+	return nil
 }
 
 // Event prints an event on one line, in words.

@@ -85,8 +85,8 @@ func NewStore(c *config.Config, db *sql.DB, log *logFile) *embedded.Store {
 
 // embeddedOptions are those of a store without a database, which has the identity files.
 func embeddedOptions(c *config.Config) embedded.Options {
-	return embedded.Options{SignetPath: c.SignetPath, Files: c.IdentityFiles, OtherProjects: otherProjects(c),
-		NotPersonal: !c.Personal}
+	return embedded.Options{SignetPath: c.SignetPath, Files: c.IdentityFiles, Exclude: c.Exclude,
+		OtherProjects: otherProjects(c), NotPersonal: !c.Personal}
 }
 
 // Close closes the database and the log.

@@ -81,7 +81,23 @@ func (d *Data) Preview(ctx context.Context, q PreviewQuery) (Preview, error) {
 	block, _ := memory.Compose(who.Key, start, recalled, memory.Style{ToolHint: !profile.Asks(mode)})
 	p := previewOf(d.Config, start, recalled, block)
 	p.Source, p.Notes, p.Took = start.Source, notes, took
-	return p, nil
+	return p, d.addRecords(ctx, who.Project, p.Items)
+}
+
+// addRecords notes how often items were told, and what became of them.
+func (d *Data) addRecords(ctx context.Context, project string, items []previewItem) error {
+	for i, it := range items {
+		within := "" // what stands for the person is told in all projects
+		if _, isFile := memory.FileOf(it.ID); isFile {
+			within = project
+		}
+		records, err := d.Memories.Records(ctx, within, []string{it.ID})
+		if err != nil {
+			return err
+		}
+		items[i].Record = embedded.InWords(records[it.ID])
+	}
+	return nil
 }
 
 // nothingFor says why nothing at all would be injected, "" if something may be.
@@ -162,8 +178,9 @@ type Preview struct {
 type previewItem struct {
 	ID      string  `json:"id"`
 	Content string  `json:"content"`
-	Why     string  `json:"why"` // recalled: by the prompt's words; standing: to every session
+	Why     string  `json:"why"` // recalled: by the prompt's words; standing: to every session; where: files
 	Score   float64 `json:"score"`
+	Record  string  `json:"record,omitempty"` // how often it was told and used
 }
 
 // A previewPiece is a memory or a file that would be left out.
@@ -198,9 +215,15 @@ func previewOf(c *config.Config, start, recalled memory.Context, block memory.Bl
 			why = "standing"
 		}
 		if slices.Contains(block.Items, name) {
-			p.Items = append(p.Items, previewItem{name, it.Text, why, it.Score})
+			p.Items = append(p.Items, previewItem{ID: name, Content: it.Text, Why: why, Score: it.Score})
 		} else {
 			p.Out = append(p.Out, previewPiece{ID: name, Why: "already said, or no room"})
+		}
+	}
+	for _, place := range recalled.Where {
+		if line := place.LineIn(block); line != "" {
+			p.Items = append(p.Items, previewItem{ID: memory.FileItem(place.Paths[0]), Content: line, Why: "where",
+				Score: place.Score})
 		}
 	}
 	return p

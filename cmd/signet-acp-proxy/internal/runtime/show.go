@@ -6,6 +6,7 @@ import (
 
 	"github.com/Signet-AI/signet-acp-proxy/correlation"
 	"github.com/Signet-AI/signet-acp-proxy/delegation"
+	"github.com/Signet-AI/signet-acp-proxy/memory/embedded"
 )
 
 // Shown is what show --json prints: a session's row with its keys, injections, deliveries and delegations.
@@ -17,6 +18,16 @@ type Shown struct {
 	Delegation *delegation.Row  `json:"delegation"`  // the one that it works for; null for none
 	Delegated  []delegation.Row `json:"delegations"` // those that it asked for, oldest first
 	Warnings   []string         `json:"warnings"`    // the daemon's
+
+	Files []embedded.FileTouched `json:"files"`
+	Told  []shownItem            `json:"told"` // what became of the items that were told
+}
+
+// A shownItem is what became of an item, as far as that can be seen.
+type shownItem struct {
+	Item string `json:"item"`
+	Kind string `json:"kind"` // file, words or rule
+	Was  string `json:"was"`  // used, not seen to be used, said again
 }
 
 // shownInjection is one insertion.
@@ -70,7 +81,18 @@ func (d *Data) Show(ctx context.Context, s Listed, inserted []correlation.Inject
 		return Shown{}, err
 	}
 	shown := Shown{Row: s.Row(), Keys: []string{}, Injections: []shownInjection{}, Deliveries: []shownDelivery{},
-		Delegated: []delegation.Row{}, Warnings: append([]string{}, warnings...)}
+		Delegated: []delegation.Row{}, Warnings: append([]string{}, warnings...),
+		Told: []shownItem{}}
+	if shown.Files, err = d.Memories.FilesIn(ctx, s.ID); err != nil {
+		return Shown{}, err
+	}
+	uses, err := d.Sessions.Book().Uses(ctx, correlation.Scope{Sessions: []int64{s.ID}})
+	for _, u := range uses {
+		shown.Told = append(shown.Told, shownItem{u.Item, u.Kind, u.InWords()})
+	}
+	if err != nil {
+		return Shown{}, err
+	}
 	for _, one := range asked {
 		shown.Delegated = append(shown.Delegated, one.Row())
 	}

@@ -1,0 +1,197 @@
+package embedded
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/Signet-AI/signet-acp-proxy/chars"
+	"github.com/Signet-AI/signet-acp-proxy/correlation"
+	"github.com/Signet-AI/signet-acp-proxy/memory"
+	"github.com/Signet-AI/signet-acp-proxy/memory/embedded/language"
+	"github.com/Signet-AI/signet-acp-proxy/memory/embedded/rank"
+	"github.com/Signet-AI/signet-acp-proxy/memory/embedded/stated"
+	"github.com/Signet-AI/signet-acp-proxy/sqlite"
+)
+
+// Did it help? What a block told is used if the agent then touched the file, or repeated words that it cannot have from
+// the user. It may be used without a trace, and repeated by chance.
+
+const (
+	usesOfTurn  = 60       // items of one session that are looked at
+	readForUse  = 64 << 10 // bytes of an answer
+	tellingTerm = 8        // bytes of a single word that cannot be there by chance
+)
+
+// usesOf says what became, in one turn, of all that its session was told.
+func (s *Store) usesOf(ctx context.Context, t correlation.Said, l learned) ([]correlation.Use, error) {
+	var uses []correlation.Use
+	var repeated language.Set
+	for _, item := range t.Items[:min(len(t.Items), usesOfTurn)] {
+		u := correlation.Use{Session: t.Session, Item: item, Kind: correlation.UseWords, At: sqlite.Unstamp(t.Started)}
+		path, isFile := memory.FileOf(item)
+		if isFile {
+			if u.Kind = correlation.UseFile; l.files.has(path) {
+				u.State = correlation.Used
+			}
+			uses = append(uses, u)
+			continue
+		}
+		m, err := s.toldItem(ctx, item)
+		if errors.Is(err, ErrNotFound) { // it is gone, or the daemon's
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		if m.isRule() {
+			if u.Kind = correlation.UseRule; saysAgain(l.notes, m.Content) {
+				u.State = correlation.SaidAgain
+			}
+			uses = append(uses, u)
+			continue
+		}
+		if repeated == nil {
+			if repeated, err = s.ownTerms(ctx, t); err != nil {
+				return nil, err
+			}
+		}
+		if tells(repeated, m.Content) {
+			u.State = correlation.Used
+		}
+		uses = append(uses, u)
+	}
+	return uses, nil
+}
+
+// toldItem returns the memory of an item, which is named by its id or, without one, by its text.
+func (s *Store) toldItem(ctx context.Context, item string) (Memory, error) {
+	if strings.Contains(item, " ") {
+		return Memory{Content: item}, nil
+	}
+	return memoryOf(ctx, s.db, item)
+}
+
+func (m Memory) isRule() bool {
+	return slices.Contains([]string{"rule", "preference"}, m.Type) && (m.Who == memory.Typed || m.Who == memory.Pin)
+}
+
+func saysAgain(notes []stated.Statement, rule string) bool {
+	terms := language.Terms(rule)
+	return slices.ContainsFunc(notes, func(n stated.Statement) bool {
+		return stated.Same(terms, language.Terms(n.Text))
+	})
+}
+
+// ownTerms returns the terms of an agent's answer and tool calls but those that its user had said.
+func (s *Store) ownTerms(ctx context.Context, t correlation.Said) (language.Set, error) {
+	user, err := correlation.UserWords(ctx, s.db, t.Session, t.Turn)
+	if err != nil {
+		return nil, err
+	}
+	text := chars.Cut(t.Assistant, readForUse)
+	for _, tool := range t.Tools {
+		text += "\n" + tool.Title + "\n" + strings.Join(tool.Locations, "\n")
+	}
+	own := language.SetOf(language.Terms(text))
+	for _, term := range language.Terms(user) {
+		delete(own, term)
+	}
+	return own, nil
+}
+
+// tells reports whether an agent's terms have two rare ones of a text, or one that is telling by itself: names, numbers
+// and identifiers.
+func tells(own language.Set, text string) bool {
+	met := 0
+	for _, t := range language.Ask(text).Terms {
+		if !t.Identifier && !t.Name || t.Part || t.Common || !own[t.Forms[0]] {
+			continue
+		}
+		if met++; met > 1 || t.Identifier && len(t.Forms[0]) >= tellingTerm {
+			return true
+		}
+	}
+	return false
+}
+
+// What an item's record changes: the number by which its score is multiplied.
+const (
+	enoughTold = 5 // times that an item is told before it counts that it was never used
+	unused     = .75
+	useful     = 1.02 // first among equals
+)
+
+// worth is that number.
+func worth(r correlation.Record) float64 {
+	switch {
+	case r.Used > 0:
+		return useful
+	case r.Told >= enoughTold:
+		return unused
+	}
+	return 1
+}
+
+// Records returns how often items were told in a project's sessions, and what became of them.
+func (s *Store) Records(ctx context.Context, project string, items []string) (map[string]correlation.Record, error) {
+	records, err := correlation.Records(ctx, s.db, project, items)
+	return records, sqlite.While("reading what was used", err)
+}
+
+// preferUsed ranks passages once more by what became of them when they were told.
+func (s *Store) preferUsed(ctx context.Context, ranked []*rank.Passage) error {
+	best := ranked[:min(len(ranked), seeds)]
+	type named struct {
+		id  int64
+		uid string
+	}
+	list, err := sqlite.Collect(ctx, s.db, func(row sqlite.Row) (n named, err error) {
+		return n, row.Scan(&n.id, &n.uid)
+	}, `SELECT p.id, coalesce(m.uid, p.uid) FROM json_each(?) j CROSS JOIN passages p ON p.id = j.value
+		LEFT JOIN memories m ON m.id = p.memory
+		WHERE EXISTS (SELECT 1 FROM uses WHERE item = coalesce(m.uid, p.uid))`, sqlite.List(idsOf(best)))
+	if err != nil || len(list) == 0 {
+		return err
+	}
+	uids := make([]string, len(list))
+	for i, n := range list {
+		uids[i] = n.uid
+	}
+	records, err := correlation.Records(ctx, s.db, "", uids)
+	worths := map[int64]float64{}
+	for _, n := range list {
+		worths[n.id] = worth(records[n.uid])
+	}
+	rank.Prefer(ranked, worths)
+	return err
+}
+
+// saidAgain are the rules that a user had to say again after they were told.
+func saidAgain(ctx context.Context, q sqlite.Querier) (map[string]bool, error) {
+	items, err := sqlite.Collect(ctx, q, sqlite.One[string], `SELECT DISTINCT item FROM uses WHERE state = ?`,
+		correlation.SaidAgain)
+	return language.SetOf(items), err
+}
+
+// InWords is a record as a person reads it, "" for none.
+func InWords(r correlation.Record) string {
+	switch {
+	case r.Told == 0:
+		return ""
+	case r.Again > 0:
+		return fmt.Sprintf("told %s, said again %s", times(r.Told), times(r.Again))
+	case r.Used == 0:
+		return fmt.Sprintf("told %s, never seen to be used", times(r.Told))
+	}
+	return fmt.Sprintf("told %s, used %s", times(r.Told), times(r.Used))
+}
+
+func times(n int) string {
+	if n == 1 {
+		return "once"
+	}
+	return fmt.Sprintf("%d times", n)
+}

@@ -1,0 +1,176 @@
+package embedded
+
+import (
+	"cmp"
+	"context"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/Signet-AI/signet-acp-proxy/chars"
+	"github.com/Signet-AI/signet-acp-proxy/correlation"
+	"github.com/Signet-AI/signet-acp-proxy/memory"
+	"github.com/Signet-AI/signet-acp-proxy/memory/embedded/language"
+	"github.com/Signet-AI/signet-acp-proxy/memory/embedded/rank"
+	"github.com/Signet-AI/signet-acp-proxy/memory/embedded/where"
+	"github.com/Signet-AI/signet-acp-proxy/sqlite"
+)
+
+const (
+	maxTouches = 20_000 // of a project that are ranked, the newest
+	maxTried   = 100    // of the best files that are looked for on the disk
+	maxWhere   = 10     // files that a prompt is told
+	beginning  = 600    // bytes of a long prompt that are looked for where the whole finds little
+)
+
+// recallWhere returns where work on a prompt may be: files that earlier turns touched, most of all those that ranked,
+// what was found for the prompt, bears on. They exist in the session's work tree, and the prompt does not name them.
+func (s *Store) recallWhere(ctx context.Context, q *rank.Query, ranked []*rank.Passage, in search,
+	session memory.Session) ([]memory.Place, error) {
+	if session.Project == "" {
+		return nil, nil
+	}
+	prompt := in.text
+	if in.text = chars.Cut(prompt, beginning); !q.Bears(ranked) && in.text != prompt { // a pasted plan begins with its title
+		asked, found, err := s.rank(ctx, in)
+		if err != nil {
+			return nil, err
+		}
+		q, ranked = &asked, found
+	}
+	if !q.Bears(ranked) {
+		return nil, nil
+	}
+	files, dates, err := s.rankFiles(ctx, q, ranked, memory.Project(session.Project))
+	if err != nil {
+		return nil, err
+	}
+	files = files[:min(len(files), maxTried)]
+	if err := s.preferUsedFiles(ctx, session.Project, files); err != nil {
+		return nil, err
+	}
+	top := memory.Top(session.Cwd)
+	var told []where.File
+	for _, f := range files {
+		full := filepath.Join(top, filepath.FromSlash(f.Path))
+		if len(told) < maxWhere && !names(prompt, f.Path) && isFile(full) &&
+			!memory.OptedOut(filepath.Dir(full), s.opts.Exclude) {
+			told = append(told, f)
+		}
+	}
+	return s.placesFor(ctx, told, dates, ranked)
+}
+
+// preferUsedFiles ranks files once more by what became of them when they were told.
+func (s *Store) preferUsedFiles(ctx context.Context, project string, files []where.File) error {
+	items := make([]string, len(files))
+	for i, f := range files {
+		items[i] = memory.FileItem(f.Path)
+	}
+	records, err := correlation.Records(ctx, s.db, project, items)
+	for i, f := range files {
+		files[i].Score *= worth(records[memory.FileItem(f.Path)])
+	}
+	slices.SortStableFunc(files, func(a, b where.File) int { return cmp.Compare(b.Score, a.Score) })
+	return err
+}
+
+// A workedOn is when, and in which session, a turn touched files.
+type workedOn struct {
+	session int64
+	at      time.Time
+}
+
+// rankFiles ranks the files of a project for a prompt, and returns the turns that touched them.
+func (s *Store) rankFiles(ctx context.Context, q *rank.Query, ranked []*rank.Passage, project string) ([]where.File,
+	map[int64]workedOn, error) {
+	worked := map[int64]workedOn{}
+	touches, err := sqlite.Collect(ctx, s.db, func(row sqlite.Row) (t where.Touch, err error) {
+		var at int64
+		err = row.Scan(&t.Session, &t.Turn, &t.Path, &t.Kind, &at)
+		worked[t.Turn] = workedOn{t.Session, sqlite.Unstamp(at)}
+		return t, err
+	}, `SELECT session, turn, path, kind, at FROM files WHERE project = ? ORDER BY turn DESC LIMIT ?`, project, maxTouches)
+	if err != nil {
+		return nil, nil, err
+	}
+	slices.Reverse(touches)
+	var heard []where.Heard
+	for _, p := range ranked {
+		if p.Turn != 0 {
+			heard = append(heard, where.Heard{Session: p.Thread, Turn: p.Turn, Bears: p.Bears()})
+		}
+	}
+	words := language.Set{}
+	for _, t := range q.Terms {
+		for _, form := range t.Forms {
+			words[form] = true
+		}
+	}
+	return where.Rank(touches, heard, words), worked, nil
+}
+
+// names reports whether a prompt names a file, by its path or the last element of it.
+func names(prompt, file string) bool {
+	name := path.Base(file)
+	for rest := prompt; ; {
+		_, after, found := strings.Cut(rest, name)
+		if !found {
+			return false
+		}
+		before := rest[:len(rest)-len(after)-len(name)]
+		if !strings.ContainsAny(last(before), nameCharacters) && !strings.ContainsAny(after[:min(1, len(after))], nameCharacters) {
+			return true
+		}
+		rest = after
+	}
+}
+
+const nameCharacters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-"
+
+func last(text string) string { return text[max(len(text)-1, 0):] }
+
+// placesFor puts the files of one session together, each session with what the user said of it.
+func (s *Store) placesFor(ctx context.Context, files []where.File, worked map[int64]workedOn,
+	ranked []*rank.Passage) ([]memory.Place, error) {
+	var places []memory.Place
+	at := map[int64]int{} // by session
+	var sessions []int64
+	for _, f := range files {
+		w := worked[f.Turn]
+		i, known := at[w.session]
+		if !known {
+			i = len(places)
+			at[w.session], sessions = i, append(sessions, w.session)
+			places = append(places, memory.Place{Date: w.at, Score: f.Score})
+		}
+		places[i].Paths = append(places[i].Paths, f.Path)
+	}
+	words, err := s.wordsOf(ctx, sessions, ranked)
+	for session, i := range at {
+		places[i].Words = words[session]
+	}
+	return places, err
+}
+
+// wordsOf returns what the user said in some sessions: what bears most on the prompt, else the first request.
+func (s *Store) wordsOf(ctx context.Context, sessions []int64, ranked []*rank.Passage) (map[int64]string, error) {
+	best := map[int64]int64{}
+	for _, p := range slices.Backward(ranked) {
+		if p.ByUser && slices.Contains(sessions, p.Thread) {
+			best[p.Thread] = p.ID
+		}
+	}
+	words := map[int64]string{}
+	for _, session := range sessions {
+		text, err := sqlite.Optional[string](s.db.QueryRowContext(ctx, `SELECT content FROM passages
+			WHERE id = ?1 OR ?1 = 0 AND thread = ?2 AND who IN ('typed', 'pasted', 'quoted', 'file') ORDER BY position LIMIT 1`, best[session], session))
+		if err != nil {
+			return nil, err
+		}
+		words[session] = text
+	}
+	return words, nil
+}

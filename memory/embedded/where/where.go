@@ -1,0 +1,183 @@
+// Package where ranks a project's files: which ones will work on a prompt touch? Earlier turns vote for the files that
+// they edited or read, the more the better they bear on the prompt and the newer they are. Turns and words in, paths
+// out: it knows no database.
+package where
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"github.com/Signet-AI/signet-acp-proxy/memory/embedded/language"
+)
+
+// A Kind is what a turn did with a file, the strongest last.
+type Kind int
+
+const (
+	Named  Kind = iota // a command or a search named it
+	Read               // it was read
+	Edited             // it was changed, made or removed
+)
+
+// A Touch is what one turn did with one file.
+type Touch struct {
+	Session, Turn int64
+	Path          string // from the project's top, with slashes
+	Kind          Kind
+}
+
+// A Heard is a turn in which something was said that bears on the prompt.
+type Heard struct {
+	Session, Turn int64
+	Bears         float64 // how much
+}
+
+// A File is where work on the prompt may be.
+type File struct {
+	Path  string
+	Score float64 // comparable within one ranking
+	Turn  int64   // that voted most for it, 0: none, it is merely recent
+}
+
+// The weights were chosen on the sessions of three projects (docs/facts/recall.md, "Where the work is"). Near ones do
+// as well.
+const (
+	carried  = .5  // share of a turn's bearing that the next turn with files gets,
+	together = .5  // and of the best in a session that each of its turns gets
+	contrast = 2   // power of a turn's bearing, beside the best
+	aging    = .97 // of a vote, for each later session,
+	again    = .8  // and for each greater one of the same session for the file
+	forRead  = .7  // of a vote: for a file that was read,
+	forNamed = .25 // and for one that was named
+	recent   = .25 // of the best file's votes: for each file that the last session edited,
+	recentBy = .85 // and its aging
+	byName   = .05 // of the best file's votes, for each unit of IDF of the words in a path that the prompt has
+)
+
+// Rank orders the files of some touches, the best first. touches are in the order of their turns, heard in any; words
+// are the terms of the prompt.
+func Rank(touches []Touch, heard []Heard, words language.Set) []File {
+	ages := agesOf(touches)
+	best := map[string]vote{}
+	votes := map[string]float64{}
+	ofSession := map[visit][]float64{}
+	bears := bearing(touches, heard)
+	for _, t := range touches {
+		v := math.Pow(bears[t.Turn], contrast) * math.Pow(aging, ages[t.Session]) * t.Kind.weight()
+		at := visit{t.Session, t.Path}
+		ofSession[at] = append(ofSession[at], v)
+		if v > best[t.Path].size {
+			best[t.Path] = vote{t.Turn, v}
+		}
+	}
+	for at, list := range ofSession {
+		slices.Sort(list)
+		for i, v := range slices.Backward(list) {
+			votes[at.path] += v * math.Pow(again, float64(len(list)-1-i))
+		}
+	}
+	most := 0.0
+	for _, v := range votes {
+		most = max(most, v)
+	}
+	addRecent(votes, touches, ages, most)
+	addNamed(votes, words, most)
+	files := make([]File, 0, len(votes))
+	for path, score := range votes {
+		if score > 0 {
+			files = append(files, File{path, score, best[path].turn})
+		}
+	}
+	slices.SortFunc(files, func(a, b File) int {
+		return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(a.Path, b.Path))
+	})
+	return files
+}
+
+// A visit is what one session did with one file.
+type visit struct {
+	session int64
+	path    string
+}
+
+type vote struct {
+	turn int64
+	size float64
+}
+
+func (k Kind) String() string { return [...]string{"named", "read", "edited"}[k] }
+
+func (k Kind) weight() float64 { return [...]float64{forNamed, forRead, 1}[k] }
+
+// agesOf counts, for each session, those that touched files after it.
+func agesOf(touches []Touch) map[int64]float64 {
+	ages := map[int64]float64{}
+	for _, t := range slices.Backward(touches) {
+		if _, known := ages[t.Session]; !known {
+			ages[t.Session] = float64(len(ages))
+		}
+	}
+	return ages
+}
+
+// bearing returns how much each turn with files bears on the prompt, beside the best one.
+func bearing(touches []Touch, heard []Heard) map[int64]float64 {
+	said := map[int64]float64{}
+	ofSession := map[int64]float64{}
+	for _, h := range heard {
+		said[h.Turn] = max(said[h.Turn], h.Bears)
+		ofSession[h.Session] = max(ofSession[h.Session], h.Bears)
+	}
+	next := map[int64][]int64{} // the turns with files of a session
+	bears := map[int64]float64{}
+	for _, t := range touches {
+		if turns := next[t.Session]; len(turns) == 0 || turns[len(turns)-1] != t.Turn {
+			next[t.Session] = append(turns, t.Turn)
+			bears[t.Turn] = said[t.Turn] + together*ofSession[t.Session]
+		}
+	}
+	for _, h := range heard {
+		turns := next[h.Session]
+		if at, _ := slices.BinarySearch(turns, h.Turn+1); at < len(turns) {
+			bears[turns[at]] = max(bears[turns[at]], said[turns[at]]+together*ofSession[h.Session]+carried*said[h.Turn])
+		}
+	}
+	most := 0.0
+	for _, b := range bears {
+		most = max(most, b)
+	}
+	for turn := range bears {
+		bears[turn] /= max(most, 1e-9)
+	}
+	return bears
+}
+
+// addRecent votes for what was edited lately, each session once.
+func addRecent(votes map[string]float64, touches []Touch, ages map[int64]float64, most float64) {
+	done := map[visit]bool{}
+	for _, t := range touches {
+		if at := (visit{t.Session, t.Path}); t.Kind == Edited && !done[at] {
+			done[at] = true
+			votes[t.Path] += recent * most * math.Pow(recentBy, ages[t.Session])
+		}
+	}
+}
+
+// addNamed votes for paths that have words of the prompt, the rarer among paths the more.
+func addNamed(votes map[string]float64, words language.Set, most float64) {
+	in := map[string]float64{}
+	held := map[string][]string{}
+	for path := range votes {
+		for term := range language.SetOf(language.Terms(path)) {
+			if in[term]++; words[term] {
+				held[path] = append(held[path], term)
+			}
+		}
+	}
+	for path, terms := range held {
+		for _, term := range terms {
+			votes[path] += byName * most * math.Log(float64(len(votes))/in[term])
+		}
+	}
+}

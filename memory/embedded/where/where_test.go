@@ -1,0 +1,50 @@
+package where
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/Signet-AI/signet-acp-proxy/memory/embedded/language"
+)
+
+func TestRank(t *testing.T) {
+	const a, b, c = "proxy/held.go", "docs/guide.md", "view/page.go"
+	for name, tt := range map[string]struct {
+		touches []Touch
+		heard   []Heard
+		prompt  string
+		want    []string
+	}{
+		"what was said there counts": {[]Touch{{1, 1, a, Edited}, {2, 2, b, Edited}}, []Heard{{1, 1, 1}}, "", []string{a, b}},
+		"more, most of all": {[]Touch{{1, 1, a, Edited}, {2, 2, b, Edited}}, []Heard{{1, 1, 1}, {2, 2, .5}}, "",
+			[]string{a, b}},
+		"an edit is more than a reading": {[]Touch{{1, 1, b, Read}, {1, 1, a, Edited}}, []Heard{{1, 1, 1}}, "",
+			[]string{a, b}},
+		"that is more than a name": {[]Touch{{1, 1, b, Named}, {1, 1, a, Read}}, []Heard{{1, 1, 1}}, "", []string{a, b}},
+		"the turn after has half": {[]Touch{{1, 2, a, Read}, {2, 4, b, Read}}, []Heard{{1, 1, 1}, {2, 4, .4}}, "",
+			[]string{a, b}},
+		"and no later one": {[]Touch{{1, 2, c, Read}, {1, 3, a, Read}, {2, 4, b, Read}}, []Heard{{1, 1, 1}, {2, 4, .5}}, "",
+			[]string{c, b, a}},
+		"new is better than old": {[]Touch{{1, 1, b, Edited}, {2, 2, a, Edited}}, []Heard{{1, 1, 1}, {2, 2, 1}}, "",
+			[]string{a, b}},
+		"lately edited, of equals": {[]Touch{{1, 1, a, Read}, {1, 1, b, Read}, {2, 2, a, Edited}}, []Heard{{1, 1, 1}}, "",
+			[]string{a, b}},
+		"named in words": {[]Touch{{1, 1, b, Edited}, {1, 1, c, Edited}, {1, 1, a, Edited}}, []Heard{{1, 1, 1}},
+			"the page that is held", []string{a, c, b}},
+		"again and again in a session is not more than in two": {[]Touch{{1, 1, b, Read}, {1, 2, b, Read}, {1, 3, a, Read},
+			{2, 4, a, Read}}, []Heard{{1, 1, 1}, {1, 2, 1}, {1, 3, 1}, {2, 4, 1}}, "", []string{a, b}},
+		"nothing was said of it": {[]Touch{{1, 1, a, Read}}, nil, "", nil},
+	} {
+		var got []string
+		for _, f := range Rank(tt.touches, tt.heard, language.SetOf(language.Terms(tt.prompt))) {
+			got = append(got, f.Path)
+		}
+		if !slices.Equal(got, tt.want) {
+			t.Errorf("%s: %v", name, got)
+		}
+	}
+	files := Rank([]Touch{{1, 1, a, Read}, {1, 2, a, Edited}}, []Heard{{1, 2, 1}}, nil)
+	if len(files) != 1 || files[0].Turn != 2 {
+		t.Errorf("%+v", files)
+	}
+}
