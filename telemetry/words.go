@@ -67,7 +67,9 @@ func Figure(n int64) string {
 func OfUse(all map[string]Uses) string {
 	told, used := 0, 0
 	var kinds []string
-	for _, kind := range []struct{ name, plural string }{{correlation.UseFile, "files"}, {correlation.UseWords, "notes"}} {
+	for _, kind := range []struct{ name, plural string }{
+		{correlation.UseFile, "files"}, {correlation.UseWords, "notes"},
+	} {
 		if n := all[kind.name]; n.Told > 0 {
 			told, used = told+n.Told, used+n.Used
 			kinds = append(kinds, fmt.Sprintf("%s %d of %d", kind.plural, n.Used, n.Told))

@@ -24,7 +24,8 @@ import (
 func newMemory(p program) *cobra.Command {
 	return group("memory", "Search and change the memories of this machine.",
 		newMemoryAdd(p), newMemorySearch(p), newMemoryFiles(p), newMemoryList(p), newMemoryShow(p), newMemoryEdit(p),
-		newMemoryPin(p), newMemoryProfile(p), newMemoryPromote(p), newMemoryForget(p), newMemoryExport(p), newMemoryImport(p),
+		newMemoryPin(p), newMemoryProfile(p), newMemoryPromote(p), newMemoryForget(p), newMemoryExport(p),
+		newMemoryImport(p),
 		newMemoryBackfill(p))
 }
 

@@ -69,7 +69,9 @@ func kindOf(tool correlation.ToolCall) (where.Kind, []string) {
 	case "read":
 		return where.Read, tool.Locations
 	case "execute":
-		words := strings.FieldsFunc(tool.Title, func(r rune) bool { return strings.ContainsRune(" \t\n'\"`;|&()<>=", r) })
+		words := strings.FieldsFunc(tool.Title, func(r rune) bool {
+			return strings.ContainsRune(" \t\n'\"`;|&()<>=", r)
+		})
 		return where.Named, append(slices.Clone(tool.Locations), words[:min(len(words), maxCommand)]...)
 	}
 	return where.Named, tool.Locations

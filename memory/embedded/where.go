@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode"
 
 	"github.com/Signet-AI/signet-acp-proxy/chars"
 	"github.com/Signet-AI/signet-acp-proxy/correlation"
@@ -33,7 +34,8 @@ func (s *Store) recallWhere(ctx context.Context, q *rank.Query, ranked []*rank.P
 		return nil, nil
 	}
 	prompt := in.text
-	if in.text = chars.Cut(prompt, beginning); !q.Bears(ranked) && in.text != prompt { // a pasted plan begins with its title
+	in.text = chars.Cut(prompt, beginning)
+	if !q.Bears(ranked) && in.text != prompt { // a pasted plan begins with its title
 		asked, found, err := s.rank(ctx, in)
 		if err != nil {
 			return nil, err
@@ -92,7 +94,8 @@ func (s *Store) rankFiles(ctx context.Context, q *rank.Query, ranked []*rank.Pas
 		err = row.Scan(&t.Session, &t.Turn, &t.Path, &t.Kind, &at)
 		worked[t.Turn] = workedOn{t.Session, sqlite.Unstamp(at)}
 		return t, err
-	}, `SELECT session, turn, path, kind, at FROM files WHERE project = ? ORDER BY turn DESC LIMIT ?`, project, maxTouches)
+	}, `SELECT session, turn, path, kind, at FROM files WHERE project = ?
+		ORDER BY turn DESC LIMIT ?`, project, maxTouches)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -115,22 +118,20 @@ func (s *Store) rankFiles(ctx context.Context, q *rank.Query, ranked []*rank.Pas
 // names reports whether a prompt names a file, by its path or the last element of it.
 func names(prompt, file string) bool {
 	name := path.Base(file)
-	for rest := prompt; ; {
-		_, after, found := strings.Cut(rest, name)
+	for {
+		before, after, found := strings.Cut(prompt, name)
 		if !found {
 			return false
 		}
-		before := rest[:len(rest)-len(after)-len(name)]
-		if !strings.ContainsAny(last(before), nameCharacters) && !strings.ContainsAny(after[:min(1, len(after))], nameCharacters) {
+		if strings.TrimRightFunc(before, isInName) == before && strings.IndexFunc(after, isInName) != 0 {
 			return true
 		}
-		rest = after
+		prompt = after
 	}
 }
 
-const nameCharacters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-"
-
-func last(text string) string { return text[max(len(text)-1, 0):] }
+// isInName reports whether a character may stand in the name of a file.
+func isInName(r rune) bool { return r == '_' || r == '-' || unicode.IsLetter(r) || unicode.IsDigit(r) }
 
 // placesFor puts the files of one session together, each session with what the user said of it.
 func (s *Store) placesFor(ctx context.Context, files []where.File, worked map[int64]workedOn,
@@ -166,7 +167,7 @@ func (s *Store) wordsOf(ctx context.Context, sessions []int64, ranked []*rank.Pa
 	words := map[int64]string{}
 	for _, session := range sessions {
 		text, err := sqlite.Optional[string](s.db.QueryRowContext(ctx, `SELECT content FROM passages
-			WHERE id = ?1 OR ?1 = 0 AND thread = ?2 AND who IN ('typed', 'pasted', 'quoted', 'file') ORDER BY position LIMIT 1`, best[session], session))
+			WHERE id = ?1 OR ?1 = 0 AND thread = ?2 AND who = 'typed' ORDER BY position LIMIT 1`, best[session], session))
 		if err != nil {
 			return nil, err
 		}
