@@ -167,7 +167,8 @@ func (s *Store) wordsOf(ctx context.Context, sessions []int64, ranked []*rank.Pa
 	words := map[int64]string{}
 	for _, session := range sessions {
 		text, err := sqlite.Optional[string](s.db.QueryRowContext(ctx, `SELECT content FROM passages
-			WHERE id = ?1 OR ?1 = 0 AND thread = ?2 AND who = 'typed' ORDER BY position LIMIT 1`, best[session], session))
+			WHERE id = ?1 OR ?1 = 0 AND thread = ?2 AND who = 'typed' ORDER BY position
+			LIMIT 1`, best[session], session))
 		if err != nil {
 			return nil, err
 		}
