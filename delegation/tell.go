@@ -43,7 +43,8 @@ func (s *Service) Tell(ctx context.Context, who Caller, id, text string) (Delega
 		told, err = s.Ledger.addWord(ctx, d.ID, word{by, text})
 	}
 	if err == nil && !told {
-		err = fmt.Errorf("it has ended, or %d messages wait for it: delegate again with continues: %s", maxWords, d.ID)
+		err = fmt.Errorf("its last turn has ended, or %d messages wait: delegate again with continues: %s", maxWords,
+			d.ID)
 	}
 	return d, err
 }

@@ -11,6 +11,34 @@ import (
 	"time"
 )
 
+// A runner that is killed in its check leaves nobody behind, and what its child has made.
+func TestDelegateKilledInCheck(t *testing.T) {
+	t.Parallel()
+	b := delegating(t, map[string][]string{"heron": {"ECHOAGENT_WRITE=heron.txt"}})
+	b.set("SIGNET_ACP_DELEGATION_CHECK=echo spoilt >heron.txt; sleep 306")
+	id := strings.TrimSpace(b.run(ask("heron", "--mode", "edit", "--detach", "Make it white.")...))
+	b.wait("its check", func() bool {
+		return strings.Contains(b.run(proxyBin, "delegations", "show", id), "checking: echo spoilt")
+	})
+	if r := b.try(proxyBin, "delegations", "tell", id, "And the grebe."); r.Code != 1 || !strings.Contains(r.Stderr, "has ended") {
+		t.Errorf("a child that has left is told: exit %d, %s", r.Code, r.Stderr)
+	}
+	all, err := b.Processes()
+	must(b, err)
+	for _, p := range all {
+		if strings.Contains(p.Command, "delegate --run") {
+			must(b, kill(p.ID))
+		}
+	}
+	b.orphans()
+	if d := b.delegations()[0]; d.State != "lost" || d.Folder == "" {
+		t.Errorf("%+v", d)
+	}
+	if got := b.run(proxyBin, "delegations", "diff", id); !strings.Contains(got, "Make it white.") || strings.Contains(got, "spoilt") {
+		t.Errorf("what its child has made:\n%s", got)
+	}
+}
+
 // Whoever is killed with kill -9 at whatever moment, the caller, the runner, the child or the proxy before it: no task
 // is run twice, nobody is left behind, and every row ends in a state that is true. SIGNET_TEST_DELEGATION_KILLS sets
 // how often.

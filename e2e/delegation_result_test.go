@@ -78,7 +78,7 @@ func TestDelegateProgress(t *testing.T) {
 		!strings.Contains(d.Answer, "> And the grebe.") {
 		t.Errorf("%+v", d)
 	}
-	if r := b.try(proxyBin, "delegations", "tell", id, "Late."); r.Code != 1 || !strings.Contains(r.Stderr, "it has ended") {
+	if r := b.try(proxyBin, "delegations", "tell", id, "Late."); r.Code != 1 || !strings.Contains(r.Stderr, "has ended") {
 		t.Errorf("told after its end: exit %d, %s", r.Code, r.Stderr)
 	}
 	if log := b.run(proxyBin, "delegations", "log", id); !strings.Contains(log, "And the grebe.\n") ||
