@@ -252,6 +252,7 @@ func TestCrashFull(t *testing.T) {
 	tried, silent := 0, 0
 	for blocks := 1; blocks <= 120; blocks += stride(23) {
 		b := newBox(t)
+		b.set("SIGNET_ACP_HOLD=300ms") // what a full disk costs a prompt
 		b.run(proxyBin, "sessions")
 		b.wrap = []string{"sh", "-c", fmt.Sprintf(`ulimit -f %d; exec "$@"`, blocks), "sh"}
 		c := b.unleash(t, "well")

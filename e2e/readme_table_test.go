@@ -67,7 +67,7 @@ var executions = map[string]execution{
 	"signet-acp-proxy --agent mine -- my-agent":       {by: (*reader).converse, want: `You are Halyard`},
 	"signet-acp-proxy mcp":                            {by: (*reader).tools, want: `memory_search`},
 
-	"signet-acp-proxy sessions":                  {want: `echo-[0-9a-f]+ .* gemini-cli +20.* 1 +given`},
+	"signet-acp-proxy sessions":                  {want: `echo-[0-9a-f]+ .* gemini +20.* 1 +added`},
 	"signet-acp-proxy sessions --json":           {want: `"continuedBy": "`},
 	"signet-acp-proxy sessions --json --limit 1": {},
 	"signet-acp-proxy sessions --limit 1":        {want: `echo-[0-9a-f]+`},
