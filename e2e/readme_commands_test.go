@@ -71,13 +71,15 @@ func (r *reader) shell(line string) string {
 	return out.Stdout + out.Stderr
 }
 
-var placeholder = regexp.MustCompile(`\b(SESSION|ID|NAME|TEXT|WORDS|FILE|LINE)\b`)
+var placeholder = regexp.MustCompile(`\b(SESSION|ID|NAME|TEXT|WORDS|FILE|LINE|WHO)\b`)
 
 // fill puts what is there in the places of what a reader has to fill in.
 func (r *reader) fill(line string) string {
 	return placeholder.ReplaceAllStringFunc(line, func(word string) string {
 		var rows []struct{ ID, AcpxSessionID string }
 		switch word {
+		case "WHO":
+			return "typed"
 		case "SESSION":
 			must(r.box, json.Unmarshal([]byte(r.run(proxyBin, "sessions", "--json")), &rows))
 			return rows[0].AcpxSessionID
