@@ -4,15 +4,13 @@ import (
 	"context"
 	"database/sql"
 	"encoding/json"
-	"errors"
-	"maps"
-	"slices"
 	"time"
 
 	"github.com/oklog/ulid/v2"
 
 	"github.com/Signet-AI/signet-acp-proxy/acpclient"
 	"github.com/Signet-AI/signet-acp-proxy/chars"
+	"github.com/Signet-AI/signet-acp-proxy/correlation"
 	"github.com/Signet-AI/signet-acp-proxy/sqlite"
 )
 
@@ -96,43 +94,31 @@ func (l *Ledger) setQuestion(ctx context.Context, id, text string) error {
 	return sqlite.While("asking for a permission", err)
 }
 
-// Questions returns what wants an answer of the clients of sessions, by their keys.
-func (l *Ledger) Questions(ctx context.Context, keys []string) ([]Question, error) {
-	asking := map[string]Question{}
-	err := sqlite.Each(ctx, l.db, func(row sqlite.Row) error {
-		var id, text string
+// Questions returns what wants an answer of the clients of sessions, by their keys, unless its runner was killed.
+func (l *Ledger) Questions(ctx context.Context, keys []string) (all []Question, err error) {
+	err = sqlite.Each(ctx, l.db, func(row sqlite.Row) error {
 		var q Question
-		err := row.Scan(&id, &q.Key, &text)
-		if err == nil && json.Unmarshal([]byte(text), &q) == nil {
-			asking[id] = q
+		var runner string
+		var text []byte
+		err := row.Scan(&q.Key, &runner, &text)
+		if err == nil {
+			err = json.Unmarshal(text, &q)
+		}
+		if alive, failed := correlation.Alive(l.live, runner); alive || failed != nil {
+			all = append(all, q)
 		}
 		return err
-	}, `SELECT id, caller, question FROM delegations WHERE ended = 0 AND state = ? AND question <> ''
+	}, `SELECT caller, runner, question FROM delegations WHERE ended = 0 AND state = ? AND question <> ''
 		AND question ->> '$.allowed' IS NULL AND caller IN (SELECT value FROM json_each(?))`, Running,
 		sqlite.List(keys))
-	if err != nil {
-		return nil, sqlite.While("looking for requests for permission", err)
-	}
-	for id := range asking {
-		if d, err := byID(ctx, l.db, id); err != nil {
-			return nil, err
-		} else if l.correct(&d); d.State.Ended() { // its runner was killed
-			delete(asking, id)
-		}
-	}
-	return slices.Collect(maps.Values(asking)), nil
+	return all, sqlite.While("looking for requests for permission", err)
 }
 
 // Answer stores what the client said to a question, if it is still waited for.
 func (l *Ledger) Answer(ctx context.Context, question string, allowed bool) error {
-	err := sqlite.Write(ctx, l.db, "keeping a permission", func(tx *sql.Tx) error {
-		return sqlite.MustHit(ctx, tx, ErrNotFound, `UPDATE delegations
-			SET question = json_set(question, '$.allowed', json(iif(?, 'true', 'false')))
-			WHERE ended = 0 AND question <> '' AND question ->> '$.id' = ? AND question ->> '$.allowed' IS NULL`,
-			allowed, question)
-	})
-	if errors.Is(err, ErrNotFound) {
-		return nil
-	}
-	return err
+	_, err := l.db.ExecContext(ctx, `UPDATE delegations
+		SET question = json_set(question, '$.allowed', json(iif(?, 'true', 'false')))
+		WHERE ended = 0 AND question <> '' AND question ->> '$.id' = ? AND question ->> '$.allowed' IS NULL`, allowed,
+		question)
+	return sqlite.While("keeping a permission", err)
 }
