@@ -37,7 +37,7 @@ func isChildTool(mode Mode, names ...string) bool {
 // ownTool and noteTool match the whole name of a tool of our own server that a child has, as harnesses spell it; the
 // second one is for edit.
 var (
-	ownTool  = pattern.New(spelt(`memory_(search|get|list)|agents_list|delegat(e|ion_[a-z]+)`))
+	ownTool  = pattern.New(spelt(`memory_(search|get|list|files)|agents_list|delegat(e|ion_[a-z]+)`))
 	noteTool = pattern.New(spelt(`memory_store`))
 )
 

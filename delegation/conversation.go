@@ -53,7 +53,7 @@ func (r *run) converse(cwd, readMode string, inPlace bool) (o Outcome) {
 	}
 	r.child.ended(turn)
 	o.Answer, o.Usage, o.Refused = r.child.outcome()
-	r.untold(context.WithoutCancel(r.ctx), &o)
+	r.untold(&o)
 	o.Stop = chars.Cut(string(turn.Stop), 40)
 	switch {
 	case err == nil && turn.Stop == acp.StopReasonCancelled:
@@ -111,8 +111,8 @@ func (r *run) prompt(conn *acpclient.Conn, cwd, readMode string, inPlace bool) (
 		if t, err = r.turn(conn, session.ID, text); err != nil || t.Stop != acp.StopReasonEndTurn {
 			return t, err
 		}
-		if words, err = r.Ledger.takeWords(r.ctx, r.d.ID); err != nil || len(words) == 0 {
-			return t, err
+		if words = r.wordsNext(); len(words) == 0 {
+			return t, nil
 		}
 		r.child.ended(t)
 		r.child.nextTurn()
@@ -146,19 +146,22 @@ func (r *run) turn(conn *acpclient.Conn, session, text string) (t acpclient.Turn
 }
 
 // untold notes what the child was not told before it ended.
-func (r *run) untold(ctx context.Context, o *Outcome) {
-	for {
-		words, err := r.Ledger.takeWords(ctx, r.d.ID)
-		if err != nil {
-			r.Log.Warn().Err(err).Str("delegation", r.d.ID).Msg("looking for what it was not told")
-		}
+func (r *run) untold(o *Outcome) {
+	for words := r.wordsNext(); len(words) > 0; words = r.wordsNext() {
 		for _, w := range words {
 			o.Refused = append(o.Refused, "it ended before it was told: "+chars.Cut(w.Text, 200))
 		}
-		if len(words) == 0 {
-			return
-		}
 	}
+}
+
+// wordsNext returns what the child is to be told next; none where the database cannot say.
+func (r *run) wordsNext() []word {
+	words, err := r.Ledger.takeWords(context.WithoutCancel(r.ctx), r.d.ID)
+	if err != nil {
+		r.Log.Warn().Err(err).Str("delegation", r.d.ID).Msg("looking for what it is to be told")
+		return nil
+	}
+	return words
 }
 
 // open opens the child's session: a new one or, in a follow-up, the one that was.

@@ -146,7 +146,7 @@ func TestDelegateDetached(t *testing.T) {
 	if said := b.run(proxyBin, "log", child); !strings.Contains(said, "stork, which delegated\n  Look at the beak.\n") {
 		t.Errorf("the child's log:\n%s", said)
 	}
-	if got := b.query(`SELECT count(*) FROM passages WHERE origin = 'user' AND content LIKE '%beak%'`); got[0][0] != "0" {
+	if got := b.query(`SELECT count(*) FROM passages WHERE who IN ('typed', 'pasted', 'pin') AND content LIKE '%beak%'`); got[0][0] != "0" {
 		t.Errorf("the task is the user's word in %s passages", got[0][0])
 	}
 	asked := b.delegations()[0]
@@ -234,8 +234,8 @@ func TestDelegationOff(t *testing.T) {
 		t.Errorf("on (-without +on):\n%s", diff)
 	}
 	// a child has what its mode allows, and at the end of a chain it delegates nothing
-	const reads, delegates = "memory_get memory_list memory_search",
-		"agents_list delegate delegation_cancel delegation_diff delegation_status delegation_wait "
+	const reads, delegates = "memory_files memory_get memory_list memory_search",
+		"agents_list delegate delegation_cancel delegation_diff delegation_status delegation_tell delegation_wait "
 	for _, child := range []struct{ mode, depth, want string }{
 		{"read", "1", delegates + reads}, {"edit", "1", delegates + reads + " memory_store"},
 		{"read", "2", reads}, {"edit", "2", reads + " memory_store"}, {"", "2", reads},
@@ -260,7 +260,7 @@ func TestDelegationOff(t *testing.T) {
 			added++
 		}
 	}
-	if kept != tools || added != 8 {
+	if kept != tools || added != 9 {
 		t.Errorf("on: %d tools more, and of the others\n%s", added, cmp.Diff(tools, kept))
 	}
 }
