@@ -3,12 +3,18 @@ package memory
 import (
 	"context"
 	"errors"
+	"slices"
+	"strings"
 	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/Signet-AI/signet-acp-proxy/guard"
 )
 
-// Auto asks the daemon and, where that fails, the embedded store. Nobody is told of the failure: an agent that knows
-// less is better than a prompt that waits. Either may be nil. Errors are the embedded store's, except for ErrOwned and
-// a cancelled context, after which the store is not asked.
+// Auto asks the daemon and the embedded store: for a session's start the store only where the daemon fails. Nobody is
+// told of the failure: an agent that knows less is better than a prompt that waits. Either may be nil. Errors are the
+// embedded store's, except for ErrOwned and a cancelled context, after which the store is not asked.
 type Auto struct{ Daemon, Embedded Source }
 
 // grace is how long the embedded store's Start may take once the daemon has used up the context's deadline.
@@ -44,16 +50,86 @@ func (a Auto) Start(ctx context.Context, s Session) (Context, error) {
 	return c, err
 }
 
-// Recall implements Source. A prompt waits for it, so the embedded store gets no time past the context's deadline.
+// Recall implements Source. Both are asked at once: the daemon's items go first, then those of ours that it has nothing
+// for, each once. The profile is ours. A prompt waits for it, so the embedded store gets no time past the context's
+// deadline.
 func (a Auto) Recall(ctx context.Context, s Session, prompt string, seen []string) (Context, error) {
-	if a.Daemon != nil {
-		c, err := a.Daemon.Recall(ctx, s, prompt, seen)
-		if err == nil || errors.Is(err, ErrOwned) || ctx.Err() != nil || a.Embedded == nil {
-			return c, err
+	switch {
+	case a.Daemon == nil && a.Embedded == nil:
+		return Context{}, ErrUnavailable
+	case a.Daemon == nil:
+		return a.Embedded.Recall(ctx, s, prompt, seen)
+	case a.Embedded == nil || errors.Is(ctx.Err(), context.Canceled):
+		return a.Daemon.Recall(ctx, s, prompt, seen)
+	}
+	type answer struct {
+		Context
+		err error
+	}
+	local := make(chan answer, 1)
+	const work = "recall beside a daemon"
+	guard.Go(work, func() {
+		var got answer
+		got.err = guard.Try(work, func() (err error) {
+			got.Context, err = a.Embedded.Recall(ctx, s, prompt, seen)
+			return err
+		})
+		local <- got
+	})
+	c, err := a.Daemon.Recall(ctx, s, prompt, seen)
+	ours := <-local
+	switch {
+	case errors.Is(err, ErrOwned):
+		return c, err
+	case err != nil:
+		return ours.Context, ours.err
+	case ours.err == nil:
+		c.add(ours.Context)
+	}
+	return c, nil
+}
+
+// add adds what another source has for the same prompt and this one does not say.
+func (c *Context) add(other Context) {
+	theirs := make([]map[string]bool, len(c.Items))
+	lowest := 0.0
+	for i, it := range c.Items {
+		theirs[i] = wordsOf(it.Text)
+		lowest = min(lowest, it.Score)
+	}
+	for _, it := range other.Items {
+		own := wordsOf(it.Text)
+		if slices.ContainsFunc(theirs, func(said map[string]bool) bool { return covers(said, own) }) {
+			continue
+		}
+		lowest-- // scores of two sources do not compare
+		it.Score = lowest
+		c.Items = append(c.Items, it)
+	}
+	c.Profile, c.Where = append(c.Profile, other.Profile...), append(c.Where, other.Where...)
+	c.CutOff = max(c.CutOff, other.CutOff)
+}
+
+// wordsOf returns the words of a text that tell something: those of more than three characters.
+func wordsOf(text string) map[string]bool {
+	words := map[string]bool{}
+	for word := range strings.FieldsFuncSeq(strings.ToLower(text), func(r rune) bool {
+		return !unicode.IsLetter(r) && !unicode.IsDigit(r)
+	}) {
+		if utf8.RuneCountInString(word) > 3 {
+			words[word] = true
 		}
 	}
-	if a.Embedded == nil {
-		return Context{}, ErrUnavailable
+	return words
+}
+
+// covers reports whether a text with the words said says most of what one with the words own says.
+func covers(said, own map[string]bool) bool {
+	common := 0
+	for word := range own {
+		if said[word] {
+			common++
+		}
 	}
-	return a.Embedded.Recall(ctx, s, prompt, seen)
+	return common > 0 && 5*common >= 3*len(own)
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"testing"
 	"time"
 )
@@ -75,6 +76,27 @@ func TestAuto(t *testing.T) {
 				t.Errorf("Recall: %+v, %v", got, err)
 			}
 		})
+	}
+}
+
+// What only one of the two has is told, and what both have once, in the daemon's words and before ours.
+func TestAutoRecallsBoth(t *testing.T) {
+	daemon := &fake{context: Context{Source: FromDaemon, Items: []Item{{ID: "d1", Text: "The ferry leaves pier nine at noon.", Score: .2},
+		{ID: "d2", Text: "The mast is of spruce.", Score: .9}}}}
+	embedded := &fake{context: Context{Source: FromEmbedded, Profile: []Item{{ID: "p", Text: "Always answer in German."}},
+		Where: []Place{{Paths: []string{"hull.go"}}}, Items: []Item{{ID: "e1", Text: "At noon the ferry leaves from pier nine.", Score: 9}, {ID: "e2", Text: "The kiln holds 1240 degrees.", Score: 8},
+			{ID: "e3", Text: "The hull is ochre.", Score: 7}}}}
+	got, err := Auto{Daemon: daemon, Embedded: embedded}.Recall(t.Context(), Session{Key: "k"}, "prompt", nil)
+	if err != nil || got.Source != FromDaemon || len(got.Profile) != 1 || len(got.Where) != 1 {
+		t.Errorf("%+v, %v", got, err)
+	}
+	block, ok := Compose("k", Context{}, got, Style{})
+	if want := []string{"p", "d2", "d1", "e2", "e3"}; !ok || !slices.Equal(block.Items, want) {
+		t.Errorf("told %q, want %q", block.Items, want)
+	}
+	if got, err = (Auto{Daemon: &fake{err: ErrUnavailable}, Embedded: embedded}).Recall(t.Context(), Session{Key: "k"}, "p",
+		nil); err != nil || len(got.Items) != 3 {
+		t.Errorf("without the daemon: %+v, %v", got, err)
 	}
 }
 

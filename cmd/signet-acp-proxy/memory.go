@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -178,7 +177,6 @@ func newMemorySearch(p program) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			slices.SortStableFunc(found, func(a, b embedded.Memory) int { return cmp.Compare(b.Score, a.Score) })
 			return p.printMemories(ctx, d, found, q.Limit,
 				"no matches; see signet-acp-proxy memory list, signet-acp-proxy sessions")
 		}),

@@ -1,6 +1,7 @@
 package embedded
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/Signet-AI/signet-acp-proxy/chars"
@@ -47,6 +48,20 @@ func sentencesOf(text string) (list []sentence) {
 	}
 	flush()
 	return list
+}
+
+// narration is what an agent says about its own going on: it tells nothing later.
+var narration = pattern.New(`(?i)^(?:(?:perfect|great|excellent|good|done|ok(?:ay)?|sure|noted|got it|` +
+	`understood|right)[!.]?|(?:now,? |next,? |ok(?:ay)?,? |great[,!] |perfect[,!] |good[,!] |first,? )?` +
+	`(?:let me|let's|i'll|i will|i'm going to|let us) (?:now |also |first |quickly )?(?:check|look|see|start|read|` +
+	`examine|run|try|fix|update|create|search|find|verify|test|take|add|review|continue|begin|open|inspect|` +
+	`analy[sz]e)\b.*|(?:perfect|great|excellent)[!,].{0,60})$`)
+
+// withoutNarration leaves out of an agent's text what it says about its own going on, and what only announces.
+func withoutNarration(list []sentence) []sentence {
+	return slices.DeleteFunc(list, func(s sentence) bool {
+		return !s.code && (narration().MatchString(s.text) || strings.HasSuffix(s.text, ":"))
+	})
 }
 
 func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }

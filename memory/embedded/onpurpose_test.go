@@ -167,3 +167,43 @@ func TestAboutMemory(t *testing.T) {
 		t.Errorf("outside of all projects: %q", nowhere)
 	}
 }
+
+// What went wrong is told with the words that say so, narration is no item, and one thing is told once.
+func TestWentWrong(t *testing.T) {
+	w := newWorld(t)
+	work := func(key, prompt, answer string, more ...string) {
+		w.now = w.now.Add(time.Hour)
+		w.said("/p", key, append([]string{prompt, "Let me check the hull.\f" + answer}, more...)...)
+	}
+	work("a", "the dunlin hull leaks at the keel, mend it", "Perfect! Let me look at the planks. Here is what I found:\n\n"+
+		"The keel of the dunlin hull leaks because the oakum is old; I caulked it with tar.", "same error, it still leaks", "I see.")
+	who := memory.Session{Key: "new", Project: "/p"}
+	got := w.recall(who, "the keel of the dunlin hull leaks")
+	if !strings.Contains(got, "caulked it with tar. / then the user said: “same error, it still leaks”") {
+		t.Errorf("what did not help is told as %q", got)
+	}
+	for _, narrated := range []string{"Perfect", "Let me", "Here is what I found"} {
+		if strings.Contains(got, narrated) {
+			t.Errorf("narration is told: %q", got)
+		}
+	}
+	for _, key := range []string{"b", "c", "d"} {
+		work(key, "run the heron audit for "+key, "The heron audit failed in the ledger with 40"+key+" open entries of the year.")
+	}
+	if got = w.recall(who, "the heron audit failed in the ledger, why?"); strings.Count(got, "open entries of the year") != 1 {
+		t.Errorf("one thing is told again and again: %q", got)
+	}
+}
+
+// A question that was asked before, where work was done, gets its answer.
+func TestAskedBefore(t *testing.T) {
+	w := newWorld(t)
+	for i, c := range conversationsIn(t, "testdata/recall") {
+		w.said("/p", fmt.Sprint("session-", i), c.texts...)
+	}
+	w.said("/p", "a", "Which crane lifts the dunlin hull?", "I look it up.\fIt is lifted by crane number nine.")
+	got := w.recall(memory.Session{Key: "new", Project: "/p"}, "Which crane do we use for the dunlin hull?")
+	if !strings.Contains(got, "crane number nine") {
+		t.Errorf("the question that was asked before is told %q", got)
+	}
+}

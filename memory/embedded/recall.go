@@ -22,7 +22,7 @@ var _ memory.Source = (*Store)(nil)
 func (s *Store) Start(ctx context.Context, session memory.Session) (memory.Context, error) {
 	begun := s.opts.Now()
 	c := s.Identity(session)
-	pinned, err := s.pinned(ctx, session)
+	pinned, err := s.pinned(ctx, session.Project)
 	if err != nil {
 		s.opts.Log.Debug().Err(err).Str("key", session.Key).Msg("start without memories")
 	}
@@ -64,9 +64,14 @@ func (s *Store) recall(ctx context.Context, session memory.Session, in search, c
 	if err != nil {
 		return err
 	}
+	pinned, err := s.pinned(ctx, in.project) // with a daemon nothing else of ours is asked at the start
+	if err != nil {
+		return err
+	}
+	pinned = slices.DeleteFunc(pinned, func(it memory.Item) bool { return slices.Contains(in.seen, it.ID) })
 	q, ranked, err := s.rank(ctx, in)
 	profile, further := chosen(lines, &q, in)
-	c.Profile = profile
+	c.Profile = slices.Concat(pinned, profile)
 	switch {
 	case stated.AsksMemory(in.text):
 		c.Items, err = s.aboutMemory(ctx, in)
@@ -216,13 +221,13 @@ const (
 )
 
 // pinned returns what a person has pinned: all that a session is told whatever its prompt, the newest first.
-func (s *Store) pinned(ctx context.Context, session memory.Session) ([]memory.Item, error) {
-	pins, err := s.pins(ctx, search{project: session.Project}, maxPinned)
+func (s *Store) pinned(ctx context.Context, project string) ([]memory.Item, error) {
+	pins, err := s.pins(ctx, search{project: project}, maxPinned)
 	var items []memory.Item
 	for _, m := range pins {
 		items = append(items, m.item())
 	}
-	return ownProject(items, session.Project), err
+	return ownProject(items, project), err
 }
 
 // pins returns what is pinned where a session of a project may see it, or of all projects.

@@ -38,7 +38,16 @@ func (s *Store) Search(ctx context.Context, q Query) ([]Memory, error) {
 	if err != nil {
 		return nil, sqlite.While("searching memories", err)
 	}
-	return slices.DeleteFunc(found, func(m Memory) bool { return m.Score < q.MinScore }), nil
+	return descending(slices.DeleteFunc(found, func(m Memory) bool { return m.Score < q.MinScore })), nil
+}
+
+// descending lowers scores that are higher than those of what goes before: the order is that of the lists that were
+// merged.
+func descending(found []Memory) []Memory {
+	for i := range found[min(1, len(found)):] {
+		found[i+1].Score = min(found[i+1].Score, found[i].Score)
+	}
+	return found
 }
 
 // SearchAll merges what several texts find, at most q.Limit: the best of each, then the second of each, each once.
@@ -64,7 +73,7 @@ func (s *Store) SearchAll(ctx context.Context, texts []string, q Query) ([]Memor
 			}
 		}
 	}
-	return merged, nil
+	return descending(merged), nil
 }
 
 // The shares of the time before the deadline that looking up may take, and then of the rest that comparing may take.

@@ -55,7 +55,7 @@ func TestPinned(t *testing.T) {
 		t.Fatal(err)
 	}
 	told := func() (texts []string) {
-		items, err := s.pinned(t.Context(), memory.Session{Key: "acp-1"})
+		items, err := s.pinned(t.Context(), "")
 		if err != nil {
 			t.Fatal(err)
 		}

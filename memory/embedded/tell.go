@@ -11,6 +11,7 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/memory/embedded/passage"
 	"github.com/Signet-AI/signet-acp-proxy/memory/embedded/rank"
 	"github.com/Signet-AI/signet-acp-proxy/memory/embedded/stated"
+	"github.com/Signet-AI/signet-acp-proxy/sqlite"
 )
 
 // What a prompt is told: a few items that can be understood by themselves. A passage is joined with its neighbours as
@@ -74,8 +75,31 @@ func (s *Store) tell(ctx context.Context, q *rank.Query, words, ranked []*rank.P
 	}
 	t.open(ranked, seen)
 	t.spread()
+	if t.failed, err = s.failures(ctx, t.items); err != nil && !timedOut(err) {
+		return nil, err
+	}
 	t.takenBack = t.takeBack(slices.Concat(words, ranked[:min(len(ranked), 2*maxOpening)]))
 	return t.finish(left), nil
+}
+
+// failures returns what the user said next, where that says that what an agent's passage told did not help.
+func (s *Store) failures(ctx context.Context, items []excerpt) (map[int64]string, error) {
+	var ids []int64
+	for _, e := range items {
+		if e.best.Turn != 0 && !e.best.ByUser {
+			ids = append(ids, e.best.ID)
+		}
+	}
+	next, err := sqlite.Pairs[int64, string](ctx, s.db, `SELECT p.id, coalesce((SELECT content FROM passages n
+		WHERE n.thread = p.thread AND n.position > p.position AND n.turn > p.turn ORDER BY n.position LIMIT 1), '')
+		FROM json_each(?) j JOIN passages p ON p.id = j.value`, sqlite.List(ids))
+	failed := map[int64]string{}
+	for id, text := range next {
+		if said := stated.Failed(text); said != "" {
+			failed[id] = said
+		}
+	}
+	return failed, err
 }
 
 // open makes items of the best passages that were not seen.
@@ -159,9 +183,11 @@ type selection struct {
 	most    int                  // how many items
 	left    int                  // bytes that are free
 	project string               // of the session
-	said    map[string]bool      // sentences in the items, by key
+	said    map[string]bool      // sentences in the items, by key,
+	alike   []language.Set       // and the terms of each
 	cut     map[int64][]sentence // of passages
 
+	failed    map[int64]string    // passages of agents, and how the user said that this did not help
 	takenBack map[int64]time.Time // passages with what the user decided and took back, and when
 }
 
@@ -195,7 +221,10 @@ func (t *selection) takeBack(list []*rank.Passage) map[int64]time.Time {
 func (t *selection) sentences(c *rank.Passage) []sentence {
 	list, ok := t.cut[c.ID]
 	if !ok {
-		list = sentencesOf(t.texts[c.ID].Content)
+		m := t.texts[c.ID]
+		if list = sentencesOf(m.Content); !m.Who.ByPerson() {
+			list = withoutNarration(list)
+		}
 		t.cut[c.ID] = list
 	}
 	return list
@@ -330,14 +359,36 @@ func (t *selection) best(sentences []sentence) int {
 	return best
 }
 
-// repeats reports whether all that a part says was said already.
+// repeats reports whether all that a part says was said already, in the same words or nearly so.
 func (t *selection) repeats(p part) bool {
-	return !slices.ContainsFunc(p.sentences, func(s sentence) bool { return !t.said[s.key] })
+	return !slices.ContainsFunc(p.sentences, func(s sentence) bool { return !t.said[s.key] && !t.resembles(s) })
 }
+
+// resembles reports whether a sentence says nearly what was said: the line of a log with another number, one answer in
+// three sessions.
+func (t *selection) resembles(s sentence) bool {
+	terms := strings.Fields(s.key)
+	return len(terms) >= minAlike && slices.ContainsFunc(t.alike, func(said language.Set) bool {
+		common, other := 0, len(said)
+		for _, term := range terms {
+			if said[term] {
+				common++
+			}
+		}
+		return alikeOf*common >= (alikeOf-1)*max(len(terms), other)
+	})
+}
+
+const (
+	minAlike = 4 // terms of a sentence of which another may be nearly the same,
+	alikeOf  = 6 // but for one of so many
+)
 
 func (t *selection) markSaid(list []sentence) {
 	for _, s := range list {
-		t.said[s.key] = true
+		if t.said[s.key] = true; len(strings.Fields(s.key)) >= minAlike {
+			t.alike = append(t.alike, language.SetOf(strings.Fields(s.key)))
+		}
 	}
 }
 
@@ -360,6 +411,9 @@ func (t *selection) finish(most int) []memory.Item {
 			continue
 		}
 		it := t.item(e.best, text)
+		if said := t.failed[e.best.ID]; said != "" {
+			it.Text += " / then the user said: “" + said + "”"
+		}
 		if e.best.By != nil && !t.tells(e.best.By) {
 			it.About = ""
 		}

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"net"
-	"strings"
 	"sync"
 	"syscall"
 	"time"
@@ -196,8 +195,7 @@ func (b *bridge) direct(ctx context.Context, who memory.Session, t tool, v value
 	id := v.text("id")
 	switch t.name {
 	case "memory_search":
-		out, err = d.Search(ctx, signet.Query{Query: strings.Join(v.list("query", "queries"), " "),
-			Limit: v.integer("limit"), Type: v.text("type"), MinScore: optional[float64](v, "min_score")})
+		out, err = searchAll(ctx, d, v)
 	case "memory_store":
 		out, err = d.Remember(ctx, signet.Note{Content: v.text("content"), Type: v.text("type"),
 			Importance: optional[float64](v, "importance"), Tags: v.text("tags")})

@@ -27,6 +27,7 @@ type Question struct {
 	When    bool // it asks for a time
 	Nouns   bool // its language writes all nouns with a capital
 	Foreign bool // it is in another language than English
+	Asks    bool // it is a question
 }
 
 // whoWords ask for a name or a thing, whenWords for a time; the others do where no spaces are set.
@@ -54,6 +55,7 @@ func Ask(text string) Question {
 		r.forms = all
 	}
 	r.Nouns, r.Foreign = lang == german_, sure && lang != english_
+	r.Asks = EndsInQuestion(text)
 	asks := func(words Set, unspaced []string) bool {
 		return slices.ContainsFunc(folded, func(w string) bool { return words[w] }) ||
 			slices.ContainsFunc(unspaced, func(w string) bool { return strings.Contains(text, w) })

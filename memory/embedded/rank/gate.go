@@ -19,6 +19,8 @@ const (
 	againstUnused = .5  // deducted there for words that nobody ever used, by their share
 	forEachWord   = .1  // added there for each different word of the prompt in one passage,
 	maxTogether   = 4   // up to so many
+	minAsked      = .6  // share of a question that an earlier one of the user's holds, to be the same,
+	wordsAsked    = 2   // with so many words that say what it is about
 	bestOf        = 10  // of the best passages, those that say whether it is work
 )
 
@@ -43,8 +45,30 @@ func (q *Query) WorthTelling(ranked []*Passage) bool {
 	if !AtWork(ranked) {
 		return held-againstNew*q.unknownNames()-againstFew/float64(len(q.asked)) > minHeld
 	}
+	if q.askedBefore(ranked) {
+		return true
+	}
 	return (held+byUser)/2*q.uncommon()-againstUnused*q.neverUsed()+forEachWord*float64(min(together, maxTogether)) >
 		minAtWork
+}
+
+// askedBefore reports whether the prompt is a question that the user has asked in other words: what was answered then
+// is told, however little of it is the user's.
+func (q *Query) askedBefore(ranked []*Passage) bool {
+	return q.Asks && slices.ContainsFunc(ranked, func(c *Passage) bool {
+		if !c.ByUser || !c.Traits.Has(passage.Asks) {
+			return false
+		}
+		held, telling := 0.0, 0
+		for i, a := range q.asked {
+			if c.terms>>i&1 == 1 {
+				if held += a.share; !a.Common {
+					telling++
+				}
+			}
+		}
+		return held >= minAsked && telling >= wordsAsked
+	})
 }
 
 // uncommon is the share of the prompt that lies in words which say what it is about.

@@ -26,6 +26,14 @@ var (
 		continuar|continue com|retomar|o que falta|ga verder|ga door|wat rest er|wat is er nog|продолжай|
 		продолжим|продолжи|что осталось|на чем остановились`,
 		`继续 接着 还剩 続け 続き 残りは 계속 이어서`)
+	// fails: what was answered before did not help.
+	fails = language.NewPhrases(`same error|the same error|still|no|nope|doesn't work|does not work|didn't help|
+		did not help|that didn't|that did not|not fixed|not working|it's not|immer noch|gleicher fehler|
+		derselbe fehler|geht nicht|geht immer noch|funktioniert nicht|nein|toujours|même erreur|la même erreur|
+		ne marche pas|ça ne marche|non|sigue|sigue sin|mismo error|el mismo error|no funciona|ancora|stesso errore|
+		lo stesso errore|non funziona|ainda|mesmo erro|o mesmo erro|não funciona|não|nog steeds|zelfde fout|
+		dezelfde fout|werkt niet|nee|все еще|всё ещё|та же ошибка|не работает|нет`,
+		`还是 同样的错误 不行 没用 まだ 同じエラー 여전히`)
 	// ofMemory ask about what is remembered.
 	ofMemory = language.NewPhrases(`what do you know about me|what do you remember about me|what do you know about us|
 		what do you know about this project|what do you remember about this project|what do you know so far|
@@ -55,6 +63,18 @@ var (
 
 // GoesOn reports whether a prompt goes on with earlier work: "continue", "what is left?".
 func GoesOn(prompt string) bool { return len(prompt) <= longest && goesOn.In(language.PlainOf(prompt)) }
+
+// Failed returns the sentence with which a prompt begins, if that says that the answer before it did not help.
+func Failed(prompt string) string {
+	for _, s := range language.Sentences(prompt) {
+		plain := language.PlainOf(s.Text)
+		if fails.Begins(plain) && !language.EndsInQuestion(s.Text) {
+			return chars.Cut(s.Text, longestSay)
+		}
+		break
+	}
+	return ""
+}
 
 // AsksMemory reports whether a prompt asks what is remembered: "what do you know about me?".
 func AsksMemory(prompt string) bool {
