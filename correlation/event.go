@@ -177,7 +177,8 @@ type (
 
 // Events of the process.
 type (
-	// KeyStarted: a session-start is being sent with a key.
+	// KeyStarted: a session-start, or another hook by which the daemon takes the session to be live, is being sent
+	// with a key.
 	KeyStarted struct {
 		Key     string `json:"key"`
 		AgentID string `json:"agentId,omitempty"`

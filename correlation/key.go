@@ -29,18 +29,13 @@ func (s Book) Keys(ctx context.Context, id int64) ([]SessionKey, error) {
 		FROM session_keys WHERE session = ? ORDER BY n`, id)
 }
 
-// EndKey notes that a session-end is being sent with key, and removes a context that was fetched under it. It reports
-// whether this is the first time, so that of several callers one sends it.
-func (s Debts) EndKey(ctx context.Context, key string) (bool, error) {
-	first := false
-	err := s.write(ctx, "noting a session-end", func(tx *sql.Tx) error {
-		n, err := sqlite.Change(ctx, tx, `UPDATE session_keys SET ended = ? WHERE key = ? AND ended = 0`,
-			sqlite.Stamp(s.now()), key)
+// EndKey notes that a session-end was sent with key, and removes a context that was fetched under it.
+func (s Debts) EndKey(ctx context.Context, key string) error {
+	return s.write(ctx, "noting a session-end", func(tx *sql.Tx) error {
+		_, err := tx.ExecContext(ctx, `UPDATE session_keys SET ended = ? WHERE key = ?`, sqlite.Stamp(s.now()), key)
 		if err == nil {
 			_, err = tx.ExecContext(ctx, dropContexts+`AND context_key = ?`, key)
 		}
-		first = n > 0
 		return err
 	})
-	return first && err == nil, err
 }

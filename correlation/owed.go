@@ -97,17 +97,14 @@ func (s *core) oweFor(ctx context.Context, tx *sql.Tx, p process, session int64,
 	return err
 }
 
-// owesDaemon reports whether sessions of p are owed to the daemon: always in daemon mode; in auto mode if a person
-// named one, who expects it, or if one answered since the process began or in the last 14 days, so that nobody without
-// a daemon collects dead rows.
+// owesDaemon reports whether sessions of p are owed to the daemon: always in daemon mode, which is also that of a
+// process for which a person named one; in auto mode if one answered since the process began or in the last 14 days, so
+// that nobody without a daemon collects dead rows.
 func (s *core) owesDaemon(ctx context.Context, q sqlite.Querier, p process) (bool, error) {
 	switch p.memory {
 	case memoryDaemon:
 		return true, nil
 	case memoryAuto:
-		if p.url != "" {
-			return true, nil
-		}
 	default:
 		return false, nil
 	}
@@ -131,14 +128,15 @@ func (s *core) debtor(ctx context.Context, q sqlite.Querier, id string) (p proce
 
 // A StaleKey is a key that nobody will use any more, with what a session-end has to say.
 type StaleKey struct {
-	Key, AgentID, Cwd string
+	Key, AgentID, Cwd, Project string
 }
 
-// StaleKeys returns keys with which a session-start was sent longer than maxAge ago, which were never used nor ended,
-// and under which nothing was said: the daemon counts them among its live sessions until it gets a session-end. The
-// current key of a session that a living process holds is not among them, nor a living process's key without a session.
-// There are none where a process like this one owes the daemon nothing. A key that could not be ended in 14 days is
-// given up, like a debt.
+// StaleKeys returns keys that the daemon may count among its live sessions and that nobody uses: a hook was sent with
+// them and no session-end since. A key under which nothing was said and no context was used is left alone until it is
+// older than maxAge, for the next process; one whose turns are about to be posted, until they are. The current key of a
+// session that a living process holds is not among them, nor a living process's key without a session. There are none
+// where a process like this one owes the daemon nothing. A key that could not be ended in 14 days is given up, like a
+// debt.
 func (s Debts) StaleKeys(ctx context.Context, like ProcessInfo, maxAge time.Duration) ([]StaleKey, error) {
 	const doing = "looking for unused keys"
 	of := process{memory: like.Memory, url: like.URL, signetPath: like.SignetPath, started: s.now()}
@@ -149,17 +147,21 @@ func (s Debts) StaleKeys(ctx context.Context, like ProcessInfo, maxAge time.Dura
 		StaleKey
 		session int64
 		current bool
+		unsent  bool   // turns under it were not delivered
 		process string // of a key without a session
 	}
 	now := s.now()
 	all, err := sqlite.Collect(ctx, s.db, func(row sqlite.Row) (k unused, err error) {
-		return k, row.Scan(&k.Key, &k.AgentID, &k.Cwd, &k.session, &k.current, &k.process)
-	}, `SELECT k.key, coalesce(s.agent_id, k.agent_id), coalesce(s.cwd, ''), coalesce(s.id, 0), s.key IS k.key,
-			iif(s.id IS NULL, k.process, '')
+		return k, row.Scan(&k.Key, &k.AgentID, &k.Cwd, &k.Project, &k.session, &k.current, &k.unsent,
+			&k.process)
+	}, `SELECT k.key, coalesce(s.agent_id, k.agent_id), coalesce(s.cwd, ''), coalesce(s.project, ''),
+			coalesce(s.id, 0), s.key IS k.key,
+			EXISTS (SELECT 1 FROM turns t WHERE t.key = k.key AND t.daemon_delivery = 0), iif(s.id IS NULL, k.process, '')
 		FROM session_keys k LEFT JOIN sessions s ON s.id = k.session
-		WHERE k.started > ?1 AND k.used = 0 AND k.ended = 0 AND k.started < ?2
-			AND NOT EXISTS (SELECT 1 FROM turns t WHERE t.key = k.key)
-		ORDER BY k.started`, sqlite.Stamp(now.Add(-giveUp)), sqlite.Stamp(now.Add(-maxAge)))
+		WHERE k.started > ?1 AND k.ended = 0
+			AND (k.started < ?2 OR k.used > 0 OR EXISTS (SELECT 1 FROM turns t WHERE t.key = k.key))
+			AND NOT EXISTS (SELECT 1 FROM debts d WHERE d.key = k.key AND d.kind = ?3 AND d.done = 0 AND d.waits = 0)
+		ORDER BY k.started`, sqlite.Stamp(now.Add(-giveUp)), sqlite.Stamp(now.Add(-maxAge)), KindDaemon)
 	if err != nil || len(all) == 0 {
 		return nil, sqlite.While(doing, err)
 	}
@@ -169,7 +171,7 @@ func (s Debts) StaleKeys(ctx context.Context, like ProcessInfo, maxAge time.Dura
 	}
 	var stale []StaleKey
 	for _, k := range all {
-		if k.process != "" && s.alive(k.process) || k.current && live[k.session] {
+		if k.process != "" && s.alive(k.process) || live[k.session] && (k.current || k.unsent) {
 			continue
 		}
 		stale = append(stale, k.StaleKey)

@@ -174,9 +174,6 @@ func TestWhatIsOwed(t *testing.T) {
 	}{
 		{name: "daemon mode", info: ProcessInfo{Memory: "daemon"}, want: []string{"daemon"}},
 		{name: "auto, never seen", info: ProcessInfo{Memory: "auto"}},
-		{name: "auto, named, never seen", info: ProcessInfo{Memory: "auto", URL: "http://127.0.0.1:1"},
-			want: []string{"daemon"}},
-		{name: "embedded, named", info: ProcessInfo{Memory: "embedded", URL: "http://127.0.0.1:1"}},
 		{name: "auto, seen", info: ProcessInfo{Memory: "auto"}, seen: time.Minute, want: []string{"daemon"}},
 		{name: "auto, seen long ago", info: ProcessInfo{Memory: "auto"}, seen: 13 * day, want: []string{"daemon"}},
 		{name: "auto, seen too long ago", info: ProcessInfo{Memory: "auto"}, seen: 15 * day},

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/Signet-AI/signet-acp-proxy/correlation"
+	"github.com/Signet-AI/signet-acp-proxy/memory"
 )
 
 // An attempt is one attempt at delivering a debt.
@@ -46,8 +47,11 @@ func (a *attempt) dropped(ctx context.Context, post correlation.Selection, note,
 	return withOwnTime(ctx, func(ctx context.Context) error { return a.store.Dropped(ctx, a.d, post, note, why) })
 }
 
-// agent is the Signet agent of the debt or, where that has none, of the session.
-func (a *attempt) agent() string { return cmp.Or(a.d.AgentID, a.session.AgentID) }
+// who is the session as the daemon was told of it. Its agent is the debt's or, where that has none, the session's.
+func (a *attempt) who() memory.Session {
+	return memory.Session{Key: a.d.Key, AgentID: cmp.Or(a.d.AgentID, a.session.AgentID), Cwd: a.session.Cwd,
+		Project: a.session.Project}
+}
 
 // errLedger marks an error of the database before a post.
 var errLedger = errors.New("noting the post")

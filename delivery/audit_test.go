@@ -3,6 +3,7 @@ package delivery_test
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"flag"
 	"fmt"
 	"math/rand/v2"
@@ -16,6 +17,7 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/correlation"
 	"github.com/Signet-AI/signet-acp-proxy/correlation/correlationtest"
 	"github.com/Signet-AI/signet-acp-proxy/delivery"
+	"github.com/Signet-AI/signet-acp-proxy/memory"
 	"github.com/Signet-AI/signet-acp-proxy/memory/signet"
 	"github.com/Signet-AI/signet-acp-proxy/memory/signet/daemontest"
 	"github.com/Signet-AI/signet-acp-proxy/migrations"
@@ -90,11 +92,15 @@ func (a *audit) converse(number int) {
 	s, err := correlationtest.Session(ctx, a.store, correlation.OpenSession{Harness: "echo", ACPID: fmt.Sprintf("session-%d", number),
 		Cwd: "/work", Project: "/work", Process: process.ID()})
 	noError(a.t, err)
+	a.start(process.ID(), s)
 	var said []correlation.Turn
-	for range 1 + a.random.IntN(45) {
+	for range a.random.IntN(45) { // sometimes nothing
 		said = append(said, a.turn(s.ID, process.ID()))
 	}
 	middle := a.random.IntN(len(said) + 1)
+	if a.random.IntN(4) == 0 { // nothing is left at the end
+		middle = len(said)
+	}
 	noError(a.t, correlationtest.Save(ctx, a.store, said[:middle]))
 	if len(said) > 20 { // handed over while the conversation goes on
 		_, err := process.OweSoFar(ctx, s.Key)
@@ -110,6 +116,26 @@ func (a *audit) converse(number int) {
 		a.kills++
 	}
 	noError(a.t, process.End(ctx, reason))
+}
+
+// start tells the daemon that a session is there, if it hears.
+func (a *audit) start(process string, s correlation.Session) {
+	a.t.Helper()
+	ctx := a.t.Context()
+	noError(a.t, correlationtest.Apply(ctx, a.store, process, correlation.KeyStarted{Key: s.Key}))
+	c := a.client()
+	defer c.Close()
+	who := memory.Session{Key: s.Key, Cwd: s.Cwd, Project: s.Project}
+	if _, err := c.Start(ctx, who); errors.Is(err, memory.ErrKeySpent) {
+		_ = c.Claim(ctx, who)
+	}
+}
+
+func (a *audit) client() *signet.Client {
+	a.t.Helper()
+	c, err := signet.New(signet.Options{URL: a.daemon.URL(), Configured: true, Now: a.clock})
+	noError(a.t, err)
+	return c
 }
 
 // turn makes a turn of any length, one in 400 of 200,000 characters.
@@ -168,10 +194,9 @@ func (a *audit) work(after time.Duration) {
 	ctx, cancel := context.WithTimeout(a.t.Context(), time.Minute)
 	defer cancel()
 	_, err := delivery.Run(ctx, delivery.Options{Store: a.store, Folder: a.t.TempDir(), Now: a.clock, Retention: delivery.Retention{Keep: 10000 * time.Hour},
-		Daemon: func(string) (delivery.Daemon, error) {
-			c, err := signet.New(signet.Options{URL: a.daemon.URL(), Configured: true, Now: a.clock})
-			return delivery.Signet{Client: c}, err
-		}}, delivery.OnePass)
+		Like: correlation.ProcessInfo{Memory: "daemon"}, StaleAfter: 15 * time.Minute,
+		Daemon: func(string) (delivery.Daemon, error) { return delivery.Signet{Client: a.client()}, nil },
+	}, delivery.OnePass)
 	noError(a.t, err)
 }
 
@@ -207,6 +232,7 @@ func (a *audit) compare() {
 	if missing > 0 || twice > 0 || states["none"] > 0 || states[string(correlation.Unknown)] > 0 {
 		a.t.Errorf("%d missing, %d twice, %v", missing, twice, states)
 	}
+	a.work(time.Hour) // keys that were never used are older than that
 	if left := a.daemon.Sessions(); len(left) > 0 {
 		a.t.Errorf("%d sessions are live", len(left))
 	}

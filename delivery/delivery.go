@@ -16,6 +16,7 @@ import (
 	"errors"
 	"time"
 
+	"github.com/Signet-AI/signet-acp-proxy/memory"
 	"github.com/Signet-AI/signet-acp-proxy/memory/signet"
 )
 
@@ -31,8 +32,8 @@ type Daemon interface {
 	End(ctx context.Context, e End) (Reply, error)
 	// SwitchedOff reports whether a person has switched the session of a key off.
 	SwitchedOff(ctx context.Context, key string) (bool, error)
-	// Free ends the session of a key whose parts were delivered under keys of their own.
-	Free(ctx context.Context, key, agentID string) error
+	// Free ends a session under whose key nothing is left to deliver.
+	Free(ctx context.Context, s memory.Session) error
 	// Compacted delivers a harness's own summary.
 	Compacted(ctx context.Context, c signet.Compaction) (Reply, error)
 	// Remember delivers a memory that a tool stored, unless the daemon has it.
@@ -41,11 +42,11 @@ type Daemon interface {
 
 // An End is a session's end. File and Text are empty for a session in which nothing was said.
 type End struct {
-	Key, AgentID, Cwd, Reason string
-	Project                   string
-	File                      string // absolute path of the transcript
-	Text                      string // the same, for a daemon that cannot open the file
-	Again                     bool   // it was posted before without an answer
+	Session memory.Session
+	Reason  string
+	File    string // absolute path of the transcript
+	Text    string // the same, for a daemon that cannot open the file
+	Again   bool   // it was posted before without an answer
 }
 
 // A Memory is what a tool stored while the daemon did not answer. It is stored as JSON, so the names are a promise.

@@ -15,6 +15,7 @@ import (
 
 	"github.com/Signet-AI/signet-acp-proxy/correlation"
 	"github.com/Signet-AI/signet-acp-proxy/correlation/correlationtest"
+	"github.com/Signet-AI/signet-acp-proxy/memory"
 	"github.com/Signet-AI/signet-acp-proxy/memory/signet"
 	"github.com/Signet-AI/signet-acp-proxy/migrations"
 )
@@ -72,7 +73,7 @@ func (d *daemon) End(ctx context.Context, e End) (Reply, error) {
 
 func (d *daemon) SwitchedOff(context.Context, string) (bool, error) { return false, nil }
 
-func (d *daemon) Free(context.Context, string, string) error { return nil }
+func (d *daemon) Free(context.Context, memory.Session) error { return nil }
 
 func (d *daemon) Compacted(context.Context, signet.Compaction) (Reply, error) { return Reply{}, nil }
 
@@ -243,7 +244,7 @@ func TestRunUntilPaid(t *testing.T) {
 	var other correlation.Session
 	b.daemon.answer = func(e End) (Reply, error) {
 		switch {
-		case e.Key != s.Key:
+		case e.Session.Key != s.Key:
 			return Reply{Note: "queued"}, nil
 		case len(b.daemon.ends) == 1:
 			other = b.sayIn("two", toDaemon, "hello", "hi")

@@ -83,30 +83,30 @@ func (h *Dispatcher) sweep() {
 	if err := h.o.Store.DropContexts(h.looks, h.o.ContextAge); err != nil && h.looks.Err() == nil {
 		h.o.Log.Warn().Err(err).Msg("removing old contexts")
 	}
-	if h.due(h.looks) || h.hasStaleKeys(h.looks) {
+	if h.due(h.looks) {
 		h.spawn(false)
 	}
 }
 
-// due reports whether a delivery is due now; false where that cannot be known.
+// due reports whether a worker has something to do now; false where that cannot be known.
 func (h *Dispatcher) due(ctx context.Context) bool {
 	due, err := h.ask(ctx)
 	return due && err == nil
 }
 
-// ask asks the database whether a delivery is due now.
+// ask asks the database whether a delivery is due now, or the daemon takes a session to be live that is not.
 func (h *Dispatcher) ask(ctx context.Context) (bool, error) {
 	next, open, err := h.o.Store.Debts().Due(ctx)
+	due := open > 0 && !next.After(time.Now())
+	if err == nil && !due {
+		var stale []correlation.StaleKey
+		stale, err = h.o.Store.Debts().StaleKeys(ctx, h.o.Like, h.o.ContextAge)
+		due = len(stale) > 0
+	}
 	if err != nil && ctx.Err() == nil {
 		h.o.Log.Warn().Err(err).Msg("looking for what is owed")
 	}
-	return open > 0 && !next.After(time.Now()), err
-}
-
-// hasStaleKeys reports whether keys were started at the daemon that nobody will use.
-func (h *Dispatcher) hasStaleKeys(ctx context.Context) bool {
-	keys, err := h.o.Store.Debts().StaleKeys(ctx, h.o.Like, h.o.ContextAge)
-	return err == nil && len(keys) > 0
+	return due, err
 }
 
 // spawn starts a worker, which begins at once or, with atOurEnd, when we have ended.

@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"github.com/Signet-AI/signet-acp-proxy/chars"
-	"github.com/Signet-AI/signet-acp-proxy/memory"
 	"github.com/Signet-AI/signet-acp-proxy/memory/signet"
 )
 
@@ -36,15 +35,13 @@ func (s Signet) Health(ctx context.Context) error {
 // on, which it does: the turns are new. Only if these turns were posted before without an answer, they have been taken
 // already.
 func (s Signet) End(ctx context.Context, e End) (Reply, error) {
-	request := signet.EndRequest{Key: e.Key, AgentID: e.AgentID, Cwd: e.Cwd, Reason: e.Reason,
-		TranscriptPath: e.File, Transcript: e.Text}
+	request := signet.EndRequest{Session: e.Session, Reason: e.Reason, TranscriptPath: e.File, Transcript: e.Text}
 	got, err := s.Client.End(ctx, request)
 	if err == nil && got.Duplicate {
 		if e.Again {
 			return Reply{Note: "taken before, when no answer came"}, nil
 		}
-		if claim := s.Claim(ctx, memory.Session{Key: e.Key, AgentID: e.AgentID, Cwd: e.Cwd,
-			Project: e.Project}); claim == nil {
+		if claim := s.Claim(ctx, e.Session); claim == nil {
 			got, err = s.Client.End(ctx, request)
 		}
 	}
@@ -73,14 +70,14 @@ func (s Signet) End(ctx context.Context, e End) (Reply, error) {
 func (s Signet) queued(ctx context.Context, e End, got signet.EndReply) Reply {
 	note := "queued " + got.JobID
 	if got.CaptureID != "" {
-		if status, err := s.Captured(ctx, got.CaptureID, e.AgentID); err == nil && status != "" {
+		if status, err := s.Captured(ctx, got.CaptureID, e.Session.AgentID); err == nil && status != "" {
 			note += ": " + status
 			if slices.Contains(failedCaptures, status) {
 				return Reply{Note: note + ", so that the daemon does not have it", Later: true}
 			}
 		}
 	}
-	return Reply{Note: note + temporaryNote(e.Project)}
+	return Reply{Note: note + temporaryNote(e.Session.Project)}
 }
 
 // failedCaptures are the states of a capture that holds no transcript.
@@ -101,8 +98,8 @@ func notQueued(e End, kept bool) Reply {
 	case size < minTranscript:
 		return Reply{Note: "not queued", Dropped: true,
 			Why: fmt.Sprintf("under %d characters (%d)", minTranscript, size)}
-	case kept && temporaryNote(e.Project) != "":
-		return Reply{Note: "kept, not queued" + temporaryNote(e.Project)}
+	case kept && temporaryNote(e.Session.Project) != "":
+		return Reply{Note: "kept, not queued" + temporaryNote(e.Session.Project)}
 	}
 	return Reply{Note: "not queued: the daemon cannot open our files, as in a container or on another machine, " +
 		"and reads no text in their place (0.58.1), or its pipeline is off", Later: true, After: time.Hour}

@@ -15,6 +15,7 @@ import (
 
 	"github.com/Signet-AI/signet-acp-proxy/correlation"
 	"github.com/Signet-AI/signet-acp-proxy/correlation/correlationtest"
+	"github.com/Signet-AI/signet-acp-proxy/memory"
 	"github.com/Signet-AI/signet-acp-proxy/memory/signet"
 	"github.com/Signet-AI/signet-acp-proxy/memory/signet/daemontest"
 )
@@ -27,8 +28,7 @@ func TestDeliverOutcomes(t *testing.T) {
 				Delay: 50 * time.Millisecond})
 		}
 	}
-	older, middle, newer := []daemontest.Generation{daemontest.Older}, []daemontest.Generation{daemontest.Middle},
-		[]daemontest.Generation{daemontest.Newer}
+	older, middle, bound := daemontest.All[:1], daemontest.All[1:3], daemontest.All[3:]
 	for _, tt := range []struct {
 		name    string
 		only    []daemontest.Generation // nil: all
@@ -56,7 +56,8 @@ func TestDeliverOutcomes(t *testing.T) {
 		{name: "huge", before: fault(daemontest.Huge, 0, 0), first: "unknown 1", later: time.Second, then: "delivered 2", arrived: []string{"queued"}},
 		{name: "dropped connection", before: fault(daemontest.Drop, 0, 0), first: "unknown 1", later: time.Second, then: "delivered 2", arrived: []string{"queued"}},
 		{name: "done and no answer", only: older, before: fault(daemontest.DropAfter, 0, 0), first: "unknown 1", later: time.Second, then: "delivered 2", arrived: []string{"queued", "queued"}},
-		{name: "done and no answer", only: append(middle, newer...), before: fault(daemontest.DropAfter, 0, 0), first: "unknown 1", later: time.Second, then: "delivered 2", arrived: []string{"queued", "duplicate"}},
+		{name: "done and no answer", only: middle, before: fault(daemontest.DropAfter, 0, 0), first: "unknown 1", later: time.Second, then: "delivered 2", arrived: []string{"queued", "duplicate"}},
+		{name: "wants a start, and no answer", only: bound, before: fault(daemontest.DropAfter, 0, 0), first: "unknown 1", later: time.Second, then: "delivered 2", arrived: []string{"queued"}},
 	} {
 		for _, g := range daemontest.All {
 			if tt.only != nil && !slices.Contains(tt.only, g) {
@@ -213,9 +214,9 @@ func TestSignetEnd(t *testing.T) {
 		want    Reply
 	}{
 		"queued":                  {answers: []string{taken}, want: Reply{Note: "queued j"}},
-		"in a temp folder":        {answers: []string{taken}, e: End{Project: os.TempDir()}, want: Reply{Note: "queued j" + temporary}},
-		"below it":                {answers: []string{taken}, e: End{Project: filepath.Join(os.TempDir(), "x")}, want: Reply{Note: "queued j" + temporary}},
-		"beside it":               {answers: []string{taken}, e: End{Project: filepath.Clean(os.TempDir()) + "x"}, want: Reply{Note: "queued j"}},
+		"in a temp folder":        {answers: []string{taken}, e: End{Session: memory.Session{Project: os.TempDir()}}, want: Reply{Note: "queued j" + temporary}},
+		"below it":                {answers: []string{taken}, e: End{Session: memory.Session{Project: filepath.Join(os.TempDir(), "x")}}, want: Reply{Note: "queued j" + temporary}},
+		"beside it":               {answers: []string{taken}, e: End{Session: memory.Session{Project: filepath.Clean(os.TempDir()) + "x"}}, want: Reply{Note: "queued j"}},
 		"completed":               {answers: []string{captured}, status: "completed", want: Reply{Note: "queued c/1: completed"}},
 		"not found":               {answers: []string{captured}, want: Reply{Note: "queued c/1"}},
 		"failed":                  {answers: []string{captured}, status: "failed", want: worker("queued c/1: failed, so that the daemon does not have it", 0)},
@@ -231,7 +232,7 @@ func TestSignetEnd(t *testing.T) {
 		"too short, and kept":     {answers: []string{`{"memoriesSaved":0,"queued":false}`}, e: End{Text: short}, want: Reply{Note: "kept, not queued", Dropped: true, Why: "kept by the daemon, too short to summarise"}},
 		"long enough":             {answers: []string{`{"memoriesSaved":0}`}, e: End{Text: enough}, want: elsewhere},
 		"long enough, and kept":   {answers: []string{`{"memoriesSaved":0,"queued":false}`}, e: End{Text: enough}, want: elsewhere},
-		"kept, in a temp folder":  {answers: []string{`{"memoriesSaved":0,"queued":false}`}, e: End{Text: enough, Project: os.TempDir()}, want: Reply{Note: "kept, not queued" + temporary}},
+		"kept, in a temp folder":  {answers: []string{`{"memoriesSaved":0,"queued":false}`}, e: End{Text: enough, Session: memory.Session{Project: os.TempDir()}}, want: Reply{Note: "kept, not queued" + temporary}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			ends := 0
@@ -252,7 +253,7 @@ func TestSignetEnd(t *testing.T) {
 			client, err := signet.New(signet.Options{URL: server.URL, Configured: true})
 			check(t, err)
 			defer client.Close()
-			tt.e.Key, tt.e.AgentID = "k", "alto"
+			tt.e.Session.Key, tt.e.Session.AgentID = "k", "alto"
 			got, err := Signet{client}.End(t.Context(), tt.e)
 			if diff := cmp.Diff(tt.want, got); diff != "" || err != nil || ends != len(tt.answers) {
 				t.Errorf("%d ends, %v (-want +got):\n%s", ends, err, diff)
@@ -279,7 +280,7 @@ func TestDeliverStaleKeys(t *testing.T) {
 	}
 	p.work()
 	p.work()
-	if diff := cmp.Diff([]string{"bare"}, p.outcomes()); diff != "" {
+	if diff := cmp.Diff([]string{"discarded"}, p.outcomes()); diff != "" {
 		t.Error(diff)
 	}
 }

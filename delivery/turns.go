@@ -39,7 +39,7 @@ const switchedOff = "nothing is kept: the session is bypassed at the daemon"
 //
 // Daemons from 0.145 on extract the longest transcript that they have had for a key, so a key is good for one. The
 // session's own goes with all that was said, where that is said and done in one part; it ends the session there. All
-// else goes under keys of its own, and the session's is freed at its end.
+// else goes under keys of its own, and the session's is freed once nobody uses it (freeKeys).
 func (a *attempt) deliverTurns(ctx context.Context, to *daemonState) (string, error) {
 	if to.err != nil {
 		return "not reached", a.retry(ctx, to.err.Error())
@@ -82,11 +82,10 @@ func (a *attempt) postParts(
 			return "nothing to say", a.delivered(ctx, p.post, "nothing was said")
 		}
 		end := End{
-			Key: a.d.Key, AgentID: a.agent(), Cwd: a.session.Cwd, Project: a.session.Project, Reason: reasonFor(a.d),
-			Text: p.text, Again: a.d.Unanswered > 0 && i == a.d.Parts,
+			Session: a.who(), Reason: reasonFor(a.d), Text: p.text, Again: a.d.Unanswered > 0 && i == a.d.Parts,
 		}
 		if apart {
-			end.Key = fmt.Sprintf("%s.%d.%d", a.d.Key, a.d.ID, i+1)
+			end.Session.Key = fmt.Sprintf("%s.%d.%d", a.d.Key, a.d.ID, i+1)
 		}
 		reply, err := a.withFile(ctx, p, func(file string) (Reply, error) {
 			end.File = file
@@ -95,18 +94,19 @@ func (a *attempt) postParts(
 		if did, err := a.settlePost(ctx, to, reply, err); did != "" {
 			return did, err
 		}
+		if !apart {
+			if err := withOwnTime(ctx,
+				func(ctx context.Context) error { return a.store.EndKey(ctx, a.d.Key) }); err != nil {
+				return "", err
+			}
+		}
 		switch last := i+1 == len(parts); {
 		case reply.Off:
 			return a.switchedOff(ctx, post)
 		case reply.Dropped:
 			return "dropped", a.dropped(ctx, p.post, reply.Note, reply.Why)
 		case last:
-			err := a.delivered(ctx, p.post, reply.Note)
-			if apart && err == nil && a.d.Reason != correlation.SoFar {
-				// a claim that cannot be freed ends by itself, after four hours
-				_ = to.daemon.Free(ctx, a.d.Key, a.agent())
-			}
-			return "delivered", err
+			return "delivered", a.delivered(ctx, p.post, reply.Note)
 		}
 		if err := withOwnTime(ctx,
 			func(ctx context.Context) error { return a.store.Part(ctx, a.d, p.post, reply.Note) }); err != nil {
@@ -133,8 +133,8 @@ func (a *attempt) deliverSummary(ctx context.Context, to *daemonState) (string, 
 	if err := a.store.Attempt(ctx, a.d, correlation.Selection{}); err != nil {
 		return "", err
 	}
-	reply, err := to.daemon.Compacted(ctx, signet.Compaction{Key: a.d.Key, AgentID: a.agent(),
-		Project: a.session.Project, Summary: privacy.Redact(summary)})
+	reply, err := to.daemon.Compacted(ctx, signet.Compaction{Session: a.who(),
+		Summary: privacy.Redact(summary)})
 	if did, err := a.settlePost(ctx, to, reply, err); did != "" {
 		return did, err
 	}
@@ -152,7 +152,7 @@ func (a *attempt) deliverMemory(ctx context.Context, to *daemonState) (string, e
 		return "dropped", a.dropped(ctx, correlation.Selection{}, "", "it cannot be read")
 	}
 	if m.Content = privacy.Redact(m.Content); m.AgentID == "" {
-		m.AgentID = a.agent()
+		m.AgentID = a.who().AgentID
 	}
 	if err := a.store.Attempt(ctx, a.d, correlation.Selection{}); err != nil {
 		return "", err

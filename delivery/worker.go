@@ -10,6 +10,7 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/correlation"
 	"github.com/Signet-AI/signet-acp-proxy/correlation/eventlog"
 	"github.com/Signet-AI/signet-acp-proxy/guard"
+	"github.com/Signet-AI/signet-acp-proxy/memory"
 )
 
 // Options of a worker.
@@ -22,7 +23,7 @@ type Options struct {
 	Daemon func(url string) (Daemon, error)
 	Hook   Hook   // on_session_end; its zero value runs nothing
 	Folder string // of the database; transcripts lie in a folder in it while they are delivered
-	// StaleAfter is the age at which a key that was started and never used is ended. Zero: never.
+	// StaleAfter is the age at which a key that was started and never used is freed. Zero: no key is.
 	StaleAfter time.Duration
 	Retention  Retention
 	// Detached is a worker that a relay has left. One is enough for a database.
@@ -172,7 +173,7 @@ func (w *worker) pass(ctx context.Context) (int, error) {
 			return len(seen), err
 		}
 	}
-	w.endStale(ctx)
+	w.freeKeys(ctx)
 	return len(seen), nil
 }
 
@@ -228,30 +229,28 @@ func (w *worker) daemonAt(ctx context.Context, url string) *daemonState {
 	return to
 }
 
-// endStale ends keys that were started and never used, which the daemon would go on counting as live sessions.
-func (w *worker) endStale(ctx context.Context) {
+// freeKeys frees keys that nobody uses any more, which the daemon would go on counting as live sessions. It is the one
+// place that does: after a kill as after an end, and whether or not something was left to deliver.
+func (w *worker) freeKeys(ctx context.Context) {
 	if w.o.StaleAfter == 0 || w.o.Daemon == nil || ctx.Err() != nil {
 		return
 	}
-	log := func(err error) { w.o.Log.Warn().Err(err).Msg("ending unused keys") }
 	stale, err := w.o.Store.Debts().StaleKeys(ctx, w.o.Like, w.o.StaleAfter)
-	if err != nil {
-		log(err)
-		return
-	}
 	for _, k := range stale {
 		to := w.daemonAt(ctx, "")
 		if to.err != nil {
 			return // they stay until it answers
 		}
-		if first, err := w.o.Store.Debts().EndKey(ctx, k.Key); err != nil || !first {
-			if err != nil {
-				log(err)
-				return
-			}
-			continue
+		if err = to.daemon.Free(ctx, memory.Session{Key: k.Key, AgentID: k.AgentID, Cwd: k.Cwd,
+			Project: k.Project}); err == nil {
+			err = withOwnTime(ctx, func(ctx context.Context) error { return w.o.Store.Debts().EndKey(ctx, k.Key) })
 		}
-		_, err = to.daemon.End(ctx, End{Key: k.Key, AgentID: k.AgentID, Cwd: k.Cwd, Reason: reasonEnded})
-		w.o.Log.Info().Str("key", k.Key).AnErr("err", err).Msg("unused key ended")
+		if err != nil {
+			break
+		}
+		w.o.Log.Info().Str("key", k.Key).Msg("key freed")
+	}
+	if err != nil && ctx.Err() == nil {
+		w.o.Log.Warn().Err(err).Msg("freeing keys")
 	}
 }

@@ -3,6 +3,7 @@ package e2e
 import (
 	"database/sql"
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -38,6 +39,30 @@ func TestOneWorker(t *testing.T) {
 			}
 			must(b, tt.stand(d))
 			b.queued(d, 1+sessions)
+		})
+	}
+}
+
+// A daemon that a person named is owed from the first turn, also where it has never answered: once it is there, all
+// that was said arrives, and no session of ours is left there.
+func TestNamedDaemonComesLate(t *testing.T) {
+	t.Parallel()
+	for _, named := range []string{"SIGNET_DAEMON_URL=http://127.0.0.1:%s", "SIGNET_PORT=%s"} {
+		t.Run(named, func(t *testing.T) {
+			t.Parallel()
+			b := newBox(t)
+			d := daemontest.Start(t, daemontest.Options{AgentsDir: b.Signet})
+			d.Stop()
+			_, port, _ := strings.Cut(strings.TrimPrefix(d.URL(), "http://"), ":")
+			b.set("ECHOAGENT_TERSE=1", "SIGNET_DAEMON_URL=", fmt.Sprintf(named, port))
+			const before = 3
+			for i := range before {
+				b.talk(fmt.Sprint("before ", i, " ", words))
+			}
+			must(b, d.Resume())
+			b.talk("after " + words)
+			b.queued(d, before+1)
+			b.wait("no session to be live", func() bool { return len(d.Sessions()) == 0 })
 		})
 	}
 }

@@ -76,15 +76,30 @@ type hookRequest struct {
 	Origin               string `json:"origin,omitempty"`
 }
 
-// hook begins a hook's request about a session; agentID "" means Options.AgentID.
-func (c *Client) hook(key, agentID string) hookRequest {
-	return hookRequest{Harness: harness, RuntimePath: "plugin", SessionKey: key,
-		AgentID: cmp.Or(agentID, c.opts.AgentID)}
+// hook begins a hook's request about a session. Each names the agent and the project: a daemon from 1.0 on takes no
+// others for a key than those that it was started for.
+func (c *Client) hook(s memory.Session) hookRequest {
+	return hookRequest{Harness: harness, RuntimePath: "plugin", SessionKey: s.Key, Project: s.Project,
+		AgentID: cmp.Or(s.AgentID, c.opts.AgentID)}
 }
 
 // post calls a hook, exactly once, and decodes the reply into out. Errors as of request.
 func (c *Client) post(ctx context.Context, name string, r hookRequest, out any) error {
 	return c.request(ctx, http.MethodPost, "/api/hooks/"+name, r, out)
+}
+
+// postBound is post for a session that the daemon may want started first, as from 1.0 on: a refusal that names the
+// session is answered by a start and one more try.
+func (c *Client) postBound(ctx context.Context, name string, s memory.Session, r hookRequest, out any) error {
+	err := c.post(ctx, name, r, out)
+	if refused := refusal(err); refused == nil || refused.Code >= 500 || refused.Code == http.StatusConflict ||
+		!strings.Contains(strings.ToLower(refused.Message), "session") {
+		return err
+	}
+	if _, failed := c.start(ctx, s, true); failed != nil {
+		return err
+	}
+	return c.post(ctx, name, r, out)
 }
 
 // request makes a request of a daemon that may be told something. Errors as of call.

@@ -225,7 +225,10 @@ func TestUnconfiguredDaemonMustServeOurFolder(t *testing.T) {
 			_, err := c.Recall(context.Background(), memory.Session{}, "heron", nil)
 			return err
 		},
-		"end": func(c *Client) error { _, err := c.End(context.Background(), EndRequest{Key: "k"}); return err },
+		"end": func(c *Client) error {
+			_, err := c.End(context.Background(), EndRequest{Session: memory.Session{Key: "k"}})
+			return err
+		},
 		"compaction": func(c *Client) error {
 			_, err := c.CompactionComplete(context.Background(), Compaction{Summary: "s"})
 			return err
@@ -320,8 +323,8 @@ func TestRetries(t *testing.T) {
 		c := client(t, d.URL())
 		c.Start(t.Context(), memory.Session{Key: "k"})
 		c.Recall(t.Context(), memory.Session{Key: "k"}, "heron", nil)
-		c.End(t.Context(), EndRequest{Key: "k"})
-		c.CompactionComplete(t.Context(), Compaction{Key: "k", Summary: "s"})
+		c.End(t.Context(), EndRequest{Session: memory.Session{Key: "k"}})
+		c.CompactionComplete(t.Context(), Compaction{Session: memory.Session{Key: "k"}, Summary: "s"})
 		c.Remember(t.Context(), Note{Content: "s"})
 		if n := len(d.Requests()); n != 5 {
 			t.Errorf("fault %d: %d requests for 5 calls", kind, n)

@@ -24,11 +24,8 @@ var (
 
 // An EndRequest hands a session over for extraction.
 type EndRequest struct {
-	Key string
-	// AgentID as the session was started with; "" means Options.AgentID.
-	AgentID string
-	Cwd     string
-	Reason  string // never "clear", by which a daemon discards the session
+	Session memory.Session // as it was started
+	Reason  string         // never "clear", by which a daemon discards the session
 	// TranscriptPath is absolute; the daemon opens it within the request, so it may be removed as soon as End returns.
 	// "User: ..." and "Assistant: ..." lines are what every version takes.
 	TranscriptPath string
@@ -75,8 +72,9 @@ type endReply struct {
 func (c *Client) End(ctx context.Context, r EndRequest) (EndReply, error) {
 	ctx, cancel := context.WithTimeout(ctx, endTimeout)
 	defer cancel()
-	ask := c.hook(r.Key, r.AgentID)
-	ask.Cwd, ask.Reason, ask.TranscriptPath, ask.Transcript = r.Cwd, r.Reason, r.TranscriptPath, inline(r.Transcript)
+	ask := c.hook(r.Session)
+	ask.Cwd, ask.Reason = r.Session.Cwd, r.Reason
+	ask.TranscriptPath, ask.Transcript = r.TranscriptPath, inline(r.Transcript)
 	if r.Reason == "clear" {
 		ask.Reason = "session_shutdown"
 	}
@@ -85,13 +83,13 @@ func (c *Client) End(ctx context.Context, r EndRequest) (EndReply, error) {
 	}
 	var got endReply
 	began := time.Now()
-	err := c.post(ctx, "session-end", ask, &got)
+	err := c.postBound(ctx, "session-end", r.Session, ask, &got)
 	c.settleShared(began, unavailable(err))
 	switch {
 	case err != nil:
 		return EndReply{}, deliveryError(err)
 	case got.Bypassed:
-		c.keys.heard(r.Key, memory.ErrBypassed)
+		c.keys.heard(r.Session.Key, memory.ErrBypassed)
 	case !got.queued() && !got.skipped() && got.MemoriesSaved == nil:
 		return EndReply{}, fmt.Errorf("%w: %w", ErrNoAnswer, errGarbage)
 	}
@@ -124,12 +122,13 @@ func (r *endReply) result(given bool) EndReply {
 // Free ends a key under which nothing is left to be extracted: the session is not among the live ones any more. With
 // any other reason than this a daemon from 0.145 on would extract once more the longest transcript that it has had for
 // the key, its prompts included. It ends with ctx or after 60 s. Errors as of End.
-func (c *Client) Free(ctx context.Context, key, agentID string) error {
+func (c *Client) Free(ctx context.Context, s memory.Session) error {
 	ctx, cancel := context.WithTimeout(ctx, endTimeout)
 	defer cancel()
-	ask := c.hook(key, agentID)
-	ask.Reason = "clear"
-	return deliveryError(c.post(ctx, "session-end", ask, nil))
+	ask := c.hook(s)
+	ask.Cwd, ask.Reason = s.Cwd, "clear"
+	var got endReply // what cannot be read is no answer
+	return deliveryError(c.postBound(ctx, "session-end", s, ask, &got))
 }
 
 // SwitchedOff asks whether a person has switched a session off (GET /api/sessions). A daemon that does not tell has
@@ -201,8 +200,8 @@ func inline(s string) string {
 
 // A Compaction is a harness's own summary of a conversation that it shortened.
 type Compaction struct {
-	Key, AgentID, Project string
-	Summary               string
+	Session memory.Session
+	Summary string
 }
 
 // CompactionComplete keeps a summary as a memory and returns that memory's id. It ends with ctx or after 10 s. Errors
@@ -215,9 +214,9 @@ func (c *Client) CompactionComplete(ctx context.Context, s Compaction) (memoryID
 		MemoryID string
 		ownership
 	}
-	ask := c.hook(s.Key, s.AgentID)
-	ask.Summary, ask.Project = inline(s.Summary), s.Project
-	err = c.post(ctx, "compaction-complete", ask, &got)
+	ask := c.hook(s.Session)
+	ask.Summary = inline(s.Summary)
+	err = c.postBound(ctx, "compaction-complete", s.Session, ask, &got)
 	if err != nil {
 		return "", deliveryError(err)
 	}

@@ -23,7 +23,7 @@ func transcript(t *testing.T, text string) string {
 var longTalk = strings.Repeat("User: Where does heron run?\nAssistant: On staging, behind the VPN.\n", 20)
 
 func TestEndReplies(t *testing.T) {
-	with := EndRequest{Key: "k", TranscriptPath: "/t.txt"}
+	with := EndRequest{Session: memory.Session{Key: "k"}, TranscriptPath: "/t.txt"}
 	for _, tc := range []struct {
 		name   string
 		status int
@@ -37,7 +37,7 @@ func TestEndReplies(t *testing.T) {
 		{name: "queued, newer", status: 200, body: `{"memoriesSaved":0,"queued":true,"transcriptCaptureJobId":"c1"}`, req: with, want: EndReply{Queued: true, JobID: "c1", CaptureID: "c1"}},
 		{name: "captured without saying queued", status: 200, body: `{"memoriesSaved":0,"transcriptCaptureJobId":"c1"}`, req: with, want: EndReply{Queued: true, JobID: "c1", CaptureID: "c1"}},
 		{name: "dropped", status: 200, body: `{"memoriesSaved":0}`, req: with, want: EndReply{Dropped: true}},
-		{name: "no transcript", status: 200, body: `{"memoriesSaved":0}`, req: EndRequest{Key: "k"}, want: EndReply{}},
+		{name: "no transcript", status: 200, body: `{"memoriesSaved":0}`, req: EndRequest{Session: memory.Session{Key: "k"}}, want: EndReply{}},
 		{name: "duplicateSessionEnd", status: 200,
 			body: `{"memoriesSaved":0,"skipped":true,"duplicateSessionEnd":true,"endedBy":"plugin"}`, req: with,
 			want: EndReply{Skipped: true, Duplicate: true, EndedBy: "plugin"}},
@@ -83,7 +83,7 @@ func TestEndFaults(t *testing.T) {
 		t.Run(tc.name, func(t *testing.T) {
 			d := daemontest.Start(t, daemontest.Options{})
 			d.Fail(daemontest.Fault{Kind: tc.fault})
-			_, err := client(t, d.URL()).End(t.Context(), EndRequest{Key: "k", TranscriptPath: transcript(t, longTalk)})
+			_, err := client(t, d.URL()).End(t.Context(), EndRequest{Session: memory.Session{Key: "k"}, TranscriptPath: transcript(t, longTalk)})
 			check(t, err, []error{tc.err}, []error{tc.not})
 			if n := len(d.Requests()); n != 1 {
 				t.Errorf("%d requests, want 1", n)
@@ -91,7 +91,7 @@ func TestEndFaults(t *testing.T) {
 		})
 	}
 	t.Run("refused", func(t *testing.T) {
-		_, err := client(t, refusing(t)).End(t.Context(), EndRequest{Key: "k"})
+		_, err := client(t, refusing(t)).End(t.Context(), EndRequest{Session: memory.Session{Key: "k"}})
 		check(t, err, []error{errRefused}, []error{ErrNoAnswer})
 	})
 	t.Run("stopped and started", func(t *testing.T) {
@@ -101,12 +101,12 @@ func TestEndFaults(t *testing.T) {
 			t.Fatal(err)
 		}
 		d.Stop()
-		_, err := c.End(t.Context(), EndRequest{Key: "k"})
+		_, err := c.End(t.Context(), EndRequest{Session: memory.Session{Key: "k"}})
 		check(t, err, []error{errRefused}, []error{ErrNoAnswer})
 		if err := d.Resume(); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := c.End(t.Context(), EndRequest{Key: "k"}); err != nil {
+		if _, err := c.End(t.Context(), EndRequest{Session: memory.Session{Key: "k"}}); err != nil {
 			t.Errorf("after it came back: %v", err)
 		}
 	})
@@ -118,7 +118,7 @@ func TestEndOfEachKind(t *testing.T) {
 			d := daemontest.Start(t, daemontest.Options{Generation: gen})
 			c := client(t, d.URL(), func(o *Options) { o.AgentID = "alto" })
 			path := transcript(t, longTalk)
-			got, err := c.End(t.Context(), EndRequest{Key: "k", Cwd: "/p", Reason: "session_shutdown",
+			got, err := c.End(t.Context(), EndRequest{Session: memory.Session{Key: "k", Cwd: "/p"}, Reason: "session_shutdown",
 				TranscriptPath: path, Transcript: longTalk})
 			if err != nil || !got.Queued || got.JobID == "" {
 				t.Fatalf("got %+v, %v", got, err)
@@ -131,7 +131,7 @@ func TestEndOfEachKind(t *testing.T) {
 				e.Transcript != longTalk || e.Inline || e.JobID != got.JobID {
 				t.Errorf("the daemon got %+v", e)
 			}
-			again, err := c.End(t.Context(), EndRequest{Key: "k", TranscriptPath: path, Transcript: longTalk})
+			again, err := c.End(t.Context(), EndRequest{Session: memory.Session{Key: "k"}, TranscriptPath: path, Transcript: longTalk})
 			want := EndReply{Dropped: true} // the file is gone, and it reads no other
 			if gen != daemontest.Older {
 				want = EndReply{Skipped: true, Duplicate: true, EndedBy: "plugin"}
@@ -139,12 +139,12 @@ func TestEndOfEachKind(t *testing.T) {
 			if err != nil || again != want {
 				t.Errorf("again: %+v, %v\nwant %+v", again, err, want)
 			}
-			short, err := c.End(t.Context(), EndRequest{Key: "short",
+			short, err := c.End(t.Context(), EndRequest{Session: memory.Session{Key: "short"},
 				TranscriptPath: transcript(t, "User: hi\nAssistant: hello\n")})
-			if err != nil || short.Dropped != (gen != daemontest.Newer) || short.Kept != (gen == daemontest.Middle) {
+			if err != nil || short.Dropped == gen.Documented() || short.Kept != (gen == daemontest.Middle) {
 				t.Errorf("under 500 characters: %+v, %v", short, err)
 			}
-			bare, err := c.End(t.Context(), EndRequest{Key: "bare"})
+			bare, err := c.End(t.Context(), EndRequest{Session: memory.Session{Key: "bare"}})
 			if err != nil || bare != (EndReply{}) {
 				t.Errorf("no transcript: %+v, %v", bare, err)
 			}
@@ -156,7 +156,7 @@ func TestEndOfEachKind(t *testing.T) {
 func TestEndNeverClears(t *testing.T) {
 	d := daemontest.Start(t, daemontest.Options{})
 	got, err := client(t, d.URL()).End(t.Context(),
-		EndRequest{Key: "k", Reason: "clear", TranscriptPath: transcript(t, longTalk)})
+		EndRequest{Session: memory.Session{Key: "k"}, Reason: "clear", TranscriptPath: transcript(t, longTalk)})
 	if err != nil || !got.Queued {
 		t.Errorf("got %+v, %v", got, err)
 	}
@@ -176,7 +176,7 @@ func TestInlineIsCutAtALine(t *testing.T) {
 func TestCompactionComplete(t *testing.T) {
 	d := daemontest.Start(t, daemontest.Options{})
 	c := client(t, d.URL())
-	id, err := c.CompactionComplete(t.Context(), Compaction{Key: "k", Summary: "They deployed heron.", Project: "/p"})
+	id, err := c.CompactionComplete(t.Context(), Compaction{Session: memory.Session{Key: "k", Project: "/p"}, Summary: "They deployed heron."})
 	if err != nil || id == "" {
 		t.Fatalf("got %q, %v", id, err)
 	}
@@ -184,7 +184,7 @@ func TestCompactionComplete(t *testing.T) {
 		got[0] != (daemontest.Compaction{Key: "k", Summary: "They deployed heron.", Project: "/p", MemoryID: id}) {
 		t.Errorf("the daemon got %+v", got)
 	}
-	if _, err := c.CompactionComplete(t.Context(), Compaction{Key: "k"}); !errors.Is(err,
+	if _, err := c.CompactionComplete(t.Context(), Compaction{Session: memory.Session{Key: "k"}}); !errors.Is(err,
 		errRefused) || !isStatus(err, 400) {
 		t.Errorf("without a summary: %v", err)
 	}
@@ -199,6 +199,40 @@ func TestCompactionComplete(t *testing.T) {
 		if _, err := client(t, fixed(t, 200, tc.body)).CompactionComplete(t.Context(),
 			Compaction{Summary: "s"}); !errors.Is(err, tc.err) {
 			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// By the rules of 1.0 a key is started before it is ended, hooks stay with its agent and project, and no request has an
+// Origin. What is refused all the same may be sent again.
+func TestBound(t *testing.T) {
+	d := daemontest.Start(t, daemontest.Options{Generation: daemontest.Bound})
+	c := client(t, d.URL())
+	who := memory.Session{Key: "k", AgentID: "alto", Cwd: "/p/x", Project: "/p"}
+	r := EndRequest{Session: who, TranscriptPath: transcript(t, longTalk)}
+	if got, err := c.End(t.Context(), r); err != nil || !got.Queued {
+		t.Errorf("the end of a key that was not started: %+v, %v", got, err)
+	}
+	if err := c.Follow(t.Context(), Prompt{Session: who, Text: "on"}, true); err != nil {
+		t.Error(err)
+	}
+	if _, err := c.CompactionComplete(t.Context(), Compaction{Session: who, Summary: "s"}); err != nil {
+		t.Error(err)
+	}
+	if err := c.Free(t.Context(), who); err != nil || len(d.Sessions()) > 0 {
+		t.Errorf("%v are live (%v)", d.Sessions(), err)
+	}
+	who.Key = "other"
+	if _, err := c.Start(t.Context(), who); err != nil {
+		t.Fatal(err)
+	}
+	r.Session.Key, r.Session.AgentID = "other", "basso"
+	if _, err := c.End(t.Context(), r); err == nil || errors.Is(err, ErrNoAnswer) {
+		t.Errorf("another agent's end: %v", err)
+	}
+	for _, asked := range d.Requests() {
+		if asked.Header.Get("Origin") != "" {
+			t.Errorf("%s has an Origin", asked.Path)
 		}
 	}
 }

@@ -82,9 +82,7 @@ func (c *Client) Compacting(ctx context.Context, s memory.Session) error {
 		ownership
 		Guidelines string
 	}
-	ask := c.hook(s.Key, s.AgentID)
-	ask.Project = s.Project
-	err = c.post(ctx, "pre-compaction", ask, &r)
+	err = c.postBound(ctx, "pre-compaction", s, c.hook(s), &r)
 	if err != nil {
 		return unavailable(err)
 	}
@@ -106,9 +104,9 @@ func (c *Client) Skill(ctx context.Context, s memory.Session, name string) error
 		return err
 	}
 	defer cancel()
-	ask := c.hook(s.Key, s.AgentID)
+	ask := c.hook(s)
 	ask.SkillName, ask.SessionID, ask.Cwd, ask.Origin = name, s.Key, s.Cwd, "plugin"
-	err = c.post(ctx, "skill-invocation", ask, nil)
+	err = c.postBound(ctx, "skill-invocation", s, ask, nil)
 	if isStatus(err, http.StatusNotFound) { // before the kind that is documented
 		return nil
 	}

@@ -117,6 +117,9 @@ func (c *keyStates) bypassed(key string) (err error) {
 	return err
 }
 
+// Unheard reports whether the daemon has not heard of a key from us: the next hook makes its session a live one there.
+func (c *Client) Unheard(key string) bool { return c.keys.unheard(key) }
+
 // unheard reports whether the daemon has not heard of the key from us.
 func (c *keyStates) unheard(key string) (so bool) {
 	c.with(key, func(v *keyState) { so = !v.known && v.starting == nil && v.owned == nil })

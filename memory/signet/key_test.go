@@ -72,7 +72,7 @@ func TestBypassIsFinal(t *testing.T) {
 				_, err = c.Recall(t.Context(), s, "heron", nil)
 			case "end":
 				var got EndReply
-				if got, err = c.End(t.Context(), EndRequest{Key: "k",
+				if got, err = c.End(t.Context(), EndRequest{Session: memory.Session{Key: "k"},
 					TranscriptPath: transcript(t, longTalk)}); err != nil || got != (EndReply{Bypassed: true}) {
 					t.Errorf("%s: end: %+v, %v", gen.Version(), got, err)
 				}
@@ -113,7 +113,7 @@ func TestClaim(t *testing.T) {
 		d := daemontest.Start(t, daemontest.Options{Generation: gen})
 		c := client(t, d.URL())
 		end := func() EndReply {
-			got, err := c.End(t.Context(), EndRequest{Key: "k", TranscriptPath: transcript(t, longTalk)})
+			got, err := c.End(t.Context(), EndRequest{Session: memory.Session{Key: "k"}, TranscriptPath: transcript(t, longTalk)})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -148,7 +148,7 @@ func TestFollow(t *testing.T) {
 			resumed, started := memory.Session{Key: "resumed",
 				Project: "/p"}, memory.Session{Key: "started", Project: "/p"}
 			earlier := client(t, d.URL())
-			if got, err := earlier.End(t.Context(), EndRequest{Key: resumed.Key,
+			if got, err := earlier.End(t.Context(), EndRequest{Session: resumed,
 				TranscriptPath: transcript(t, longTalk)}); err != nil || !got.Queued {
 				t.Fatalf("%+v, %v", got, err)
 			}
@@ -174,17 +174,17 @@ func TestFollow(t *testing.T) {
 				}
 			}
 			wantClaims, wantPrompts := 0, 1
-			if gen == daemontest.Newer {
+			if gen.Documented() {
 				wantClaims, wantPrompts = 1, 0
 			}
 			if each {
 				wantPrompts = 6
 			}
-			if claims < wantClaims || gen != daemontest.Newer && claims > 0 || prompts != wantPrompts {
+			if claims < wantClaims || !gen.Documented() && claims > 0 || prompts != wantPrompts {
 				t.Errorf("%s, each %v: %d claims and %d prompts, want %d and %d", gen.Version(), each, claims, prompts,
 					wantClaims, wantPrompts)
 			}
-			if got, err := c.End(t.Context(), EndRequest{Key: resumed.Key,
+			if got, err := c.End(t.Context(), EndRequest{Session: resumed,
 				TranscriptPath: transcript(t, longTalk)}); err != nil || !got.Queued {
 				t.Errorf("%s: the end of a resumed session: %+v, %v", gen.Version(), got, err)
 			}

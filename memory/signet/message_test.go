@@ -128,7 +128,7 @@ func TestSessionKnown(t *testing.T) {
 				claims++
 			}
 		}
-		if want := map[bool]int{true: 1}[kind == daemontest.Newer]; claims != want {
+		if want := map[bool]int{true: 1}[kind.Documented()]; claims != want {
 			t.Errorf("%s: claimed %d times, want %d", kind.Version(), claims, want)
 		}
 	}

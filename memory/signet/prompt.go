@@ -37,9 +37,9 @@ type Prompt struct {
 // knows about it.
 func (c *Client) submit(ctx context.Context, p Prompt) (promptReply, error) {
 	var r promptReply
-	ask := c.hook(p.Session.Key, p.Session.AgentID)
-	ask.Project, ask.UserMessage, ask.LastAssistantMessage = p.Session.Project, p.Text, privacy.Line(p.Last)
-	err := c.post(ctx, "user-prompt-submit", ask, &r)
+	ask := c.hook(p.Session)
+	ask.UserMessage, ask.LastAssistantMessage = p.Text, privacy.Line(p.Last)
+	err := c.postBound(ctx, "user-prompt-submit", p.Session, ask, &r)
 	switch {
 	case isStatus(err, 409):
 		return r, fmt.Errorf("%w: %w", memory.ErrOwned, err)

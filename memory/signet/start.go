@@ -119,8 +119,8 @@ func (c *Client) context(ctx context.Context, s memory.Session) (memory.Context,
 // start posts session-start and sorts the replies that are no context. Errors as of Start.
 func (c *Client) start(ctx context.Context, s memory.Session, claimOnly bool) (startReply, error) {
 	var r startReply
-	ask := c.hook(s.Key, s.AgentID)
-	ask.Project, ask.ParentSessionKey, ask.ClaimOnly = s.Project, s.ParentKey, claimOnly
+	ask := c.hook(s)
+	ask.ParentSessionKey, ask.ClaimOnly = s.ParentKey, claimOnly
 	err := c.post(ctx, "session-start", ask, &r)
 	switch {
 	case isStatus(err, 409):

@@ -32,7 +32,7 @@ func (d *Daemon) sessionEnd(_ *http.Request, b body) (int, fields) {
 	case b.Reason == "clear": // releases the claim, as every end does, and extracts nothing
 		e.Outcome = Discarded
 		s.end(now, b.RuntimePath)
-		s.seen = false
+		s.seen, s.started = false, false
 	case d.documented && d.heldByOther(s, b.RuntimePath):
 		e.Outcome = Conflict
 		said["skipped"], said["duplicateRuntimePath"], said["claimedBy"] = true, true, s.path

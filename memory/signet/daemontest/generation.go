@@ -1,9 +1,9 @@
 package daemontest
 
-// Recorded are the generations that were run; All has the documented one too.
+// Recorded are the generations that were run; All has the documented ones too.
 var (
 	Recorded = []Generation{Older, Middle}
-	All      = []Generation{Older, Middle, Newer}
+	All      = []Generation{Older, Middle, Newer, Bound}
 )
 
 var behaviours = map[Generation]behaviour{
@@ -20,10 +20,17 @@ var behaviours = map[Generation]behaviour{
 		version: "0.214.3", documented: true, first: []string{statusLine}, again: []string{statusLine},
 		maxStart: 24_000, once: true, least: 1, max: 1 << 30, job: "capture",
 	},
+	Bound: {
+		version: "1.0.1", documented: true, bound: true, first: []string{statusLine}, again: []string{statusLine},
+		maxStart: 24_000, once: true, least: 1, max: 1 << 30, job: "capture",
+	},
 }
 
 // Version is the version that the /health of a generation names.
 func (g Generation) Version() string { return behaviours[g].version }
+
+// Documented reports whether the generation was not run.
+func (g Generation) Documented() bool { return behaviours[g].documented }
 
 // SampleFiles are identity files with something to recognise in each.
 var SampleFiles = map[string]string{

@@ -58,6 +58,7 @@ func (d *Daemon) sessionStart(_ *http.Request, b body) (int, fields) {
 		s.path, s.claimed = b.RuntimePath, d.opts.Now()
 	}
 	s.ended = time.Time{} // it goes on
+	s.started, s.agent, s.project = true, b.AgentID, b.Project
 	switch {
 	case b.ClaimOnly && d.documented:
 		return http.StatusOK, fields{"sessionKnown": true}
@@ -147,7 +148,10 @@ func (d *Daemon) promptSubmit(_ *http.Request, b body) (int, fields) {
 	case s.bypassed:
 		return http.StatusOK, fields{"inject": "", "memoryCount": 0, "bypassed": true}
 	}
-	s.ended = time.Time{} // it goes on
+	s.ended = time.Time{}                                                     // it goes on
+	if d.once && !d.documented && b.RuntimePath != "" && b.SessionKey != "" { // "presence shows the session from then on"
+		s.path, s.claimed = b.RuntimePath, d.opts.Now()
+	}
 	if said := strings.TrimSpace(b.LastAssistantMessage); d.once && said != "" {
 		s.live += "Assistant: " + said + "\n"
 	}

@@ -75,9 +75,31 @@ func (d *Daemon) handle(w http.ResponseWriter, r *http.Request, do handler) {
 		b.RuntimePath = path
 	}
 	d.mu.Lock()
-	code, said := do(r, *b)
+	code, said := http.StatusForbidden, fields{"error": d.unbound(r, *b)}
+	if said["error"] == "" {
+		code, said = do(r, *b)
+	}
 	d.mu.Unlock()
 	reply(w, code, said)
+}
+
+// unbound says why a request is refused from 1.0 on: "writes with a foreign Origin are refused; lifecycle hooks … stay
+// bound to the session's agent and project".
+func (d *Daemon) unbound(r *http.Request, b body) string {
+	s := d.sessions[b.SessionKey]
+	switch {
+	case !d.bound || r.Method == http.MethodGet || s != nil && s.bypassed:
+	case r.Header.Get("Origin") != "":
+		return "origin not allowed"
+	case !strings.HasPrefix(r.URL.Path, "/api/hooks/") || b.SessionKey == "":
+	case s == nil || !s.started:
+		if r.URL.Path != "/api/hooks/session-start" {
+			return "session was not started"
+		}
+	case s.agent != b.AgentID || s.project != b.Project:
+		return "session is bound to another agent or project"
+	}
+	return ""
 }
 
 // answer answers as a daemon without faults.

@@ -60,6 +60,7 @@ type behaviour struct {
 	again      []string // is the text of any other one
 	maxStart   int      // characters of a start's text; 0: no limit was seen
 	forgets    bool     // loses claims and starts when it is restarted
+	bound      bool     // takes no hook of a key that was not started for its agent and project, nor any with an Origin
 	once       bool     // ends a key once in a while, and uses the longest transcript that it has had for the key
 
 	// Of a transcript, in UTF-16 units as JavaScript counts: below least no job is made of it, of a longer one than max
@@ -73,6 +74,9 @@ type session struct {
 	path       string // runtime path of the claim; "" is none
 	claimed    time.Time
 	seen       bool // had a full start
+	started    bool // since it was last discarded, for
+	agent      string
+	project    string
 	bypassed   bool
 	ended      time.Time
 	endedBy    string
@@ -117,6 +121,7 @@ type Generation int
 const (
 	Older  Generation = iota // 0.58.1, as it was recorded
 	Newer                    // 0.214.3, as documented: split fields, fenced inject, one end a session
+	Bound                    // 1.0.1, by its release notes: as Newer, and a hook is of the agent and project of its key's start
 	Middle                   // 0.145.8, recorded: one end a session, a preamble, the prompts as a live transcript
 )
 

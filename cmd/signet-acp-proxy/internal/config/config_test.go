@@ -256,6 +256,9 @@ func TestSignetVariables(t *testing.T) {
 			if daemon := cmp.Or(c.daemon, "http://127.0.0.1:3850"); got.DaemonURL != daemon || got.DaemonConfigured != c.named {
 				t.Errorf("the daemon is %s, named: %t", got.DaemonURL, got.DaemonConfigured)
 			}
+			if want := c.named || c.env["SIGNET_HOST"]+c.env["SIGNET_PORT"] != ""; got.DaemonExpected != want {
+				t.Errorf("expected: %t", got.DaemonExpected)
+			}
 			if got.Fetch != cmp.Or(c.fetch, 15*time.Second) || got.AgentID != c.agent {
 				t.Errorf("fetch %v, agent %q", got.Fetch, got.AgentID)
 			}

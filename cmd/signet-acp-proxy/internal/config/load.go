@@ -114,6 +114,7 @@ func (c *Config) findDaemon() {
 		}
 	}
 	c.DaemonConfigured = c.DaemonURL != ""
+	c.DaemonExpected = c.DaemonConfigured || os.Getenv("SIGNET_HOST") != "" || os.Getenv("SIGNET_PORT") != ""
 	if c.DaemonConfigured {
 		return
 	}

@@ -84,6 +84,9 @@ func (d *recordingDaemon) warnMissing(why string) {
 func (d *recordingDaemon) Recall(
 	ctx context.Context, s memory.Session, prompt string, seen []string,
 ) (memory.Context, error) {
+	if d.Unheard(s.Key) {
+		d.follower.events.Append(correlation.KeyStarted{Key: s.Key, AgentID: s.AgentID})
+	}
 	got, err := d.Client.Recall(ctx, s, prompt, seen)
 	d.answered(ctx, s.Key, got.Version, err)
 	return got, err

@@ -111,8 +111,8 @@ func (f *follower) close() {
 	f.tasks.Wait()
 }
 
-// starting records a session-start before it is sent: a key that is never used must be ended some day, also if we are
-// killed before the harness has named its session.
+// starting records a hook by which the daemon takes a session to be live, before it is sent: the key must be freed some
+// day, also if we are killed before the harness has named its session.
 func (f *follower) starting(ctx context.Context, s memory.Session) {
 	if err := f.events.AppendWait(ctx, correlation.KeyStarted{Key: s.Key, AgentID: s.AgentID}); err != nil {
 		f.log.Warn().Err(err).Str("key", s.Key).Msg("noting a session-start")
@@ -245,6 +245,9 @@ func (f *follower) promptLocked(t *followedTurn, text string) {
 		last = f.daemon.TakeAnswer(s.who.Key)
 	}
 	f.tellLocked(s, "a prompt", func(ctx context.Context, d *signet.Client, who memory.Session) error {
+		if d.Unheard(who.Key) {
+			f.starting(ctx, who)
+		}
 		return d.Follow(ctx, signet.Prompt{Session: who, Text: text, Last: last}, f.presence)
 	})
 }

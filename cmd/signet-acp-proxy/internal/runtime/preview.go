@@ -16,7 +16,6 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/correlation"
 	"github.com/Signet-AI/signet-acp-proxy/memory"
 	"github.com/Signet-AI/signet-acp-proxy/memory/embedded"
-	"github.com/Signet-AI/signet-acp-proxy/memory/signet"
 	"github.com/Signet-AI/signet-acp-proxy/proxy/session"
 )
 
@@ -149,8 +148,7 @@ func (d *Data) source(who memory.Session) (source memory.Source, forget func(), 
 		defer daemon.Close()
 		ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
 		defer cancel()
-		if _, err := daemon.End(ctx, signet.EndRequest{Key: who.Key, AgentID: who.AgentID, Cwd: who.Cwd,
-			Reason: "preview"}); err != nil {
+		if err := daemon.Free(ctx, who); err != nil {
 			log := d.Log.Logger()
 			log.Debug().Err(err).Str("key", who.Key).Msg("ending a preview")
 		}

@@ -50,6 +50,9 @@ func configured(c *config.Config) correlation.ProcessInfo {
 	if c.DaemonConfigured {
 		info.URL = c.DaemonURL
 	}
+	if c.DaemonExpected && c.Memory == "auto" {
+		info.Memory = "daemon" // it is owed from the first turn, also if it has never answered
+	}
 	return info
 }
 

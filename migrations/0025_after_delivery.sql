@@ -1,0 +1,7 @@
+-- Every key that a hook was sent with is ended, also one that was used, so that its session is not among the daemon's
+-- live ones for ever. Those from before are taken to be ended, unless somebody may hold them: claims of 0.58.1 end after
+-- four hours.
+UPDATE session_keys SET ended = started WHERE started > 0 AND used > 0 AND ended = 0
+	AND NOT EXISTS (SELECT 1 FROM attachments a WHERE a.session = session_keys.session AND a.closed = 0);
+DROP INDEX session_keys_unused;
+CREATE INDEX session_keys_open ON session_keys (started) WHERE started > 0 AND ended = 0;
