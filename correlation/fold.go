@@ -172,7 +172,8 @@ func (e UsageReported) fold(b *Batch) error {
 		u.Thought, u.Total, u.ContextUsed, u.ContextSize, u.Cost, u.Currency, raw)
 }
 
-// fold notes the key, which has to be ended again if it was. It may be of a session that has no row yet, and never will if the process dies.
+// fold notes the key, which has to be ended again if it was. It may be of a session that has no row yet, and never will
+// if the process dies.
 func (e KeyStarted) fold(b *Batch) error {
 	n, err := sqlite.Change(b.ctx, b.tx, `UPDATE session_keys SET started = ?, ended = 0 WHERE key = ?`, b.now(), e.Key)
 	if err != nil || n > 0 {

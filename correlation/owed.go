@@ -156,7 +156,8 @@ func (s Debts) StaleKeys(ctx context.Context, like ProcessInfo, maxAge time.Dura
 			&k.process)
 	}, `SELECT k.key, coalesce(s.agent_id, k.agent_id), coalesce(s.cwd, ''), coalesce(s.project, ''),
 			coalesce(s.id, 0), s.key IS k.key,
-			EXISTS (SELECT 1 FROM turns t WHERE t.key = k.key AND t.daemon_delivery = 0), iif(s.id IS NULL, k.process, '')
+			EXISTS (SELECT 1 FROM turns t WHERE t.key = k.key AND t.daemon_delivery = 0),
+			iif(s.id IS NULL, k.process, '')
 		FROM session_keys k LEFT JOIN sessions s ON s.id = k.session
 		WHERE k.started > ?1 AND k.ended = 0
 			AND (k.started < ?2 OR k.used > 0 OR EXISTS (SELECT 1 FROM turns t WHERE t.key = k.key))

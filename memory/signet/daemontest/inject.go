@@ -148,8 +148,8 @@ func (d *Daemon) promptSubmit(_ *http.Request, b body) (int, fields) {
 	case s.bypassed:
 		return http.StatusOK, fields{"inject": "", "memoryCount": 0, "bypassed": true}
 	}
-	s.ended = time.Time{}                                                     // it goes on
-	if d.once && !d.documented && b.RuntimePath != "" && b.SessionKey != "" { // "presence shows the session from then on"
+	s.ended = time.Time{}                               // it goes on
+	if d.once && !d.documented && b.RuntimePath != "" { // "presence shows the session from then on"
 		s.path, s.claimed = b.RuntimePath, d.opts.Now()
 	}
 	if said := strings.TrimSpace(b.LastAssistantMessage); d.once && said != "" {

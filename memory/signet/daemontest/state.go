@@ -121,7 +121,7 @@ type Generation int
 const (
 	Older  Generation = iota // 0.58.1, as it was recorded
 	Newer                    // 0.214.3, as documented: split fields, fenced inject, one end a session
-	Bound                    // 1.0.1, by its release notes: as Newer, and a hook is of the agent and project of its key's start
+	Bound                    // 1.0.1, by its release notes: as Newer, and hooks stay with a start's agent and project
 	Middle                   // 0.145.8, recorded: one end a session, a preamble, the prompts as a live transcript
 )
 

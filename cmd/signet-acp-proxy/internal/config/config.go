@@ -75,7 +75,7 @@ type Config struct {
 
 	// DaemonConfigured says that a person named the daemon, which then need not prove that it is ours.
 	DaemonConfigured bool `yaml:"-"`
-	// DaemonExpected says that a person named at least its host or port: what is said is owed to it from the first turn.
+	// DaemonExpected says that a person named its address, host or port: it is owed from the first turn.
 	DaemonExpected bool `yaml:"-"`
 
 	// Warnings name what the file and the environment still set, and what has replaced it.
