@@ -91,7 +91,7 @@ func TestAutoRecallsBoth(t *testing.T) {
 		t.Errorf("%+v, %v", got, err)
 	}
 	block, ok := Compose("k", Context{}, got, Style{})
-	if want := []string{"p", "d2", "d1", "e2", "e3"}; !ok || !slices.Equal(block.Items, want) {
+	if want := []string{"p", "d2", "d1", "e2", "e3", "file:hull.go"}; !ok || !slices.Equal(block.Items, want) {
 		t.Errorf("told %q, want %q", block.Items, want)
 	}
 	if got, err = (Auto{Daemon: &fake{err: ErrUnavailable}, Embedded: embedded}).Recall(t.Context(), Session{Key: "k"}, "p",
