@@ -8,7 +8,7 @@ FUZZTIME ?= 30s
 # Compiling SQLite takes longest: without what a C debugger reads it takes a sixth less.
 export CGO_CFLAGS ?= -O2
 
-.PHONY: build run test bench scale bench-readme fuzz mutants recall crash gitleaks harnesses redteam windows pictures lint vuln licences weigh release clean
+.PHONY: build run test bench scale bench-readme fuzz mutants recall saves crash gitleaks harnesses redteam windows pictures lint vuln licences weigh release clean
 .DEFAULT_GOAL := build
 
 build:
@@ -54,6 +54,11 @@ mutants:
 recall:
 	CODING="$(abspath $(CODING))" DIALOGUES="$(abspath $(DIALOGUES))" \
 		go test -tags $(TAGS) -count=1 -v -run Recall -bench Recall -benchtime 480x ./memory/embedded/...
+
+# What Where can save at most: TEAM=FILE has real sessions, WORKBENCH=PROGRAM asks for each first prompt, before it goes in.
+saves: build
+	$(WORKBENCH) $(BIN) --data $(TEAM) --json $(BIN).saves.json
+	./scripts/saves $(TEAM) $(BIN).saves.json; rm -f $(BIN).saves.json
 
 # Kills between any two writes of a turn, a commit and a migration; of forget, prune and restore; and disks that fill up.
 crash:

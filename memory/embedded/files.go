@@ -161,23 +161,26 @@ func (s *Store) Files(ctx context.Context, text, project string, limit int) ([]F
 	if err != nil {
 		return nil, sqlite.While(doing, err)
 	}
-	files, _, err := s.rankFiles(ctx, &q, ranked, project)
+	paths, err := sqlite.Collect(ctx, s.db, sqlite.One[string], `SELECT path FROM files
+		WHERE project = ?1 AND substr('/' || path, -length(?2)) = ?2 GROUP BY path ORDER BY max(turn) DESC`, project,
+		"/"+filepath.ToSlash(strings.TrimSpace(text)))
+	if err == nil && len(paths) == 0 {
+		var files []where.File
+		files, _, err = s.rankFiles(ctx, &q, ranked, project)
+		for _, f := range files {
+			paths = append(paths, f.Path)
+		}
+	}
 	if err != nil {
 		return nil, sqlite.While(doing, err)
 	}
-	path := filepath.ToSlash(strings.TrimSpace(text))
-	if ends := slices.DeleteFunc(slices.Clone(files), func(f where.File) bool {
-		return f.Path != path && !strings.HasSuffix(f.Path, "/"+path)
-	}); len(ends) > 0 {
-		files = ends
-	}
 	var found []FileWork
-	for _, f := range files[:min(len(files), limit)] {
-		visits, err := s.visits(ctx, project, f.Path, ranked)
+	for _, path := range paths[:min(len(paths), limit)] {
+		visits, err := s.visits(ctx, project, path, ranked)
 		if err != nil {
 			return nil, sqlite.While(doing, err)
 		}
-		found = append(found, FileWork{f.Path, visits})
+		found = append(found, FileWork{path, visits})
 	}
 	return found, nil
 }
@@ -190,8 +193,10 @@ func (s *Store) visits(ctx context.Context, project, path string, ranked []*rank
 		err = row.Scan(&session, &v.Session, &kind, &at)
 		v.Did, v.At, sessions = kind.String(), sqlite.Unstamp(at).UTC(), append(sessions, session)
 		return v, err
-	}, `SELECT f.session, coalesce((SELECT key FROM turns_said WHERE id = max(f.turn)), ''), max(f.kind), max(f.at)
-		FROM files f WHERE f.project = ? AND f.path = ? GROUP BY f.session ORDER BY max(f.turn) DESC LIMIT ?`,
+	}, `SELECT f.session,
+		coalesce((SELECT key FROM turns_said s WHERE s.session = f.session ORDER BY id DESC LIMIT 1), ''),
+		max(f.kind), max(f.at) FROM files f WHERE f.project = ? AND f.path = ? GROUP BY f.session
+		ORDER BY max(f.turn) DESC LIMIT ?`,
 		project, path, visitsOfFile)
 	if err != nil {
 		return nil, err
