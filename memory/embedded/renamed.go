@@ -21,7 +21,8 @@ func (s *Store) followRenames(ctx context.Context) error {
 	if s.opts.Renames == nil {
 		return nil
 	}
-	top, err := sqlite.Optional[string](s.db.QueryRowContext(ctx, `SELECT project FROM files ORDER BY turn DESC LIMIT 1`))
+	top, err := sqlite.Optional[string](s.db.QueryRowContext(ctx,
+		`SELECT project FROM files ORDER BY turn DESC LIMIT 1`))
 	if err != nil || top == "" {
 		return sqlite.While("following renames", err)
 	}
@@ -68,8 +69,8 @@ func (s *Store) followRenames(ctx context.Context) error {
 
 func (s *Store) rename(ctx context.Context, project, path, now string) error {
 	return sqlite.Write(ctx, s.db, "following renames", func(tx *sql.Tx) error {
-		_, err := tx.ExecContext(ctx, `UPDATE OR REPLACE files SET path = ? WHERE project = ? AND path = ?`, now, project,
-			path)
+		_, err := tx.ExecContext(ctx, `UPDATE OR REPLACE files SET path = ? WHERE project = ? AND path = ?`, now,
+			project, path)
 		return err
 	})
 }
