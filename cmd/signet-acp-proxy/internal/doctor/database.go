@@ -8,6 +8,8 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/term"
@@ -151,6 +153,7 @@ type debts struct {
 	open, memories int       // what is due, and how many of these are memories
 	oldest         time.Time // of what is due
 	failed         string    // the last error of what is due
+	to             []string  // the addresses that it is owed to, where a person named one
 	waiting        int       // until it is worth a job
 	dead, unknown  int       // given up, or without an answer
 	deadIn         string    // the ACP id of a session with one that was given up
@@ -171,6 +174,9 @@ func sumUp(owed []correlation.Debt, name func(row int64) string) (d debts) {
 				d.oldest = v.Owed
 			}
 			d.failed = cmp.Or(v.Error, d.failed)
+			if v.URL != "" && v.Kind != correlation.KindHook && !slices.Contains(d.to, v.URL) {
+				d.to = append(d.to, v.URL)
+			}
 		case v.State == correlation.Dead:
 			if d.dead++; d.dead == 1 {
 				d.deadIn = cmp.Or(name(v.Session), "SESSION")
@@ -192,8 +198,11 @@ func (d debts) findings() (found []finding) {
 	}
 	if d.open > 0 {
 		last := ""
+		if len(d.to) > 0 {
+			last = ", for " + strings.Join(d.to, " and ")
+		}
 		if d.failed != "" {
-			last = "; last error: " + d.failed
+			last += "; last error: " + d.failed
 		}
 		found = append(found, note("signet-acp-proxy deliver --wait", "%s pending, the oldest since %s%s",
 			term.Count(d.open, "delivery"), term.Local(d.oldest), last)...)

@@ -53,6 +53,9 @@ func TestDebts(t *testing.T) {
 			"ok 2 deliveries waiting for enough text to summarise"},
 		{"failed before and is due later", []correlation.Debt{{Due: soon, Error: "refused"}, {Due: past, Error: "gone"}},
 			"note 2 deliveries pending, the oldest since ; last error: gone → signet-acp-proxy deliver --wait"},
+		{"two addresses", []correlation.Debt{{Due: past, URL: "http://a:1"}, {Due: past, URL: "http://b:2"},
+			{Due: past, URL: "http://a:1"}}, "note 3 deliveries pending, the oldest since , for http://a:1 and " +
+			"http://b:2 → signet-acp-proxy deliver --wait"},
 		{"a tool's", []correlation.Debt{{Due: past, Kind: correlation.KindMemory}},
 			"note 1 delivery pending, the oldest since  → signet-acp-proxy deliver --wait; " +
 				"note 1 memory among these, stored by tools while the daemon did not answer"},
