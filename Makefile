@@ -8,7 +8,7 @@ FUZZTIME ?= 30s
 # Compiling SQLite takes longest: without what a C debugger reads it takes a sixth less.
 export CGO_CFLAGS ?= -O2
 
-.PHONY: build run test bench scale bench-readme fuzz mutants recall saves crash gitleaks harnesses redteam windows pictures lint vuln licences weigh release clean
+.PHONY: build run test bench scale bench-readme fuzz mutants recall saves crash gitleaks harnesses redteam windows pictures lint vuln licences weigh release publish-check clean
 .DEFAULT_GOAL := build
 
 build:
@@ -103,6 +103,10 @@ weigh:
 # Archives, checksums, SBOMs and packages in dist/; TARGETS=linux/amd64 makes one of them.
 release:
 	./scripts/release.sh
+
+# All of a release but publishing it: builds it, and tries archive, npm package and deb in clean roots. docs/releasing.md has the rest.
+publish-check: release
+	./scripts/publish-check.sh "$(TAGS)"
 
 clean:
 	rm -rf bin dist e2e/node_modules e2e/harnesses/node_modules

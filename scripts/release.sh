@@ -1,6 +1,6 @@
 #!/bin/sh
-# Builds a release into dist/: an archive for each system, an SBOM (CycloneDX) for each, SHA256SUMS, NOTES.md, and what package managers and
-# registries want to have (scripts/packages).
+# Builds a release into dist/: an archive with a manual page for each system, an SBOM (CycloneDX) for each, deb and rpm for Linux, SHA256SUMS,
+# NOTES.md, and what package managers and registries want to have (scripts/packages).
 #
 #   scripts/release.sh                          everything
 #   TARGETS="linux/amd64" scripts/release.sh    these systems alone
@@ -15,8 +15,12 @@ version=${version#v}
 targets=${TARGETS:-linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64 windows/arm64}
 dist=dist
 package=./cmd/signet-acp-proxy
+nfpm=github.com/goreleaser/nfpm/v2/cmd/nfpm@v2.43.4
 rm -rf "$dist"
 mkdir -p "$dist"
+go build -tags sqlite_fts5 -o "$dist/here" "$package"
+go run ./scripts/man "$dist/here" "$version" >"$dist/signet-acp-proxy.1"
+rm "$dist/here"
 
 # compiler prints the C compiler for a target, nothing where there is none.
 compiler() {
@@ -48,7 +52,7 @@ pack() {
 
 {
 	echo "# signet-acp-proxy $version"
-	echo
+	awk '/^## / { n++; next } n == 1' CHANGELOG.md # the newest section
 	echo "| system | SQLite | tested |"
 	echo "|---|---|---|"
 } >"$dist/NOTES.md"
@@ -79,10 +83,17 @@ for target in $targets; do
 	GOOS=$os GOARCH=$arch go build -trimpath -tags "$tags" -ldflags "$flags" \
 		-o "$dist/$name/$program" "$package"
 	unset CGO_ENABLED CC
-	cp LICENSE README.md CHANGELOG.md "$dist/$name/"
+	cp LICENSE README.md CHANGELOG.md "$dist/signet-acp-proxy.1" "$dist/$name/"
 	go run ./scripts/sbom "$dist/$name/$program" "$version" >"$dist/$name.cdx.json"
 	pack "$name"
+	if [ "$os" = linux ]; then
+		for packager in deb rpm; do
+			ARCH=$arch VERSION=$version FOLDER=$dist/$name GOFLAGS= go run "$nfpm" package --config packaging/nfpm.yaml \
+				--packager $packager --target "$dist/$name.$packager"
+		done
+	fi
 done
+rm "$dist/signet-acp-proxy.1"
 
 (
 	cd "$dist"

@@ -85,7 +85,7 @@ func TestNpx(t *testing.T) {
 	if read(t, kept) != read(t, built) {
 		t.Error("an old program was left in place")
 	}
-	if out := run(0, "init"); !strings.Contains(out, "no conversation is on record yet") {
+	if out := run(0, "init"); !strings.Contains(out, "no conversations yet") {
 		t.Errorf("init shows nothing:\n%s", out)
 	}
 	run(2, "no-such-command")
