@@ -19,7 +19,7 @@ var unguarded = map[string]int{
 	"cmd/signet-acp-proxy/internal/doctor/greeting.go": 2,
 	"cmd/signet-acp-proxy/internal/doctor/harness.go":  1,
 	// what ends with a context: an ended process, a closed connection, a cancelled context
-	"upstream/prepare.go":               1,
+	"upstream/output.go":                1,
 	"delegation/setup.go":               1,
 	"delegation/run.go":                 2, // and a limit that does
 	"delegation/conversation.go":        1,

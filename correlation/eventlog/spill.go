@@ -39,10 +39,19 @@ func newSpill(o Options) *spill {
 }
 
 // empty reports whether nothing is spilled.
-func (s *spill) empty() bool { return s.out == nil }
+func (s *spill) empty() bool { return s.current().out == nil }
 
 // stands reports whether the file, if there is one, is still at its path.
-func (s *spill) stands() bool { return s.out == nil || s.is(s.opened) }
+func (s *spill) stands() bool {
+	o := s.current()
+	return o.out == nil || s.is(o.opened)
+}
+
+func (s *spill) current() openFile {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.openFile
+}
 
 // begin makes a file at a path, with a header if it has none.
 func (s *spill) begin(path string) error {
