@@ -66,14 +66,11 @@ func GoesOn(prompt string) bool { return len(prompt) <= longest && goesOn.In(lan
 
 // Failed returns the sentence with which a prompt begins, if that says that the answer before it did not help.
 func Failed(prompt string) string {
-	for _, s := range language.Sentences(prompt) {
-		plain := language.PlainOf(s.Text)
-		if fails.Begins(plain) && !language.EndsInQuestion(s.Text) {
-			return chars.Cut(s.Text, longestSay)
-		}
-		break
+	all := language.Sentences(prompt)
+	if len(all) == 0 || !fails.Begins(language.PlainOf(all[0].Text)) || language.EndsInQuestion(all[0].Text) {
+		return ""
 	}
-	return ""
+	return chars.Cut(all[0].Text, longestSay)
 }
 
 // AsksMemory reports whether a prompt asks what is remembered: "what do you know about me?".
