@@ -36,7 +36,7 @@ func (f *finder) Claim(
 		case <-ctx.Done(): // nobody waits for it any more
 		}
 		if claimed {
-			f.talk.Tell(func(c *session.Connection) { c.Ungranted(s, in.BlockID) })
+			f.talk.Tell(func(c *session.Connection) { c.Ungranted(s, in) })
 		}
 	})
 	return answer

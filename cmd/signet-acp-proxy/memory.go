@@ -190,7 +190,7 @@ func newMemoryFiles(p program) *cobra.Command {
 	var limit int
 	var dir, project string
 	cmd := &cobra.Command{
-		Use: "files WORDS", Short: "Find files by the work that touched them.",
+		Use: "files WORDS…", Args: cobra.MinimumNArgs(1), Short: "Find files by the work that touched them.",
 		Long: "Find files of a project by the work that touched them, best first, each with its sessions; " +
 			"log SESSION shows one. If WORDS is a path or the end of one: what was done to that file.",
 		PreRunE: func(*cobra.Command, []string) (err error) {
@@ -206,7 +206,7 @@ func newMemoryFiles(p program) *cobra.Command {
 			if err := d.Memories.Learn(ctx); err != nil {
 				return err
 			}
-			found, err := d.Memories.Files(ctx, args[0], project, limit)
+			found, err := d.Memories.Files(ctx, strings.Join(args, " "), project, limit)
 			if err != nil {
 				return err
 			}

@@ -209,6 +209,9 @@ func (s *Store) aboutMemory(ctx context.Context, in search) ([]memory.Item, erro
 		}
 	}
 	text := fmt.Sprintf("%d earlier conversations are remembered", total)
+	if total == 1 {
+		text = "1 earlier conversation is remembered"
+	}
 	if len(names) > 0 {
 		text += ", most of them in " + strings.Join(names, ", ")
 	}

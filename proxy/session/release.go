@@ -293,8 +293,8 @@ func (c *Connection) describe(p *Held, in *Injection) {
 
 // Ungranted takes the claim for a block back: the prompt has left without it. Where the identity went in its place, the
 // ledger has put that in the claim's.
-func (c *Connection) Ungranted(s *Session, blockID string) {
-	if last, ok := s.history.newest(); ok && last.sentHere && last.BlockID != blockID && last.unclaimed {
+func (c *Connection) Ungranted(s *Session, in correlation.Injection) {
+	if last, ok := s.history.newest(); ok && last.unclaimed && !last.At.Before(in.At) {
 		return
 	}
 	c.record(s, correlation.Stepped{Session: s.Number(), Step: correlation.Step{Name: correlation.Refused}})

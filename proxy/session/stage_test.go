@@ -266,7 +266,7 @@ func (w *side) Claim(
 		case answer <- err:
 		case <-ctx.Done():
 			if err == nil {
-				w.Do(func(c *Connection) { c.Ungranted(s, in.BlockID) })
+				w.Do(func(c *Connection) { c.Ungranted(s, in) })
 			}
 		}
 	}()

@@ -86,6 +86,7 @@ func (d *Data) Show(ctx context.Context, s Listed, inserted []correlation.Inject
 	if shown.Files, err = d.Memories.FilesIn(ctx, s.ID); err != nil {
 		return Shown{}, err
 	}
+	shown.Files = append([]embedded.FileTouched{}, shown.Files...)
 	uses, err := d.Sessions.Book().Uses(ctx, correlation.Scope{Sessions: []int64{s.ID}})
 	for _, u := range uses {
 		shown.Told = append(shown.Told, shownItem{u.Item, u.Kind, u.InWords()})
