@@ -24,7 +24,7 @@ import (
 )
 
 var (
-	auditSessions = flag.Int("audit.sessions", 300, "conversations of TestAudit, for each version")
+	auditSessions = flag.Int("audit.sessions", 150, "conversations of TestAudit, for each version")
 	auditSeed     = flag.Uint64("audit.seed", 1, "seed of TestAudit")
 )
 
