@@ -38,8 +38,11 @@ func (s Signet) End(ctx context.Context, e End) (Reply, error) {
 	request := signet.EndRequest{Session: e.Session, Reason: e.Reason, TranscriptPath: e.File, Transcript: e.Text}
 	got, err := s.Client.End(ctx, request)
 	if err == nil && got.Duplicate {
-		if e.Again {
+		if e.Again && units(e.Text) >= minTranscript {
 			return Reply{Note: "taken before, when no answer came"}, nil
+		}
+		if e.Again { // taken before, and dropped as too short
+			return notQueued(e, true), nil
 		}
 		if claim := s.Claim(ctx, e.Session); claim == nil {
 			got, err = s.Client.End(ctx, request)
