@@ -57,6 +57,7 @@ type Debt struct {
 	Waits               bool // it is left for later on purpose: it is not worth a job yet, or the daemon asked for that
 	Reply, Error        string
 	Payload             string
+	Jobs                []Job // what the daemon makes of its parts
 
 	failures int   // in a row
 	again    bool  // more became owed since it was taken up
@@ -65,19 +66,24 @@ type Debt struct {
 
 const debtColumns = `d.id, d.session, d.key, d.kind, d.reason, d.url, d.agent_id, d.hook_command, d.hook_limit,
 	d.state, d.created, d.owed, d.due, d.done, d.attempts, d.failures, d.unanswered, d.parts, d.waits, d.again,
-	d.posted, d.first_turn, d.last_turn, d.turns, d.reply, d.error, d.payload, d.posted_to`
+	d.posted, d.first_turn, d.last_turn, d.turns, d.reply, d.error, d.payload, d.posted_to,
+	d.jobs`
 
 func scanDebt(row sqlite.Row) (d Debt, err error) {
 	var created, owed, due, done, posted, limit int64
-	var command []byte
+	var command, jobs []byte
 	err = row.Scan(&d.ID, &d.Session, &d.Key, &d.Kind, &d.Reason, &d.URL, &d.AgentID, &command, &limit, &d.State,
 		&created, &owed, &due, &done, &d.Attempts, &d.failures, &d.Unanswered, &d.Parts, &d.Waits, &d.again,
-		&posted, &d.FirstTurn, &d.LastTurn, &d.Turns, &d.Reply, &d.Error, &d.Payload, &d.postedTo)
+		&posted, &d.FirstTurn, &d.LastTurn, &d.Turns, &d.Reply, &d.Error, &d.Payload, &d.postedTo,
+		&jobs)
 	d.Created, d.Owed = sqlite.Unstamp(created), sqlite.Unstamp(owed)
 	d.Due, d.Done, d.Posted = sqlite.Unstamp(due), sqlite.Unstamp(done), sqlite.Unstamp(posted)
 	d.HookLimit = time.Duration(limit) * time.Millisecond
 	if err == nil && len(command) > 0 {
 		err = json.Unmarshal(command, &d.HookCommand)
+	}
+	if err == nil {
+		err = json.Unmarshal(jobs, &d.Jobs)
 	}
 	return d, err
 }

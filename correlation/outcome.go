@@ -86,8 +86,8 @@ func (s Debts) Attempt(ctx context.Context, taken Debt, post Selection) error {
 
 // Part notes that a part of a long transcript was accepted.
 func (s Debts) Part(ctx context.Context, taken Debt, post Selection, reply string) error {
-	return s.note(ctx, "noting a part", taken, func(tx *sql.Tx, d Debt, _ time.Time) error {
-		if err := markPosted(ctx, tx, d, post); err != nil {
+	return s.note(ctx, "noting a part", taken, func(tx *sql.Tx, d Debt, now time.Time) error {
+		if err := markPosted(ctx, tx, d, post, now); err != nil {
 			return err
 		}
 		_, err := tx.ExecContext(ctx, `UPDATE debts SET state = ?, parts = parts + 1, posted = 0, unanswered = 0,
@@ -99,8 +99,8 @@ func (s Debts) Part(ctx context.Context, taken Debt, post Selection, reply strin
 // Delivered notes that the post was accepted. If more became owed under the same key meanwhile, it gets a delivery of
 // its own.
 func (s Debts) Delivered(ctx context.Context, taken Debt, post Selection, reply string) error {
-	return s.note(ctx, "noting a delivery", taken, func(tx *sql.Tx, d Debt, _ time.Time) error {
-		if err := markPosted(ctx, tx, d, post); err != nil {
+	return s.note(ctx, "noting a delivery", taken, func(tx *sql.Tx, d Debt, now time.Time) error {
+		if err := markPosted(ctx, tx, d, post, now); err != nil {
 			return err
 		}
 		return s.finish(ctx, tx, d, Delivered, reply, "")
@@ -110,11 +110,11 @@ func (s Debts) Delivered(ctx context.Context, taken Debt, post Selection, reply 
 // Dropped notes that the post was answered and not accepted, and why if that is known. Its turns go along with the
 // key's next delivery.
 func (s Debts) Dropped(ctx context.Context, taken Debt, post Selection, reply, why string) error {
-	return s.note(ctx, "noting a delivery", taken, func(tx *sql.Tx, d Debt, _ time.Time) error {
+	return s.note(ctx, "noting a delivery", taken, func(tx *sql.Tx, d Debt, now time.Time) error {
 		if d.Parts > 0 { // the parts before it were accepted
 			return s.finish(ctx, tx, d, Delivered, reply, why)
 		}
-		if err := markPosted(ctx, tx, d, post); err != nil {
+		if err := markPosted(ctx, tx, d, post, now); err != nil {
 			return err
 		}
 		return s.finish(ctx, tx, d, Dropped, reply, why)
@@ -203,10 +203,13 @@ func markTurns(ctx context.Context, tx *sql.Tx, d Debt, which string, args ...an
 	return err
 }
 
-func markPosted(ctx context.Context, tx *sql.Tx, d Debt, post Selection) error {
+func markPosted(ctx context.Context, tx *sql.Tx, d Debt, post Selection, now time.Time) error {
 	ids := make([]int64, len(post.Turns))
 	for i, t := range post.Turns {
 		ids[i] = t.ID
+	}
+	if err := addJob(ctx, tx, d, post.Job, ids, now); err != nil {
+		return err
 	}
 	return markTurns(ctx, tx, d, ` AND id IN (SELECT value FROM json_each(?3))`, sqlite.List(ids))
 }

@@ -23,6 +23,7 @@ type Selection struct {
 	First bool      // nothing was taken under the key by an earlier delivery
 	Wait  time.Time // not zero: not worth a job before then
 	Last  int64     // the last row of all the turns that are to be delivered, also in a part of them
+	Job   Job       // what a daemon that has taken them makes of them: key and id; zero: nothing
 }
 
 // Select returns the turns that are to be delivered: those that are new, so that each is delivered once. A

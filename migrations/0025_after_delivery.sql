@@ -5,3 +5,8 @@ UPDATE session_keys SET ended = started WHERE started > 0 AND used > 0 AND ended
 	AND NOT EXISTS (SELECT 1 FROM attachments a WHERE a.session = session_keys.session AND a.closed = 0);
 DROP INDEX session_keys_unused;
 CREATE INDEX session_keys_open ON session_keys (started) WHERE started > 0 AND ended = 0;
+
+-- What the daemon makes of what it has taken: a job for each part.
+ALTER TABLE debts ADD COLUMN jobs TEXT NOT NULL DEFAULT '[]';   -- JSON: Job
+ALTER TABLE debts ADD COLUMN ask INTEGER NOT NULL DEFAULT 0;    -- when to ask what became of them; 0: not any more
+CREATE INDEX debts_ask ON debts (ask) WHERE ask > 0;

@@ -1,0 +1,89 @@
+package correlation
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"time"
+
+	"github.com/Signet-AI/signet-acp-proxy/sqlite"
+)
+
+// A Job is what a daemon makes of a part of a transcript that it has taken.
+type Job struct {
+	Key   string   `json:"key"`          // that the part was posted under
+	ID    string   `json:"id,omitempty"` // the daemon's, if it named one
+	Turns []int64  `json:"turns"`        // rows of the turns that end in the part
+	State JobState `json:"state"`
+}
+
+// A JobState says how far a job has come.
+type JobState string
+
+const (
+	JobPending   JobState = "pending"   // or the daemon was not asked yet
+	JobExtracted JobState = "extracted" // there are memories of it
+	JobDead      JobState = "dead"      // given up, as without a working model
+	JobEmpty     JobState = "empty"     // done, and nothing was worth a memory
+	JobUnknown   JobState = "unknown"   // the daemon does not tell
+)
+
+// unheld is a condition on a turn t and its delivery d: no memory of the daemon's can hold the turn. It was not
+// delivered, was dropped as too short, or its job waits, has died or made nothing of it.
+const unheld = `(t.daemon_delivery = 0 OR d.state IN ('dropped', 'dead') OR EXISTS (
+	SELECT 1 FROM json_each(d.jobs) j, json_each(j.value, '$.turns') n
+	WHERE n.value = t.id AND j.value ->> 'state' IN ('pending', 'dead', 'empty')))`
+
+// Unheld returns those of some turns that no memory of the daemon's can hold, so that only our own store has them.
+func (s Book) Unheld(ctx context.Context, turns []int64) (map[int64]bool, error) {
+	lacks, err := sqlite.Pairs[int64, bool](ctx, s.db, `SELECT t.id, true FROM turns t
+		LEFT JOIN debts d ON d.id = t.daemon_delivery
+		WHERE t.id IN (SELECT value FROM json_each(?)) AND `+unheld, sqlite.List(turns))
+	return lacks, sqlite.While("reading what the daemon holds", err)
+}
+
+const (
+	// askAfter is how long after a part was taken its job is asked about: a dead one has tried three times by then.
+	askAfter = 5 * time.Minute
+	// askAgain is how long after that, and so on, while it is pending.
+	askAgain = time.Hour
+)
+
+// ToAsk returns debts with jobs that the daemon is to be asked about now.
+func (s Debts) ToAsk(ctx context.Context) ([]Debt, error) {
+	return collect(ctx, s.db, "looking for jobs", scanDebt, `SELECT `+debtColumns+` FROM debts d
+		WHERE d.ask > 0 AND d.ask <= ? ORDER BY d.ask`, sqlite.Stamp(s.now()))
+}
+
+// NoteJobs notes what the daemon has said of a debt's jobs. While one is pending it is asked again, for 14 days.
+func (s Debts) NoteJobs(ctx context.Context, d Debt, jobs []Job) error {
+	var ask int64
+	now := s.now()
+	for _, j := range jobs {
+		if j.State == JobPending && now.Sub(d.Owed) < giveUp {
+			ask = sqlite.Stamp(now.Add(askAgain))
+		}
+	}
+	text, err := json.Marshal(jobs)
+	if err != nil {
+		return err
+	}
+	return s.write(ctx, "noting jobs", func(tx *sql.Tx) error {
+		_, err := tx.ExecContext(ctx, `UPDATE debts SET jobs = ?, ask = ? WHERE id = ?`, string(text), ask, d.ID)
+		return err
+	})
+}
+
+// addJob notes the job of a part that was taken, if the daemon was given one.
+func addJob(ctx context.Context, tx *sql.Tx, d Debt, job Job, turns []int64, now time.Time) error {
+	if job.Key == "" {
+		return nil
+	}
+	job.Turns, job.State = turns, JobPending
+	text, err := json.Marshal(job)
+	if err == nil {
+		_, err = tx.ExecContext(ctx, `UPDATE debts SET jobs = json_insert(jobs, '$[#]', json(?)), ask = ?
+			WHERE id = ?`, string(text), sqlite.Stamp(now.Add(askAfter)), d.ID)
+	}
+	return err
+}
