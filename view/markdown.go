@@ -15,14 +15,19 @@ import (
 	"github.com/yuin/goldmark/parser"
 	"github.com/yuin/goldmark/renderer"
 	markup "github.com/yuin/goldmark/renderer/html"
+	"github.com/yuin/goldmark/text"
 	"github.com/yuin/goldmark/util"
 
 	"github.com/Signet-AI/signet-acp-proxy/chars"
 )
 
-// maxMarkdown is how much is set as Markdown at once: what is nested takes time with the square of its length. A longer
-// answer is set in pieces.
-const maxMarkdown = 16 << 10
+const (
+	maxMarkdown = 16 << 10 // set as Markdown at once; a longer answer is set in pieces
+	// Goldmark takes time with the square of what is nested in a piece and of what is marked in a paragraph, so that the
+	// rest of either is text.
+	maxNested = 50
+	maxMarks  = 500
+)
 
 // markdown sets what agents say. HTML in it is text. Definitions of links stay in sight, pictures become links, and
 // only links to the web can be followed.
@@ -31,23 +36,62 @@ var markdown = goldmark.New(
 		parser.WithBlockParsers(
 			util.Prioritized(parser.NewSetextHeadingParser(), 100),
 			util.Prioritized(parser.NewThematicBreakParser(), 200),
-			util.Prioritized(parser.NewListParser(), 300),
+			util.Prioritized(nested{parser.NewListParser()}, 300),
 			util.Prioritized(parser.NewListItemParser(), 400),
 			util.Prioritized(parser.NewCodeBlockParser(), 500),
 			util.Prioritized(parser.NewATXHeadingParser(), 600),
 			util.Prioritized(parser.NewFencedCodeBlockParser(), 700),
-			util.Prioritized(parser.NewBlockquoteParser(), 800),
+			util.Prioritized(nested{parser.NewBlockquoteParser()}, 800),
 			util.Prioritized(parser.NewParagraphParser(), 1000)),
 		parser.WithInlineParsers(
 			util.Prioritized(parser.NewCodeSpanParser(), 100),
-			util.Prioritized(parser.NewLinkParser(), 200),
+			util.Prioritized(marks{parser.NewLinkParser()}, 200),
 			util.Prioritized(parser.NewAutoLinkParser(), 300),
-			util.Prioritized(parser.NewEmphasisParser(), 500)),
+			util.Prioritized(marks{parser.NewEmphasisParser()}, 500),
+			util.Prioritized(marks{extension.NewStrikethroughParser()}, 500)),
 	)),
-	goldmark.WithExtensions(extension.Strikethrough,
-		extension.NewTable(extension.WithTableCellAlignMethod(extension.TableCellAlignAttribute))),
-	goldmark.WithRendererOptions(markup.WithHardWraps(), renderer.WithNodeRenderers(util.Prioritized(pieces{}, 1))),
+	goldmark.WithExtensions(extension.NewTable(extension.WithTableCellAlignMethod(extension.TableCellAlignAttribute))),
+	goldmark.WithRendererOptions(markup.WithHardWraps(), renderer.WithNodeRenderers(util.Prioritized(pieces{}, 1),
+		util.Prioritized(extension.NewStrikethroughHTMLRenderer(), 500))),
 )
+
+// nested opens no block in more than maxNested others.
+type nested struct{ parser.BlockParser }
+
+// Open implements parser.BlockParser.
+func (n nested) Open(in ast.Node, r text.Reader, pc parser.Context) (ast.Node, parser.State) {
+	depth := 0
+	for outer := in; outer != nil; outer = outer.Parent() {
+		depth++
+	}
+	if depth > maxNested {
+		return nil, parser.NoChildren
+	}
+	return n.BlockParser.Open(in, r, pc)
+}
+
+// marks sees at most maxMarks in a paragraph, with the others of its kind.
+type marks struct{ parser.InlineParser }
+
+var marked = parser.NewContextKey() // how many were seen
+
+// Parse implements parser.InlineParser.
+func (m marks) Parse(in ast.Node, r text.Reader, pc parser.Context) ast.Node {
+	n, _ := pc.Get(marked).(int)
+	if n == maxMarks {
+		return nil
+	}
+	pc.Set(marked, n+1)
+	return m.InlineParser.Parse(in, r, pc)
+}
+
+// CloseBlock implements parser.CloseBlocker.
+func (m marks) CloseBlock(in ast.Node, r text.Reader, pc parser.Context) {
+	pc.Set(marked, 0)
+	if inner, ok := m.InlineParser.(parser.CloseBlocker); ok {
+		inner.CloseBlock(in, r, pc)
+	}
+}
 
 // pieces writes the elements of Markdown that the page has in its own way.
 type pieces struct{}

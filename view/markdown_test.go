@@ -49,6 +49,8 @@ func TestSet(t *testing.T) {
 		{"in pieces", "*a*\n\n- " + long + "\n\n  b\n\n*c*\n```\n*d*\n```\n- e\n\n  f", "<p><em>a</em></p>\n<ul>\n<li>\n<p>" + long +
 			"</p>\n<p>b</p>\n</li>\n</ul>\n<p><em>c</em></p>\n<pre><code>*d*\n</code></pre>\n<ul>\n<li>\n<p>e</p>\n<p>f</p>\n" +
 			"</li>\n</ul>"},
+		{"many marks", strings.TrimSpace(strings.Repeat("*a*\n\n", maxMarks)),
+			strings.TrimSpace(strings.Repeat("<p><em>a</em></p>\n", maxMarks))},
 		{"a long word", long + long, "<p>" + long + strings.Repeat("g", 10) + "</p>\n<p>" + long[10:] + "</p>"},
 	} {
 		if got := strings.TrimSpace(string(excerpt{Body: c.in}.Set())); got != c.want {

@@ -26,8 +26,9 @@ func TestSetIsQuick(t *testing.T) {
 		return used() - before
 	}
 	floor := max(set("How long is the mast? "), time.Millisecond)
-	for _, text := range []string{"[", "![", "**a ", "_a *b ", "> ", "- ", "`a ``", "|", "|a|\n|-|\n", "<", "\\", "[a](", "\t"} {
-		if took := set(text); took > 1000*floor {
+	for _, text := range []string{"[", "![", "**a ", "_a *b ", "*a_", ">", "- ", "1. ", "`a ``", "|", "|a|\n|-|\n", "<", "\\",
+		"[a](", "[](", "\t"} {
+		if took := set(text); took > 300*floor {
 			t.Errorf("%q takes %v, prose %v", text, took, floor)
 		}
 	}
