@@ -111,7 +111,7 @@ func TestSwitchedOff(t *testing.T) {
 	}
 }
 
-var blocksOfAlto = regexp.MustCompile(`\{"type":"text","text":"<signet-memory (?:[^"\\]|\\.)*You are Alto\.(?:[^"\\]|\\.)*",` +
+var blocksOfAlto = regexp.MustCompile(`\{"type":"text","text":"<signet-memory (?:[^"\\]|\\.)*You are Alto[.,](?:[^"\\]|\\.)*",` +
 	`"annotations":[^}]*\},"_meta":[^}]*\}\}\},`)
 
 // withoutBlocks takes our blocks out of what a harness was sent, and returns how many there were.

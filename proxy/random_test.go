@@ -1,6 +1,7 @@
 package proxy
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"math/rand/v2"
@@ -54,6 +55,18 @@ func relaysAlike(t *testing.T, w *world, seed uint64, n int) {
 	c, h := w.scripted(func(o *Options) {
 		o.Compat = Compat{Answers: devin.Answers}
 		o.HoldLimit = 60 * time.Millisecond // some wait for what never comes
+		if seed%4 == 1 {                    // and get the identity of the files
+			silent := newSource()
+			silent.block = make(chan struct{})
+			open := o.Open
+			o.Open = func(ctx context.Context) (*Backend, error) {
+				b, err := open(ctx)
+				if err == nil {
+					b.Memory = silent
+				}
+				return b, err
+			}
+		}
 	})
 	c.openFor(h)
 	got, answering := c.collect(), make(chan struct{})
