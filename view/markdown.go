@@ -23,8 +23,8 @@ import (
 
 const (
 	maxMarkdown = 16 << 10 // set as Markdown at once; a longer answer is set in pieces
-	// Goldmark takes time with the square of what is nested in a piece, and of what is marked in a paragraph: the rest of
-	// either is text.
+	// Goldmark takes time with the square of what is nested in a piece, and of what is marked in a paragraph: beyond
+	// these it is text.
 	maxNested = 50
 	maxMarks  = 500
 )
