@@ -83,7 +83,7 @@ func (s *Store) learn(ctx context.Context, turns []correlation.Said) error {
 				one.files = s.filesOf(turns[len(found)])
 			})
 			var err error
-			if one.uses, err = s.usesOf(ctx, turns[len(found)], one); err != nil {
+			if one.uses, err = s.usesOf(ctx, turns[len(found)], one.files, one.notes); err != nil {
 				return sqlite.While("learning from turns", err)
 			}
 			found = append(found, one)

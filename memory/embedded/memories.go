@@ -147,39 +147,6 @@ func (s *Store) Sees(project string, m Memory) bool {
 // OtherProjects reports whether sessions may see the memories of other projects.
 func (s *Store) OtherProjects() bool { return s.opts.OtherProjects }
 
-// A Filter says which memories to list.
-type Filter struct {
-	Type    string     // empty: any
-	Project string     // of this project, and the person's own; empty: all
-	Within  bool       // an empty Project means that there is none, not all
-	Said    bool       // passages of conversations as well
-	From    memory.Who // that came so; empty: any
-	Limit   int        // 0: 100
-	Offset  int
-}
-
-// List returns memories, the newest first.
-func (s *Store) List(ctx context.Context, f Filter) ([]Memory, error) {
-	if f.Limit <= 0 {
-		f.Limit = 100
-	}
-	const which = ` WHERE (?1 = '' OR type = ?1) AND (?6 = '' OR who = ?6)
-		AND (NOT ?5 AND ?2 = '' OR project IN (?2, '') OR personal)`
-	query := `SELECT ` + memoryColumns + `, m.created AS at, m.id AS n FROM memories m` + strings.NewReplacer("type",
-		"m.type", "who", "m.who", "project", "m.project", "personal", "m.personal").Replace(which)
-	if f.Said {
-		query += ` UNION ALL SELECT ` + passageColumns + `, p.created, p.id FROM passages p ` + passageJoins +
-			strings.NewReplacer("type", "'said'", "who", "p.who", "project", "p.project", "personal",
-				"p.personal").Replace(which) + ` AND p.memory IS NULL`
-	}
-	all, err := sqlite.Collect(ctx, s.db, func(row sqlite.Row) (Memory, error) {
-		var at, n int64
-		return scanMemory(trailingColumns{row, []any{&at, &n}})
-	}, s.across(query)+` ORDER BY at DESC, n DESC LIMIT ?3 OFFSET ?4`,
-		f.Type, f.Project, f.Limit, max(f.Offset, 0), f.Within, f.From)
-	return all, sqlite.While("listing memories", err)
-}
-
 // A Change says what becomes of a memory; nil leaves a field.
 type Change struct {
 	Content, Type, Tags *string
@@ -187,10 +154,6 @@ type Change struct {
 	Source              string     // by which call; empty: "memory_modify"
 	Who                 memory.Who // that changes it; empty: an agent, by a tool
 }
-
-// Pinned is the Source of a Change by which a person pins a memory: it is told to every session of its project. It
-// stays pinned when its content is changed. Nobody else writes it: tools have sources of their own.
-const Pinned = "memory pin"
 
 // Modify changes a memory. What a turn taught is not learned again as it was; a passage of a conversation becomes a
 // memory. Errors: ErrNotFound, ErrAmbiguous, ErrEmpty, ErrTooLong, one of importance, package sqlite's.

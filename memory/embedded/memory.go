@@ -188,3 +188,17 @@ func digest(text string) string {
 	sum := sha256.Sum256([]byte(strings.TrimRight(folded, ".!")))
 	return hex.EncodeToString(sum[:16])
 }
+
+// Pinned is the Source of a Change by which a person pins a memory: it is told to every session of its project. It
+// stays pinned when its content is changed. Nobody else writes it: tools have sources of their own.
+const Pinned = "memory pin"
+
+// ownProject leaves out the name of the project that the session is in.
+func ownProject(items []memory.Item, project string) []memory.Item {
+	for i := range items {
+		if items[i].Project == project {
+			items[i].Project = ""
+		}
+	}
+	return items
+}

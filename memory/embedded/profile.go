@@ -18,6 +18,7 @@ import (
 // every first prompt. Each row of a memory is what one turn said; rows that say the same are one line.
 
 const (
+	maxPinned       = 8   // pinned memories that a prompt gets
 	maxProfileRows  = 400 // of a project, the newest
 	maxProfile      = 6   // lines that a prompt gets,
 	maxProfileBytes = 700 // all together,
@@ -270,4 +271,21 @@ func (s *Store) announced(ctx context.Context, ids []string) error {
 			WHERE uid IN (SELECT value FROM json_each(?))`, sqlite.List(ids))
 		return err
 	})
+}
+
+// pinned returns what a person has pinned: all that a session is told whatever its prompt, the newest first.
+func (s *Store) pinned(ctx context.Context, project string) ([]memory.Item, error) {
+	pins, err := s.pins(ctx, search{project: project}, maxPinned)
+	var items []memory.Item
+	for _, m := range pins {
+		items = append(items, m.item())
+	}
+	return ownProject(items, project), err
+}
+
+// pins returns what is pinned where a session of a project may see it, or of all projects.
+func (s *Store) pins(ctx context.Context, in search, most int) ([]Memory, error) {
+	return sqlite.Collect(ctx, s.db, scanMemory, s.across(`SELECT `+memoryColumns+` FROM memories m
+		WHERE m.source = ? AND (?2 OR m.project IN (?3, '') OR m.personal)
+		ORDER BY m.created DESC, m.id DESC LIMIT ?4`), Pinned, in.all, in.project, most)
 }

@@ -12,7 +12,6 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/memory"
 	"github.com/Signet-AI/signet-acp-proxy/memory/embedded/rank"
 	"github.com/Signet-AI/signet-acp-proxy/memory/embedded/stated"
-	"github.com/Signet-AI/signet-acp-proxy/sqlite"
 )
 
 var _ memory.Source = (*Store)(nil)
@@ -218,24 +217,5 @@ func (s *Store) aboutMemory(ctx context.Context, in search) ([]memory.Item, erro
 	return append(ownProject(items, in.project), memory.Item{Text: text + "."}), nil
 }
 
-const (
-	maxNamed  = 5 // projects that the answer to a question about memory names
-	maxPinned = 8 // items of a session's start
-)
-
-// pinned returns what a person has pinned: all that a session is told whatever its prompt, the newest first.
-func (s *Store) pinned(ctx context.Context, project string) ([]memory.Item, error) {
-	pins, err := s.pins(ctx, search{project: project}, maxPinned)
-	var items []memory.Item
-	for _, m := range pins {
-		items = append(items, m.item())
-	}
-	return ownProject(items, project), err
-}
-
-// pins returns what is pinned where a session of a project may see it, or of all projects.
-func (s *Store) pins(ctx context.Context, in search, most int) ([]Memory, error) {
-	return sqlite.Collect(ctx, s.db, scanMemory, s.across(`SELECT `+memoryColumns+` FROM memories m
-		WHERE m.source = ? AND (?2 OR m.project IN (?3, '') OR m.personal)
-		ORDER BY m.created DESC, m.id DESC LIMIT ?4`), Pinned, in.all, in.project, most)
-}
+// maxNamed is how many projects the answer to a question about memory names.
+const maxNamed = 5

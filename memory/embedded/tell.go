@@ -467,13 +467,3 @@ func (t *selection) write(e excerpt, said map[string]bool) (text string, answere
 	}
 	return strings.Join(parts, " / "), answered
 }
-
-// ownProject leaves out the name of the project that the session is in.
-func ownProject(items []memory.Item, project string) []memory.Item {
-	for i := range items {
-		if items[i].Project == project {
-			items[i].Project = ""
-		}
-	}
-	return items
-}

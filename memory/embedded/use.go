@@ -25,15 +25,16 @@ const (
 	tellingTerm = 8        // bytes of a single word that cannot be there by chance
 )
 
-// usesOf says what became, in one turn, of all that its session was told.
-func (s *Store) usesOf(ctx context.Context, t correlation.Said, l learned) ([]correlation.Use, error) {
+// usesOf says what became, in one turn, of all that its session was told: the turn touched files, and said notes.
+func (s *Store) usesOf(ctx context.Context, t correlation.Said, files touched,
+	notes []stated.Statement) ([]correlation.Use, error) {
 	var uses []correlation.Use
 	var repeated language.Set
 	for _, item := range t.Items[:min(len(t.Items), usesOfTurn)] {
 		u := correlation.Use{Session: t.Session, Item: item, Kind: correlation.UseWords, At: sqlite.Unstamp(t.Started)}
 		path, isFile := memory.FileOf(item)
 		if isFile {
-			if u.Kind = correlation.UseFile; l.files.has(path) {
+			if u.Kind = correlation.UseFile; files.has(path) {
 				u.State = correlation.Used
 			}
 			uses = append(uses, u)
@@ -47,7 +48,7 @@ func (s *Store) usesOf(ctx context.Context, t correlation.Said, l learned) ([]co
 			return nil, err
 		}
 		if m.isRule() {
-			if u.Kind = correlation.UseRule; saysAgain(l.notes, m.Content) {
+			if u.Kind = correlation.UseRule; saysAgain(notes, m.Content) {
 				u.State = correlation.SaidAgain
 			}
 			uses = append(uses, u)
