@@ -91,15 +91,15 @@ func (a Auto) Recall(ctx context.Context, s Session, prompt string, seen []strin
 
 // add adds what another source has for the same prompt and this one does not say.
 func (c *Context) add(other Context) {
-	theirs := make([]map[string]bool, len(c.Items))
+	texts := make([]string, len(c.Items))
 	lowest := 0.0
 	for i, it := range c.Items {
-		theirs[i] = wordsOf(it.Text)
+		texts[i] = it.Text
 		lowest = min(lowest, it.Score)
 	}
+	isNew := Beyond(texts)
 	for _, it := range other.Items {
-		own := wordsOf(it.Text)
-		if slices.ContainsFunc(theirs, func(said map[string]bool) bool { return covers(said, own) }) {
+		if !isNew(it.Text) {
 			continue
 		}
 		lowest-- // scores of two sources do not compare
@@ -108,6 +108,18 @@ func (c *Context) add(other Context) {
 	}
 	c.Profile, c.Where = append(c.Profile, other.Profile...), append(c.Where, other.Where...)
 	c.CutOff = max(c.CutOff, other.CutOff)
+}
+
+// Beyond returns a function that reports whether a text says something that none of some texts says.
+func Beyond(texts []string) func(text string) bool {
+	said := make([]map[string]bool, len(texts))
+	for i, text := range texts {
+		said[i] = wordsOf(text)
+	}
+	return func(text string) bool {
+		own := wordsOf(text)
+		return !slices.ContainsFunc(said, func(words map[string]bool) bool { return covers(words, own) })
+	}
 }
 
 // wordsOf returns the words of a text that tell something: those of more than three characters.

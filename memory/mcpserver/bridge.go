@@ -194,8 +194,9 @@ func (b *bridge) direct(ctx context.Context, who memory.Session, t tool, v value
 	var err error
 	id := v.text("id")
 	switch t.name {
-	case "memory_search":
-		out, err = searchAll(ctx, d, v)
+	case searchTool:
+		out, err = d.Search(ctx, signet.Query{Query: v.text("query"), Limit: v.integer("limit"), Type: v.text("type"),
+			MinScore: optional[float64](v, "min_score")})
 	case "memory_store":
 		out, err = d.Remember(ctx, signet.Note{Content: v.text("content"), Type: v.text("type"),
 			Importance: optional[float64](v, "importance"), Tags: v.text("tags")})

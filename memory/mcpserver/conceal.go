@@ -42,7 +42,7 @@ func (v values) into(raw json.RawMessage) (json.RawMessage, error) {
 	return edit(raw, with)
 }
 
-// edit replaces fields of a call's arguments. All else stays as the client sent it.
+// edit replaces fields of a call's arguments; nil takes one out. All else stays as the client sent it.
 func edit(raw json.RawMessage, with map[string]any) (json.RawMessage, error) {
 	if len(with) == 0 {
 		return raw, nil
@@ -56,5 +56,6 @@ func edit(raw json.RawMessage, with map[string]any) (json.RawMessage, error) {
 		edited[name] = value
 	}
 	maps.Copy(edited, with)
+	maps.DeleteFunc(edited, func(_ string, value any) bool { return value == nil })
 	return json.Marshal(edited)
 }

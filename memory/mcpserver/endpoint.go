@@ -172,8 +172,12 @@ func (e *endpoint) answer(ctx context.Context, who memory.Session, name string,
 		r, err = x.call(ctx, who, req)
 		return r, "us", err
 	}
-	if l != nil && name != filesTool {
-		r, by, err := e.bridge.call(ctx, l, who, name, raw, t, v)
+	if l != nil && name != filesTool && !e.isOurs(ctx, v) {
+		if name == searchTool {
+			r, by, err = e.search(ctx, l, who, raw, t, v)
+		} else {
+			r, by, err = e.bridge.call(ctx, l, who, name, raw, t, v)
+		}
 		if !errors.Is(err, errGone) {
 			return r, by, err
 		}

@@ -70,13 +70,9 @@ func answerFrom(ctx context.Context, store *embedded.Store, rights Rights, who m
 		}
 	}
 	switch t.name {
-	case "memory_search":
-		found, err := store.SearchAll(ctx, v.list("query", "queries"), embedded.Query{
-			Limit: v.integer("limit"), Type: v.text("type"),
-			MinScore: deref(optional[float64](v, "min_score")),
-			Project:  who.Project, AllProjects: store.OtherProjects(),
-		})
-		return object{"results": shorten(found)}, err
+	case searchTool:
+		found, err := searchIn(ctx, store, who, v)
+		return object{"results": found}, err
 	case "memory_store":
 		importance := optional[float64](v, "importance")
 		m, added, err := store.Add(ctx, embedded.Memory{
@@ -121,6 +117,15 @@ func answerFrom(ctx context.Context, store *embedded.Store, rights Rights, who m
 		return rate(ctx, store, who, v)
 	}
 	return nil, fmt.Errorf("no memory tool is called %q", t.name)
+}
+
+// searchIn returns what a store finds for a call, as it is shown.
+func searchIn(ctx context.Context, store *embedded.Store, who memory.Session, v values) ([]embedded.Memory, error) {
+	found, err := store.SearchAll(ctx, v.list("query", "queries"), embedded.Query{
+		Limit: v.integer("limit"), Type: v.text("type"), MinScore: deref(optional[float64](v, "min_score")),
+		Project: who.Project, AllProjects: store.OtherProjects(),
+	})
+	return shorten(found), err
 }
 
 // getFrom returns a memory whole, with the turn around it.

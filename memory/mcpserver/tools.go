@@ -49,7 +49,7 @@ const (
 
 var tools = []tool{
 	{
-		name: "memory_search", readOnly: true,
+		name: searchTool, readOnly: true,
 		about: "Search what is remembered about the user, their projects and earlier sessions. Best first, the " +
 			"user's own words among them; each result says when it was said, by whom and in which session, and which " +
 			"newer one has replaced it. It goes by words: name files, functions, errors, " +
@@ -150,16 +150,7 @@ func toolNamed(name string) (tool, bool) {
 func (t tool) describe() *mcp.Tool {
 	properties, required := map[string]any{}, []string{}
 	for _, a := range t.arguments {
-		p := map[string]any{"type": a.kind, "description": a.about}
-		switch a.kind {
-		case texts:
-			p["items"], p["minItems"], p["maxItems"] = map[string]any{"type": text}, 1, a.high
-		case ratings:
-			p["additionalProperties"] = map[string]any{"type": number, "minimum": a.low, "maximum": a.high}
-		case number, integer:
-			p["minimum"], p["maximum"] = a.low, a.high
-		}
-		properties[a.name] = p
+		properties[a.name] = a.schema()
 		if a.required && a.instead == "" {
 			required = append(required, a.name)
 		}
@@ -171,6 +162,20 @@ func (t tool) describe() *mcp.Tool {
 		Annotations: &mcp.ToolAnnotations{ReadOnlyHint: t.readOnly, DestructiveHint: &t.destructive,
 			OpenWorldHint: &closed},
 	}
+}
+
+// schema describes the argument in JSON Schema.
+func (a argument) schema() map[string]any {
+	p := map[string]any{"type": a.kind, "description": a.about}
+	switch a.kind {
+	case texts:
+		p["items"], p["minItems"], p["maxItems"] = map[string]any{"type": text}, 1, a.high
+	case ratings:
+		p["additionalProperties"] = map[string]any{"type": number, "minimum": a.low, "maximum": a.high}
+	case number, integer:
+		p["minimum"], p["maximum"] = a.low, a.high
+	}
+	return p
 }
 
 // values are the arguments of a call, checked and decoded: string, float64, []string or map[string]float64 by name.

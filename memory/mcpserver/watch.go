@@ -209,6 +209,9 @@ func (w *watch) listTools(ctx context.Context) ([]*mcp.Tool, error) {
 		if ours, ok := toolNamed(t.Name); ok && t.Annotations == nil {
 			t.Annotations = ours.describe().Annotations
 		}
+		if t.Name == searchTool {
+			addQueries(t)
+		}
 		list = append(list, t)
 	}
 	return list, nil
