@@ -54,6 +54,12 @@ func Top(cwd string) string {
 	return project
 }
 
+// Of reports whether what was said in a place, as far as that is known, is of a project: said there, below, or nowhere.
+func Of(project, place string) bool {
+	return project == "" || place == "" || place == project ||
+		strings.HasPrefix(place, strings.TrimSuffix(project, "/")+"/")
+}
+
 // OptedOut reports whether memory leaves cwd alone: a .signet-ignore file lies there or anywhere above, up to home,
 // also outside of the repository that cwd is in; or one of the globs matches cwd or a folder above it. A glob that
 // begins with "/" or "~" is of whole paths, any other of the last elements ("acme", "clients/*"); "**" stands for any

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/Signet-AI/signet-acp-proxy/memory"
+	"github.com/Signet-AI/signet-acp-proxy/memory/signet"
+	"github.com/Signet-AI/signet-acp-proxy/memory/signet/daemontest"
 )
 
 // What was said on purpose always arrives, whatever else was said and in whichever session.
@@ -135,6 +137,58 @@ func TestNotesBesideHistory(t *testing.T) {
 	}
 	if got := w.recall(memory.Session{Key: "new", Project: "/p"}, "paint the boat house green"); strings.Contains(got, "fix the") {
 		t.Errorf("nothing fits, and it is told %q", got)
+	}
+}
+
+// With a daemon twelve facts are told as without one: those that it drops as too short, has not got yet, or holds in
+// other words, whichever kind it is of.
+func TestFactsBesideDaemon(t *testing.T) {
+	w := newWorld(t)
+	facts := []struct{ said, answer, prompt, want string }{
+		{"Always answer in German.", "Gut.", "explain the tide reader", "Always answer in German"},
+		{"pnpm, never npm", "Noted.", "add a date library", "pnpm, never npm"},
+		{"my name is Ilse Varga", "Hello.", "sign the release notes with my name", "Ilse Varga"},
+		{"before you commit, run make lint", "I will.", "commit this", "make lint"},
+		{"Remember that the staging database is reset every night.", "Noted.", "seed the staging database", "every night"},
+		{"From now on write the test before the fix.", "I will.", "fix the crash in the tide reader", "test before the fix"},
+		{"Which crane lifts the dunlin hull?", "The dunlin hull is lifted by crane number nine.",
+			"which crane do we use for the dunlin hull?", "number nine"},
+		{"On which port does the licence server listen?", "The licence server listens on port 7443.",
+			"what port is the licence server on?", "7443"},
+		{"The moorhen invoices go out on the fifth.", "Noted.", "when do the moorhen invoices go out?", "on the fifth"},
+		{"Robin keeps the otter backups in the pelican bucket.", "Noted.", "where are the otter backups?", "pelican"},
+		{"Why is the plover import slow?", "The plover import is slow because its index is missing.",
+			"the plover import is slow again", "index is missing"},
+		{"Let's store the grebe sessions in sqlite.", "Stored there.", "where do the grebe sessions live?", "in sqlite"},
+	}
+	for i, f := range facts {
+		w.now = w.now.Add(time.Hour)
+		w.said("/p", fmt.Sprint("session-", i), f.said, f.answer)
+	}
+	for _, kind := range daemontest.All {
+		d := daemontest.Start(t, daemontest.Options{Generation: kind})
+		for _, known := range []string{"Crane number nine lifts the hull of the dunlin.", "The staging cluster is in Oslo.",
+			"The moorhen project has a wiki.", "Invoices are written with the ledger.", "The licence of the wiki is free."} {
+			d.Remember(known, "fact")
+		}
+		client, err := signet.New(signet.Options{URL: d.URL(), Configured: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		both := memory.Auto{Daemon: client, Embedded: w.Store}
+		for i, f := range facts {
+			for _, source := range []memory.Source{w.Store, both} {
+				c, err := source.Recall(t.Context(), memory.Session{Key: fmt.Sprint("new-", i), Project: "/p"}, f.prompt, nil)
+				b, _ := memory.Compose("new", memory.Context{}, c, memory.Style{})
+				if err != nil || !strings.Contains(b.Text, f.want) {
+					t.Errorf("%s, source %T: %q is not told %q: %s, %v", kind.Version(), source, f.prompt, f.want, b.Text, err)
+				}
+				if strings.Count(b.Text, "umber nine") > 1 {
+					t.Errorf("%s: one thing is told twice: %s", kind.Version(), b.Text)
+				}
+			}
+		}
+		client.Close()
 	}
 }
 

@@ -6,9 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"strings"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/Signet-AI/signet-acp-proxy/memory"
 )
 
 // A scope is what of a daemon's memories the tools of a session may see and change: those of its project, and those of
@@ -18,10 +19,7 @@ type scope struct{ project string } // "": all memories
 // includes reports whether a memory, as the daemon's JSON, is in the scope.
 func (s scope) includes(row json.RawMessage) bool {
 	var m struct{ Project string }
-	if s.project == "" || json.Unmarshal(row, &m) != nil || m.Project == "" {
-		return true
-	}
-	return m.Project == s.project || strings.HasPrefix(m.Project, strings.TrimSuffix(s.project, "/")+"/")
+	return json.Unmarshal(row, &m) != nil || memory.Of(s.project, m.Project)
 }
 
 // lists are the fields of an answer that hold memories.

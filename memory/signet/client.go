@@ -59,6 +59,8 @@ type Options struct {
 	Token string
 	// AgentID scopes memories; "" leaves it to the daemon.
 	AgentID string
+	// OtherProjects tells memories of other projects, too.
+	OtherProjects bool
 
 	Log zerolog.Logger
 	Now func() time.Time // nil: time.Now

@@ -209,6 +209,42 @@ func TestRecallOfEachKind(t *testing.T) {
 	}
 }
 
+// Memories of other projects are left out of both hooks' items, where the daemon says which these are: not where it
+// names no id.
+func TestOtherProjectsAreLeftOut(t *testing.T) {
+	for _, gen := range daemontest.All {
+		for _, all := range []bool{false, true} {
+			d := daemontest.Start(t, daemontest.Options{Generation: gen})
+			d.RememberIn("/src/teal", "The heron of teal eats rye", "fact")
+			d.RememberIn("/src/heron/nest", "The heron breeds in April", "fact")
+			d.Remember("The heron wades at dawn", "fact")
+			c, err := New(Options{URL: d.URL(), Configured: true, OtherProjects: all})
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(c.Close)
+			s := memory.Session{Key: "k", Project: "/src/heron", Harness: "codex"}
+			started, err := c.Start(t.Context(), s)
+			if err != nil {
+				t.Fatal(err)
+			}
+			recalled, err := c.Recall(t.Context(), s, "what about the heron?", nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for hook, got := range map[string]memory.Context{"start": started, "prompt": recalled} {
+				want := 2
+				if all || hook == "prompt" && gen.Documented() {
+					want = 3
+				}
+				if len(got.Items) != want || strings.Contains(got.Mixed+got.Notes, "rye") {
+					t.Errorf("%s, %s, all %v: %+v", gen.Version(), hook, all, got)
+				}
+			}
+		}
+	}
+}
+
 // The daemon keeps what it is asked: in checkpoints, and the newer kind in its
 // transcript.
 func TestRecallSendsNoSecrets(t *testing.T) {

@@ -100,6 +100,7 @@ func (c *Client) context(ctx context.Context, s memory.Session) (memory.Context,
 	if !r.isSplit() {
 		notes, said := cutToolNotes(cutMessages(text(r.Inject), messages))
 		out.ToolNotes, out.Mixed = clean(notes), cutMemories(clean(said), out.Items)
+		out.Items = c.ofProject(ctx, s, out.Items)
 		return out, nil
 	}
 	if stable := clean(text(r.StableSystemPrompt)); strings.HasPrefix(stable, toolNotesOpen) {
@@ -113,6 +114,7 @@ func (c *Client) context(ctx context.Context, s memory.Session) (memory.Context,
 	} else {
 		out.Notes = dynamic
 	}
+	out.Items = c.ofProject(ctx, s, out.Items)
 	return out, nil
 }
 
