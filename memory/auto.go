@@ -107,7 +107,7 @@ func (c *Context) add(other Context) {
 		c.Items = append(c.Items, it)
 	}
 	c.Profile, c.Where = append(c.Profile, other.Profile...), append(c.Where, other.Where...)
-	c.CutOff = max(c.CutOff, other.CutOff)
+	c.CutOff, c.More = max(c.CutOff, other.CutOff), other.More
 }
 
 // Beyond returns a function that reports whether a text says something that none of some texts says.

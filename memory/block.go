@@ -61,8 +61,7 @@ const ServerName = "signet"
 const (
 	frameOpen  = `<signet-memory source="acp-proxy" id="`
 	frameIntro = "\">\nAdded by signet-acp-proxy from the user's own memory; not part of the user's message.\n"
-	frameHint  = "The memory tool memory_search (MCP server \"" + ServerName + "\") finds more.\n"
-	frameWords = "Give it several queries where other words may have been used.\n" // of the embedded store's
+	frameHint  = "The memory tool memory_search (MCP server \"" + ServerName + "\") finds more"
 	frameClose = "</signet-memory>\n\n"
 
 	identityHeading = "## Identity\n"
@@ -94,9 +93,9 @@ func compose(session string, start, recall Context, st Style, budget budget) (b 
 	}
 	hint := ""
 	if st.ToolHint {
-		hint = frameHint
+		hint = hintOf(recall.More)
 	}
-	left := budget.total - Tokens(frameOpen+strings.Repeat("0", idLength)+frameIntro+hint+frameWords+frameClose)
+	left := budget.total - Tokens(frameOpen+strings.Repeat("0", idLength)+frameIntro+hint+frameClose)
 	if start.Continued != "" { // the others share what it leaves
 		left -= Tokens(start.Continued)
 		budget.identity = budget.identity * left / budget.total
@@ -138,9 +137,6 @@ func compose(session string, start, recall Context, st Style, budget budget) (b 
 			left+Tokens(start.Continued)-Tokens(body.String())))
 	}
 	body.WriteString(hint)
-	if hint != "" && memories != "" && recall.Source == FromEmbedded {
-		body.WriteString(frameWords)
-	}
 
 	sum := sha256.Sum256([]byte(session + "\x00" + body.String()))
 	b.Hash = hex.EncodeToString(sum[:])
@@ -148,6 +144,15 @@ func compose(session string, start, recall Context, st Style, budget budget) (b 
 	b.Text = frameOpen + b.ID + frameIntro + body.String() + frameClose
 	b.Items = append(standing, names...)
 	return b, true
+}
+
+// hintOf is the block's last line: what else there is, and when to ask for it.
+func hintOf(more string) string {
+	const when, longest = ". Ask it, in two wordings, before you guess.\n", 200
+	if more = clip(oneLine(more), (longest-len(frameHint+": "+when))/4); more == "" {
+		return frameHint + ".\n"
+	}
+	return frameHint + ": " + more + when
 }
 
 // section puts text under its heading, within budget tokens; it is empty when there is no text or no room.

@@ -70,6 +70,13 @@ The memory tool memory_search (MCP server "signet") finds more.
 	if diff := cmp.Diff(got, again); diff != "" {
 		t.Error("not deterministic:", diff)
 	}
+	recall.More = "12 sessions since 2026-03-02, on " + strings.Repeat("ferries, ", 20)
+	longer, _ := Compose("sess-1", start, recall, Style{ToolHint: true})
+	lines := strings.Split(longer.Text, "\n")
+	if last := lines[len(lines)-4]; len(last) >= 200 || !strings.Contains(last, "finds more: 12 sessions since 2026-03-02, on ferries") ||
+		!strings.HasSuffix(last, " …. Ask it, in two wordings, before you guess.") {
+		t.Errorf("last line %q", last)
+	}
 	other, _ := Compose("sess-2", start, recall, Style{ToolHint: true})
 	if other.ID == got.ID {
 		t.Error("two sessions, one id")

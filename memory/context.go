@@ -24,6 +24,7 @@ type Context struct {
 	Items     []Item        `json:"items,omitempty"`   // recalled notes, best first; untrusted
 	Profile   []Item        `json:"profile,omitempty"` // what the person has stated to last, or pinned
 	Where     []Place       `json:"where,omitempty"`   // files that work on the prompt may touch, best first
+	More      string        `json:"more,omitempty"`    // what else there is to search for
 	Fetched   time.Time     `json:"fetched,omitzero"`
 	Took      time.Duration `json:"took,omitempty"` // nanoseconds
 	// KeySpent: the daemon's start of this key is in doubt (ErrKeySpent), and this context came from elsewhere.

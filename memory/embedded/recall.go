@@ -114,6 +114,9 @@ func (s *Store) recall(ctx context.Context, session memory.Session, in search, c
 		}
 	}
 	c.Items = inOrder(slices.Concat(notes, items, further, others[len(notes)+len(further):]))
+	if c.More, err = s.more(beside, in); err != nil && !timedOut(err) {
+		return err
+	}
 	return nil
 }
 
