@@ -8,15 +8,8 @@ import (
 	"strings"
 )
 
-// Values of Style.Kind.
-const (
-	KindContext = "context" // a session's start; the default
-	KindRecall  = "recall"  // what one later prompt recalled
-)
-
-// A Style says how a block is made. The zero value is that of a session's start.
+// A Style says how a block is made.
 type Style struct {
-	Kind     string
 	ToolHint bool // name the memory tool; not for harnesses that ask a person before each MCP call
 }
 
@@ -81,9 +74,6 @@ const idLength = 12 // hexadecimal digits
 // out: whole items and lines, from the end. Identity and memories have a budget each, and either may use what the
 // other leaves. ok is false when there is nothing to say, and where another integration speaks for the session.
 func Compose(session string, start, recall Context, st Style) (b Block, ok bool) {
-	if st.Kind == KindRecall {
-		return compose(session, start, recall, st, recallBudget)
-	}
 	return compose(session, start, recall, st, startBudget)
 }
 
@@ -123,11 +113,9 @@ func compose(session string, start, recall Context, st Style, budget budget) (b 
 	}
 	body.WriteString(profile)
 	body.WriteString(memories)
-	if st.Kind != KindRecall {
-		where, paths := whereSection(recall.Where, min(maxWhere, 4*(left-Tokens(body.String()))))
-		body.WriteString(where)
-		names = append(names, paths...)
-	}
+	where, paths := whereSection(recall.Where, min(maxWhere, 4*(left-Tokens(body.String()))))
+	body.WriteString(where)
+	names = append(names, paths...)
 	body.WriteString(start.Continued)
 	if body.Len() == 0 {
 		return Block{}, false

@@ -14,12 +14,8 @@ type budget struct {
 	items    int // how many items
 }
 
-// 6,000 tokens at a session's start, of which identity 4,000 and memories 2,000; 400 tokens and 5 items
-// for a single later prompt, where more was measured not to help.
-var (
-	startBudget  = budget{total: 6000, identity: 4000, memories: 2000, items: 100}
-	recallBudget = budget{total: 400, identity: 400, memories: 400, items: 5}
-)
+// startBudget is that of a session's start.
+var startBudget = budget{total: 6000, identity: 4000, memories: 2000, items: 100}
 
 // Tokens estimates how many tokens a model reads in text: four bytes a token. A CJK character counts as one of four, as
 // daemons count it, or what they give would be cut.

@@ -84,11 +84,9 @@ func TestNotice(t *testing.T) {
 		if got != want {
 			t.Errorf("%s: told %s", tt.name, got)
 		}
-		for _, kind := range []string{session.KindRecall, session.KindMemories} {
-			in.Kind = kind
-			if got := q.down.notice(session.Request{Session: q.one, Injection: in}); got != nil {
-				t.Errorf("%s: of a %s told %s", tt.name, kind, got)
-			}
+		in.Kind = session.KindMemories
+		if got := q.down.notice(session.Request{Session: q.one, Injection: in}); got != nil {
+			t.Errorf("%s: of memories told %s", tt.name, got)
 		}
 	}
 	q := newQuiet(t, remembering(newSource()), func(o *Options) { o.Notice = true })

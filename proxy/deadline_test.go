@@ -95,7 +95,7 @@ func TestDeadlines(t *testing.T) {
 						}
 						plain(f, line, say)
 					}, func(o *Options) {
-						o.HoldLimit, o.LookLimit, o.FetchLimit, o.PerPrompt = 0, 0, 0, true
+						o.HoldLimit, o.LookLimit, o.FetchLimit = 0, 0, 0
 						o.Now = nil
 						open := o.Open
 						o.Open = func(ctx context.Context) (*Backend, error) {

@@ -126,7 +126,6 @@ type Options struct {
 	LookLimit  time.Duration
 	FetchLimit time.Duration                     // a fetch may run this long; 15 s
 	ContextAge time.Duration                     // the next process may use a stored context for this long; 15 min
-	PerPrompt  bool                              // search memory for later prompts, too
 	Announce   bool                              // tell the client each session's Signet key
 	Notice     bool                              // tell the client what was inserted, if it takes notices
 	Exclude    []string                          // globs of folders whose sessions are left alone

@@ -88,7 +88,7 @@ func (p *placer) identityBlock(
 	select {
 	case got := <-read:
 		// The same files give the same block in every session, so that a provider's cache of system prompts works.
-		style := memory.Style{Kind: memory.KindContext, ToolHint: p.toolHint(of.Mode)}
+		style := memory.Style{ToolHint: p.toolHint(of.Mode)}
 		block, ok = memory.Compose("", memory.Context{Identity: got.Identity}, memory.Context{}, style)
 		return block, got.Source, ok
 	case <-ctx.Done():

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/Signet-AI/signet-acp-proxy/correlation"
+	"github.com/Signet-AI/signet-acp-proxy/memory"
 	"github.com/Signet-AI/signet-acp-proxy/proxy/session"
 	"github.com/Signet-AI/signet-acp-proxy/proxy/wire"
 )
@@ -142,6 +143,13 @@ func remembering(mem Memory) func(*Options) {
 		o.Open = func(context.Context) (*Backend, error) {
 			return &Backend{Ledger: &shelf{titled: make(chan string, 1)}, Memory: mem}, nil
 		}
+	}
+}
+
+// holding has later prompts held, as for messages of other agents.
+func holding(o *Options) {
+	o.Open = func(context.Context) (*Backend, error) {
+		return &Backend{Messages: func(string) []memory.Item { return []memory.Item{{ID: "message:1"}} }}, nil
 	}
 }
 

@@ -261,7 +261,7 @@ func TestMethodTakenBack(t *testing.T) {
 	for _, method := range []string{"session/delete", "session/close", "session/list", "session/load", "session/prompt",
 		"initialize"} {
 		for _, later := range []string{"null", `"_other"`, `"session/prompt"`, `""`} {
-			q := newQuiet(t, func(o *Options) { o.PerPrompt = true }).opened()
+			q := newQuiet(t, holding).opened()
 			line := `{"jsonrpc":"2.0","id":7,"method":"` + method +
 				`","params":{"sessionId":"s1","cwd":"/tmp","prompt":[{"type":"text","text":"x"}]}`
 			more := `,"method":` + later + "}\n" + `{"jsonrpc":"2.0","method":"_last"}` + "\n"

@@ -57,7 +57,7 @@ func New(o Options) *Relay {
 	r.talk = session.Own(session.Options{
 		Harness: options.Name, AgentID: options.AgentID, Project: options.Project, Exclude: options.Exclude,
 		Traits: options.Traits, Continues: acpxName,
-		Hold: options.HoldLimit, PerPrompt: options.PerPrompt, Messages: r.database.messages,
+		Hold: options.HoldLimit, Messages: r.database.messages,
 		Delegation: options.Delegation, ToolHint: r.toolHint, Now: options.Now, Context: r.ctx,
 	}, &beside{finder, fetcher, r.recorder})
 	r.up = &up{

@@ -48,7 +48,7 @@ func TestWordsOfPrompts(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			first := newQuiet(t, func(o *Options) { o.PerPrompt = true }).opened().turn(t, tt.prompt, "")
+			first := newQuiet(t, holding).opened().turn(t, tt.prompt, "")
 			got := strings.TrimPrefix(first[len(first)-1], "user: ")
 			asked := strings.HasSuffix(got, "QUESTION") == strings.Contains(tt.prompt, "QUESTION")
 			if !strings.HasPrefix(got, tt.begins) || !asked || slices.Contains(first, "cut") != tt.cut ||

@@ -322,7 +322,7 @@ func TestEffects(t *testing.T) {
 	sent := func(then func(*stage)) func(*stage) { // meanwhile
 		return func(p *stage) { then(p); talks(p); p.c.o.Messages = p.o.Messages }
 	}
-	searches := func(p *stage) { p.o.PerPrompt, p.slow = true, true }
+	searches := func(p *stage) { p.slow = true }
 	forgotten := is(func(_ *stage, c *Connection) { c.Forget([]int{1}) })
 	cancels := is(func(p *stage, c *Connection) { c.Cancel([]byte(p.id), "") })
 	recalled := is(func(p *stage, c *Connection) {
@@ -523,15 +523,12 @@ func TestEffects(t *testing.T) {
 		// what is held, and why
 		{"before the ledger answers", x(see(nothing, load("x"))), judged, "Frame hold"},
 		{"told", play("new", "prompt"), judged, "Frame look, Turn 0"},
-		{"told, searched for", with(searches, play("new", "prompt")), judged, "Frame hold"},
 		{"told, a message", sent(play("new", "prompt")), judged, "Frame hold"},
 		{"told, the ledger has failed", see(play("new", "prompt"), again, asked(0, LookedUp{Err: errBusy})), judged, "Frame hold"},
 		{"without a ledger", x(see(nothing, load("x"), asked(0, LookedUp{None: true}))), judged, "Frame look, Turn 0"},
 		{"behind a held one", see(play("new"), held(plain)), judged, "Frame look, Turn 0"},
 		{"off", play("new off"), judged, ""},
 		{"a held prompt", play("new"), held(plain), "Soon, Recall 1.4s, Held there"},
-		{"a held prompt of 20 characters", with(searches, play("new", "prompt")), held("12345678901234567890"), "Soon, Recall 300ms, Held there"},
-		{"a held prompt of 19 characters", with(searches, play("new", "prompt")), held("1234567890123456789"), "Soon, Held there"},
 		{"a held prompt before the ledger answers", x(see(nothing, load("x"))), held("short"), "Soon, Recall 1.4s, Held there"},
 		{"a held prompt of an unknown session", x(see(nothing, load("x"), asked(0, LookedUp{Unknown: true}))), held("short"), "Soon, Recall 1.4s, Held there"},
 		{"a held prompt in doubt", play("new", "fails"), held(plain), "Soon, Held there"},
@@ -561,8 +558,6 @@ func TestEffects(t *testing.T) {
 		{"a recall", with(searches, see(play("new"), held(plain))), meanwhile(recalled), "Record [ContextDropped{session:1} TurnBegan{session:1,turn:1,key:key-2}], Soon, Claim context 1.5s m7 m1, Leaves 0s with context"},
 		{"a recall that was there", with(searches, see(play("new"), held(plain), recalled)), leaves, "Record [ContextDropped{session:1} TurnBegan{session:1,turn:1,key:key-2}], Soon, Claim context 1.5s m7 m1, Leaves 0s with context"},
 		{"messages", see(sent(play("new", "prompt")), held(plain)), leaves, "Record [TurnBegan{session:1,turn:2,key:key-2}], Soon, Claim messages 400ms m8, Leaves 0s with messages"},
-		{"a later recall, in vain", with(searches, see(play("new", "prompt"), held(plain))), leaves, "Record [TurnBegan{session:1,turn:2,key:key-2}], Soon, Leaves 300ms"},
-		{"a later recall", with(searches, see(play("new", "prompt"), held(plain))), meanwhile(recalled), "Record [TurnBegan{session:1,turn:2,key:key-2}], Soon, Claim recall 400ms m7, Leaves 0s with recall"},
 		{"the source is away", with(away, see(play("new"), held(plain))), leaves, "Record [TurnBegan{session:1,turn:1,key:key-2}], Soon, Claim identity 1.5s, Leaves 0s with identity"},
 		{"memories, the source is away", with(away, see(play("new", "prompt"), held(plain))), leaves, "Record [TurnBegan{session:1,turn:2,key:key-2}], Soon, Fetches there, Leaves 1.4s"},
 		{"memories, the source is back", with(away, see(play("new", "prompt"), held(plain))), meanwhile(func(p *stage) { p.err = nil; p.fetch() }), "Record [ContextStored{session:1,key:key-2,fetched:0001-01-01T00:00:00Z,context:{source:test,identity:You are Alto.,items:[{id:m1,text:Robin prefers tabs.}]}} ContextDropped{session:1} TurnBegan{session:1,turn:2,key:key-2}], Soon, Fetches there, Claim memories 1.5s m1, Leaves 0s with memories"},

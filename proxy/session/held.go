@@ -4,16 +4,14 @@ import (
 	"context"
 	"slices"
 	"time"
-	"unicode/utf8"
 
 	"github.com/Signet-AI/signet-acp-proxy/correlation"
 	"github.com/Signet-AI/signet-acp-proxy/memory"
 )
 
 const (
-	recallLimit   = 300 * time.Millisecond // a prompt of a session that has its context is held no longer
-	claimTime     = 100 * time.Millisecond // of what a prompt is held at most, kept for the claim
-	minRecallSize = 20                     // characters that such a prompt must have to be searched for
+	recallLimit = 300 * time.Millisecond // a prompt of a session that has its context is held no longer
+	claimTime   = 100 * time.Millisecond // of what a prompt is held at most, kept for the claim
 )
 
 // mustHold reports whether a plain prompt has to be held, because it may get a block or the ledger has not answered.
@@ -29,7 +27,7 @@ func (c *Connection) mustHold(s *Session) bool {
 	if !s.exists.ledger.answered() || s.exists.ledger == stale || s.context.state != correlation.Done {
 		return true
 	}
-	return len(s.turns.open) == 0 && (c.o.PerPrompt || len(c.news(s)) > 0)
+	return len(s.turns.open) == 0 && len(c.news(s)) > 0
 }
 
 // untold reports whether nothing was told in a session, as far as this process knows without asking the ledger again.
@@ -60,14 +58,11 @@ func (c *Connection) hold(p *Held, words string) {
 	limit, wanted := AskTime(c.o.Hold), true
 	if e := s.exists.ledger; e == known || e == unknown {
 		switch s.context.state {
-		case correlation.Done:
-			wanted = c.o.PerPrompt && utf8.RuneCountInString(words) >= minRecallSize
-			limit = min(limit, recallLimit)
 		case correlation.IdentityGiven:
 			if wanted = !s.context.late(); wanted && s.context.fetch.missed { // a prompt has waited for them before
 				limit = min(limit, recallLimit)
 			}
-		case correlation.Doubt:
+		case correlation.Done, correlation.Doubt:
 			wanted = false
 		}
 	}

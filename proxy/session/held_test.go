@@ -203,8 +203,7 @@ func TestLaterPromptIsHeld(t *testing.T) {
 		want bool
 	}{
 		{"nothing to get", Options{}, nil, nil, false},
-		{"searched for", Options{PerPrompt: true}, nil, nil, true},
-		{"in the middle of a turn", Options{PerPrompt: true, Messages: messages}, []*Turn{{}}, nil, false},
+		{"in the middle of a turn", Options{Messages: messages}, []*Turn{{}}, nil, false},
 		{"a message", Options{Messages: messages}, nil, nil, true},
 		{"a message that it has", Options{Messages: messages}, nil, given("m1"), false},
 	} {

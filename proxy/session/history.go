@@ -62,7 +62,7 @@ func (h *history) fork(parent *history) {
 func (h *history) newest() (*Injection, bool) {
 	for _, b := range slices.Backward(h.blocks) {
 		switch b.Kind {
-		case KindRecall, KindMessages, KindSystem:
+		case kindRecall, KindMessages, KindSystem:
 		default:
 			return b, true
 		}

@@ -97,7 +97,7 @@ func TestMatch(t *testing.T) {
 		{"not in front", []*Injection{block(ours, KindContext)}, true, []string{"hello " + ours}, []int{0}, shownNothing},
 		{"an older one", []*Injection{block(ours, KindContext), block("newer", kindIdentity)}, true, []string{ours},
 			[]int{len(ours)}, shownNothing},
-		{"before recall", []*Injection{block(ours, KindContext), block("newer", KindRecall)}, true, []string{ours},
+		{"before recall", []*Injection{block(ours, KindContext), block("newer", kindRecall)}, true, []string{ours},
 			[]int{len(ours)}, shownOurs},
 		{"another's", []*Injection{block(ours, KindContext)}, true, []string{others + "hello"}, []int{0}, shownStrange},
 		{"another's, live", nil, false, []string{others}, []int{0}, shownNothing},

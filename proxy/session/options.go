@@ -17,7 +17,6 @@ type Options struct {
 	Traits    func(agent string) Traits // what is known of a harness by its agentInfo.name; nil: nothing
 	Continues string                    // the client that continues a session by a session/new after a failed load
 	Hold      time.Duration             // a prompt waits no longer than this for its context
-	PerPrompt bool                      // later prompts are searched for, too
 	// Messages returns what other agents have sent to the session of a key and was not inserted there yet. May be nil.
 	Messages func(key string) []memory.Item
 	// Delegation is the one that the sessions work for: they do not count as a person's, nor do their prompts. "":

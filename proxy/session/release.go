@@ -132,7 +132,7 @@ func (c *Connection) awaitBlock(ctx context.Context, p *Held) (in *Injection) {
 	case from == correlation.Doubt:
 		in = s.history.inDoubt()
 	case from == correlation.Done:
-		in = c.awaitNews(ctx, p)
+		in = c.composeNews(s)
 	}
 	if in == nil || ctx.Err() != nil {
 		return nil
@@ -155,7 +155,7 @@ func (c *Connection) awaitContext(ctx context.Context, p *Held, f *Fetch, waits 
 		c.until(wait, f.ended)
 	}
 	if f.came() {
-		c.awaitRecall(ctx, p, p.recallFor)
+		c.awaitRecall(ctx, p)
 	}
 	switch {
 	case ctx.Err() != nil:
@@ -203,21 +203,14 @@ func (c *Connection) composeFetched(
 	return in
 }
 
-// awaitNews composes what a prompt gets in a session that has had its context: messages from other agents, and what was
-// found for its words.
-func (c *Connection) awaitNews(ctx context.Context, p *Held) *Injection {
-	s := p.turn.Session
-	c.awaitRecall(ctx, p, min(AskTime(c.o.Hold), recallLimit))
-	kind, start := KindRecall, memory.Context{}
-	if news := c.news(s); len(news) > 0 {
-		kind, start = KindMessages, memory.Context{Source: memory.FromDaemon, Items: news}
-	}
-	return c.compose(s, kind, start, p.found)
+// composeNews composes what a prompt gets in a session that has had its context: messages from other agents.
+func (c *Connection) composeNews(s *Session) *Injection {
+	return c.compose(s, KindMessages, memory.Context{Source: memory.FromDaemon, Items: c.news(s)}, memory.Context{})
 }
 
 // awaitRecall waits for what memory finds for a prompt's words, if it is searched.
-func (c *Connection) awaitRecall(ctx context.Context, p *Held, limit time.Duration) {
-	ctx, cancel := p.within(ctx, limit)
+func (c *Connection) awaitRecall(ctx context.Context, p *Held) {
+	ctx, cancel := p.within(ctx, p.recallFor)
 	defer cancel()
 	c.until(ctx, func() bool { return p.recall != seeking })
 }
@@ -232,11 +225,7 @@ func (c *Connection) withNews(s *Session, items []memory.Item) []memory.Item {
 
 // compose makes a block, nil if it would say nothing.
 func (c *Connection) compose(s *Session, kind string, start, found memory.Context) *Injection {
-	style := memory.Style{Kind: memory.KindContext, ToolHint: c.o.ToolHint(s.exists.mode)}
-	if kind == KindRecall {
-		style.Kind = memory.KindRecall
-	}
-	block, ok := memory.Compose(s.ID(), start, found, style)
+	block, ok := memory.Compose(s.ID(), start, found, memory.Style{ToolHint: c.o.ToolHint(s.exists.mode)})
 	if !ok {
 		return nil
 	}

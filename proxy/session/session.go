@@ -277,7 +277,7 @@ const (
 	KindContext  = "context"  // identity and memories, with a session's first prompt
 	kindIdentity = "identity" // the local files only: the rest was not there in time
 	KindMemories = "memories" // the rest, with a later prompt
-	KindRecall   = "recall"   // what was found for the text of a later prompt
+	kindRecall   = "recall"   // what earlier builds found for the text of a later prompt
 	KindMessages = "messages" // what other agents have sent, with a later prompt
 	KindSystem   = "system"   // the identity alone, in the system prompt
 )

@@ -170,9 +170,7 @@ func TestStates(t *testing.T) {
 		{toDone + ", fails to compact", nil, "", correlation.Done},
 		{toArmed + ", compacts itself", nil, whole, correlation.Armed}, // what the prompt carried may be gone
 		{toDone + ", ends, load, prompt", func(p *stage) { p.old = true }, "", correlation.Done},
-		{toDone + ", prompt", perPrompt, "", correlation.Done}, // it brings nothing new to mind
-		{toDone + ", short", perPrompt, "", correlation.Done},
-		{toDone + ", compacts itself, prompt", perPrompt, "files+recall", correlation.Done},
+		{toDone + ", compacts itself, prompt", steps["tea"], "files+recall", correlation.Done},
 
 		{"new, cancel, prompt", keeper, whole, correlation.Done},
 		{"new, prompt, cancel, prompt", keeper, "", correlation.Done},
@@ -334,9 +332,4 @@ func cancels(keeps Cancelled) func(*stage) {
 
 func likeOpencode(p *stage) {
 	p.traits = Traits{CompactCommands: []string{"summarize"}, SaysSummary: true}
-}
-
-func perPrompt(p *stage) {
-	p.o.PerPrompt = true
-	steps["tea"](p)
 }

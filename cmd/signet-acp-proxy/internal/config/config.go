@@ -31,7 +31,6 @@ type Config struct {
 	LogLevel        string        `yaml:"log_level" default:"info" enum:"trace,debug,info,warn,error,disabled" help:"how much is logged"`
 	LogFile         string        `yaml:"log_file" help:"log here in place of acp/log/proxy.log; - is stderr"`
 	Hold            time.Duration `yaml:"hold" default:"1.5s" help:"how long a prompt may wait for context"`
-	PerPrompt       bool          `yaml:"per_prompt" default:"false" help:"search memory for every prompt, not only the first"`
 	Presence        bool          `yaml:"presence" default:"false" help:"report each prompt to the daemon, in the background"`
 	Announce        string        `yaml:"announce" default:"off" enum:"off,on,notice" help:"on: send the client each session's Signet key, as _meta[\"signet.ai\"].sessionKey of the result that opens it; notice: send it a notice after the first prompt about the added context, if it takes notices"`
 	Continue        bool          `yaml:"continue" default:"on" help:"when a new session replaces one that cannot be loaded, give it the end of the old one"`

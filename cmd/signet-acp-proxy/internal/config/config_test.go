@@ -278,7 +278,7 @@ func TestShown(t *testing.T) {
 	dir := t.TempDir()
 	file := filepath.Join(dir, "agent.yaml")
 	write(t, file, "acp:\n  hold: 90m\n  daemon_plain: on\n  deliver_at_exit: 1m30s\n  retention: 36h\n  on_session_end: sh -c true\n"+
-		"  exclude: [/a, /b]\n  per_prompt: on\n  agents:\n    claude: {mcp: stdio, asks_for_tools: off}\n"+
+		"  exclude: [/a, /b]\n  presence: on\n  agents:\n    claude: {mcp: stdio, asks_for_tools: off}\n"+
 		"    mine: {command: my-agent --acp}\n")
 	c, err := Load(Flags{SignetPath: dir})
 	if err != nil {
@@ -300,7 +300,7 @@ func TestShown(t *testing.T) {
 		{"on_session_end", "sh -c true", file + ":6", "SIGNET_ACP_ON_SESSION_END"},
 		{"exclude", "/a,/b", file + ":7", "SIGNET_ACP_EXCLUDE"},
 		{"delegation_copy", "", "default", "SIGNET_ACP_DELEGATION_COPY"},
-		{"per_prompt", true, file + ":8", "SIGNET_ACP_PER_PROMPT"},
+		{"presence", true, file + ":8", "SIGNET_ACP_PRESENCE"},
 		{"agents.claude.mcp", "stdio", file + ":10", ""},
 		{"agents.claude.asks_for_tools", false, file + ":10", ""},
 		{"agents.claude.keeps_failed", "", "default", ""},

@@ -16,6 +16,7 @@ var retired = map[string]string{
 	"fetch":                "SIGNET_SESSION_START_TIMEOUT, in milliseconds, sets it",
 	"mcp_command":          "agents get our own memory tools",
 	"on_session_end_limit": "the command may run for 5 minutes",
+	"per_prompt":           "memory is searched for each first prompt; agents search it later with memory_search",
 	"reinject":             "identity is inserted again after a compaction, everything after a clear",
 	"sink_unused":          "nothing is judged by whether it was used",
 	"slash_prefixes":       "commands begin with a slash",
