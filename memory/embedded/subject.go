@@ -60,7 +60,9 @@ func subjects(prompts []string) []string {
 			list = append(list, *one)
 		}
 	}
-	slices.SortFunc(list, func(a, b subject) int { return cmp.Or(cmp.Compare(b.in, a.in), cmp.Compare(a.word, b.word)) })
+	slices.SortFunc(list, func(a, b subject) int {
+		return cmp.Or(cmp.Compare(b.in, a.in), cmp.Compare(a.word, b.word))
+	})
 	var words []string
 	for _, one := range list[:min(len(list), maxSubjects)] {
 		words = append(words, one.word)
