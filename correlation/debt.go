@@ -2,6 +2,7 @@ package correlation
 
 import (
 	"context"
+	"database/sql"
 	"encoding/json"
 	"time"
 
@@ -103,6 +104,25 @@ func (d Debt) column() string {
 func (s Book) DebtsOf(ctx context.Context, session int64) ([]Debt, error) {
 	return collect(ctx, s.db, "listing debts", scanDebt, ancestors("continue_of")+` SELECT `+debtColumns+`
 		FROM debts d WHERE d.session IN ancestors ORDER BY d.id`, session)
+}
+
+// ForDaemon reports whether the debt is the daemon's, not the hook's.
+func (d Debt) ForDaemon() bool { return d.Kind != KindHook }
+
+// Move makes what is owed to daemons at other addresses, or was given up there, owed to the one at url, where the keys
+// are then taken to be held, too. It returns how many debts these were.
+func (s Debts) Move(ctx context.Context, url string) (n int, err error) {
+	err = s.write(ctx, "moving what is owed", func(tx *sql.Tx) error {
+		moved, err := sqlite.Change(ctx, tx, `UPDATE OR IGNORE debts SET url = ?1, due = ?2, done = 0, failures = 0,
+			owed = iif(state = ?3, ?2, owed), state = iif(state = ?3, ?4, state), error = ''
+			WHERE (done = 0 OR state = ?3) AND kind <> ?5 AND url <> ?1`, url, sqlite.Stamp(s.now()), Dead, Owed, KindHook)
+		if n = int(moved); err == nil {
+			_, err = tx.ExecContext(ctx, `UPDATE session_keys SET held = json_array(?1)
+				WHERE ended = 0 AND started > 0 AND held <> json_array(?1)`, url)
+		}
+		return err
+	})
+	return n, err
 }
 
 // Outstanding returns the debts that are open, dead, or unknown for good, oldest first.

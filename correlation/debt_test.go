@@ -334,3 +334,42 @@ func TestDeliveryCarries(t *testing.T) {
 		}
 	}
 }
+
+// What is owed elsewhere is owed where the daemon is now, what was given up there too, and keys are held there.
+func TestMove(t *testing.T) {
+	b := newBench(t)
+	old := ProcessInfo{Memory: "daemon", URL: "http://old", Hook: true}
+	given := b.saidTo("given up", 1, old)
+	b.clock.Advance(15 * 24 * time.Hour)
+	for d := b.takeUp(); ; d = b.takeUp() {
+		check(t, b.Debts().Retry(b.ctx(), d, "connection refused"))
+		if d.Kind == KindHook {
+			break
+		}
+	}
+	open, here := b.saidTo("open", 1, old), b.saidTo("here", 1, ProcessInfo{Memory: "daemon", URL: "http://new"})
+	p := b.register(old)
+	b.startKey(p.ID(), open.Key)
+	if n := must(b.Debts().Move(b.ctx(), "http://new"))(t); n != 2 {
+		t.Errorf("%d moved", n)
+	}
+	for _, s := range []Session{given, open, here} {
+		for _, d := range must(b.Book().DebtsOf(b.ctx(), s.ID))(t) {
+			want := "owed http://new "
+			if d.Kind == KindHook {
+				want = map[int64]string{given.ID: "dead http://old connection refused", open.ID: "owed http://old "}[s.ID]
+			}
+			if got := fmt.Sprint(d.State, " ", d.URL, " ", d.Error); got != want {
+				t.Errorf("%s, %s: %s, want %s", s.ACPID, d.Kind, got, want)
+			}
+		}
+	}
+	check(t, p.End(b.ctx(), "eof"))
+	d := must(b.Debts().Select(b.ctx(), b.takeUp()))(t)
+	if len(d.Turns) != 1 {
+		t.Errorf("%d turns", len(d.Turns))
+	}
+	if n := b.count(`SELECT count(*) FROM session_keys WHERE key = ? AND held = '["http://new"]'`, open.Key); n != 1 {
+		t.Error("its key is not taken to be held there")
+	}
+}

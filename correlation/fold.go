@@ -175,12 +175,17 @@ func (e UsageReported) fold(b *Batch) error {
 // fold notes the key, which has to be ended again if it was. It may be of a session that has no row yet, and never will
 // if the process dies.
 func (e KeyStarted) fold(b *Batch) error {
-	n, err := sqlite.Change(b.ctx, b.tx, `UPDATE session_keys SET started = ?, ended = 0 WHERE key = ?`, b.now(), e.Key)
+	const here = `(SELECT coalesce(max(url), '') FROM processes WHERE id = ?3)` // where the daemon is
+	n, err := sqlite.Change(b.ctx, b.tx, `UPDATE session_keys SET started = ?1, ended = 0, held = CASE
+			WHEN ended > 0 THEN json_array(`+here+`)
+			WHEN EXISTS (SELECT 1 FROM json_each(held) WHERE value = `+here+`) THEN held
+			ELSE json_insert(held, '$[#]', `+here+`) END
+		WHERE key = ?2`, b.now(), e.Key, b.process)
 	if err != nil || n > 0 {
 		return err
 	}
-	return b.exec(`INSERT INTO session_keys (key, created, started, process, agent_id) VALUES (?1, ?2, ?2, ?3, ?4)`,
-		e.Key, b.now(), b.process, e.AgentID)
+	return b.exec(`INSERT INTO session_keys (key, created, started, process, agent_id, held)
+		VALUES (?1, ?2, ?2, ?3, ?4, json_array(`+here+`))`, e.Key, b.now(), b.process, e.AgentID)
 }
 
 func (e DaemonAnswered) fold(b *Batch) error {

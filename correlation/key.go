@@ -29,10 +29,16 @@ func (s Book) Keys(ctx context.Context, id int64) ([]SessionKey, error) {
 		FROM session_keys WHERE session = ? ORDER BY n`, id)
 }
 
-// EndKey notes that a session-end was sent with key, and removes a context that was fetched under it.
-func (s Debts) EndKey(ctx context.Context, key string) error {
+// EndKey notes that a session-end was sent with key to the daemon at an address, and removes a context that was fetched
+// under it. It has ended when no other daemon holds it.
+func (s Debts) EndKey(ctx context.Context, key, url string) error {
 	return s.write(ctx, "noting a session-end", func(tx *sql.Tx) error {
-		_, err := tx.ExecContext(ctx, `UPDATE session_keys SET ended = ? WHERE key = ?`, sqlite.Stamp(s.now()), key)
+		_, err := tx.ExecContext(ctx, `UPDATE session_keys SET held =
+			(SELECT json_group_array(value) FROM json_each(held) WHERE value <> ?) WHERE key = ?`, url, key)
+		if err == nil {
+			_, err = tx.ExecContext(ctx, `UPDATE session_keys SET ended = ? WHERE key = ? AND held = '[]'`,
+				sqlite.Stamp(s.now()), key)
+		}
 		if err == nil {
 			_, err = tx.ExecContext(ctx, dropContexts+`AND context_key = ?`, key)
 		}

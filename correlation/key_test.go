@@ -2,6 +2,7 @@ package correlation_test
 
 import (
 	"errors"
+	"strings"
 	"testing"
 	"time"
 
@@ -49,9 +50,9 @@ func TestStaleKeys(t *testing.T) {
 	}{
 		{"unused", func(*bench, Session, *Process) {}, true, false},
 		{"used", func(b *bench, v Session, p *Process) { b.claim(v.ID, p.ID(), Armed) }, true, true},
-		{"ended", func(b *bench, v Session, _ *Process) { check(b.tb, b.Debts().EndKey(b.ctx(), v.Key)) }, false, false},
+		{"ended", func(b *bench, v Session, _ *Process) { check(b.tb, b.Debts().EndKey(b.ctx(), v.Key, "")) }, false, false},
 		{"ended, and started again", func(b *bench, v Session, p *Process) {
-			check(b.tb, b.Debts().EndKey(b.ctx(), v.Key))
+			check(b.tb, b.Debts().EndKey(b.ctx(), v.Key, ""))
 			b.startKey(p.ID(), v.Key)
 		}, true, false},
 		{"something was said", func(b *bench, v Session, p *Process) { b.turn(v.ID, p.ID(), "hello", "hi") }, false, false},
@@ -103,7 +104,7 @@ func TestStaleKeys(t *testing.T) {
 			if (len(got) == 1) != tt.want {
 				t.Fatalf("stale keys: %+v, want one: %t", got, tt.want)
 			}
-			if tt.want && got[0] != (StaleKey{Key: v.Key, AgentID: "halyard", Cwd: "/work",
+			if tt.want && got[0] != (StaleKey{Key: v.Key, AgentID: "halyard", Harness: "claude", Cwd: "/work",
 				Project: "/project"}) {
 				t.Errorf("the key is %+v", got[0])
 			}
@@ -133,7 +134,7 @@ func TestStaleKeysWithoutSession(t *testing.T) {
 	if diff := cmp.Diff([]StaleKey{{Key: "lost"}}, got); diff != "" {
 		t.Error(diff)
 	}
-	check(t, b.Debts().EndKey(t.Context(), "lost"))
+	check(t, b.Debts().EndKey(t.Context(), "lost", ""))
 	if got := must(b.Debts().StaleKeys(t.Context(), ProcessInfo{Memory: "daemon"}, maxAge))(t); len(got) != 0 {
 		t.Errorf("ended, and still stale: %+v", got)
 	}
@@ -152,10 +153,12 @@ func TestStaleKeysByMode(t *testing.T) {
 		want   int
 	}{
 		{"daemon", false, 1}, {"auto", true, 1}, {"auto", false, 0}, {"embedded", true, 0}, {"off", true, 0},
+		{"auto named", false, 1}, {"off named", false, 0},
 	} {
 		b := newBench(t)
-		info := ProcessInfo{Memory: tt.memory, SignetPath: "/signet"}
-		p := b.register(info)
+		mode, named, _ := strings.Cut(tt.memory, " ")
+		info := ProcessInfo{Memory: mode, SignetPath: "/signet"}
+		p := b.register(ProcessInfo{Memory: mode, SignetPath: "/signet", URL: named})
 		b.startKey(p.ID(), b.open(OpenSession{ACPID: "s"}).Key)
 		if tt.seen {
 			check(t, b.daemonAnswered("/signet", "", ""))
@@ -171,7 +174,7 @@ func TestEndKey(t *testing.T) {
 	b := newBench(t)
 	v := b.open(OpenSession{ACPID: "s"})
 	check(t, b.storeContext(v.ID, v.Key, "x"))
-	check(t, b.Debts().EndKey(t.Context(), v.Key))
+	check(t, b.Debts().EndKey(t.Context(), v.Key, ""))
 	if _, _, err := b.TakeContext(t.Context(), v.ID, time.Hour); !errors.Is(err, ErrNotFound) {
 		t.Errorf("the context of a key that was ended: %v", err)
 	}

@@ -128,19 +128,21 @@ func (s *core) debtor(ctx context.Context, q sqlite.Querier, id string) (p proce
 
 // A StaleKey is a key that nobody will use any more, with what a session-end has to say.
 type StaleKey struct {
-	Key, AgentID, Cwd, Project string
+	Key, AgentID, Harness, Cwd, Project string
+	URL                                 string // of a daemon that holds it; "" for the one that is configured
 }
 
 // StaleKeys returns keys that the daemon may count among its live sessions and that nobody uses: a hook was sent with
 // them and no session-end since. A key under which nothing was said and no context was used is left alone until it is
 // older than maxAge, for the next process; one whose turns are about to be posted, until they are. The current key of a
-// session that a living process holds is not among them, nor a living process's key without a session. There are none
-// where a process like this one owes the daemon nothing. A key that could not be ended in 14 days is given up, like a
-// debt.
+// session that a living process holds is not among them, nor a living process's key without a session. Where a process
+// like this one owes no daemon anything, there are only those held at an address that a person named, and none without
+// a daemon. A key that could not be ended in 14 days is given up, like a debt.
 func (s Debts) StaleKeys(ctx context.Context, like ProcessInfo, maxAge time.Duration) ([]StaleKey, error) {
 	const doing = "looking for unused keys"
 	of := process{memory: like.Memory, url: like.URL, signetPath: like.SignetPath, started: s.now()}
-	if owes, err := s.owesDaemon(ctx, s.db, of); err != nil || !owes {
+	owes, err := s.owesDaemon(ctx, s.db, of)
+	if err != nil || of.memory != memoryAuto && of.memory != memoryDaemon {
 		return nil, sqlite.While(doing, err)
 	}
 	type unused struct {
@@ -152,17 +154,17 @@ func (s Debts) StaleKeys(ctx context.Context, like ProcessInfo, maxAge time.Dura
 	}
 	now := s.now()
 	all, err := sqlite.Collect(ctx, s.db, func(row sqlite.Row) (k unused, err error) {
-		return k, row.Scan(&k.Key, &k.AgentID, &k.Cwd, &k.Project, &k.session, &k.current, &k.unsent,
-			&k.process)
-	}, `SELECT k.key, coalesce(s.agent_id, k.agent_id), coalesce(s.cwd, ''), coalesce(s.project, ''),
-			coalesce(s.id, 0), s.key IS k.key,
+		return k, row.Scan(&k.Key, &k.AgentID, &k.Harness, &k.Cwd, &k.Project, &k.URL, &k.session, &k.current,
+			&k.unsent, &k.process)
+	}, `SELECT k.key, coalesce(s.agent_id, k.agent_id), coalesce(s.harness, ''), coalesce(s.cwd, ''),
+			coalesce(s.project, ''), h.value, coalesce(s.id, 0), s.key IS k.key,
 			EXISTS (SELECT 1 FROM turns t WHERE t.key = k.key AND t.daemon_delivery = 0),
 			iif(s.id IS NULL, k.process, '')
-		FROM session_keys k LEFT JOIN sessions s ON s.id = k.session
-		WHERE k.started > ?1 AND k.ended = 0
+		FROM session_keys k JOIN json_each(k.held) h LEFT JOIN sessions s ON s.id = k.session
+		WHERE k.started > ?1 AND k.ended = 0 AND (?4 OR h.value <> '')
 			AND (k.started < ?2 OR k.used > 0 OR EXISTS (SELECT 1 FROM turns t WHERE t.key = k.key))
 			AND NOT EXISTS (SELECT 1 FROM debts d WHERE d.key = k.key AND d.kind = ?3 AND d.done = 0 AND d.waits = 0)
-		ORDER BY k.started`, sqlite.Stamp(now.Add(-giveUp)), sqlite.Stamp(now.Add(-maxAge)), KindDaemon)
+		ORDER BY k.started`, sqlite.Stamp(now.Add(-giveUp)), sqlite.Stamp(now.Add(-maxAge)), KindDaemon, owes)
 	if err != nil || len(all) == 0 {
 		return nil, sqlite.While(doing, err)
 	}

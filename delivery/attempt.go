@@ -49,8 +49,8 @@ func (a *attempt) dropped(ctx context.Context, post correlation.Selection, note,
 
 // who is the session as the daemon was told of it. Its agent is the debt's or, where that has none, the session's.
 func (a *attempt) who() memory.Session {
-	return memory.Session{Key: a.d.Key, AgentID: cmp.Or(a.d.AgentID, a.session.AgentID), Cwd: a.session.Cwd,
-		Project: a.session.Project}
+	return memory.Session{Key: a.d.Key, Harness: a.session.Harness, AgentID: cmp.Or(a.d.AgentID, a.session.AgentID),
+		Cwd: a.session.Cwd, Project: a.session.Project}
 }
 
 // errLedger marks an error of the database before a post.

@@ -16,6 +16,7 @@ import (
 	"errors"
 	"time"
 
+	"github.com/Signet-AI/signet-acp-proxy/correlation"
 	"github.com/Signet-AI/signet-acp-proxy/memory"
 	"github.com/Signet-AI/signet-acp-proxy/memory/signet"
 )
@@ -32,6 +33,8 @@ type Daemon interface {
 	End(ctx context.Context, e End) (Reply, error)
 	// SwitchedOff reports whether a person has switched the session of a key off.
 	SwitchedOff(ctx context.Context, key string) (bool, error)
+	// Became asks what became of jobs, of a session's agent.
+	Became(ctx context.Context, s memory.Session, jobs []correlation.Job) ([]correlation.Job, error)
 	// Free ends a session under whose key nothing is left to deliver.
 	Free(ctx context.Context, s memory.Session) error
 	// Compacted delivers a harness's own summary.
@@ -61,6 +64,7 @@ type Memory struct {
 // A Reply is what a daemon made of a post.
 type Reply struct {
 	Note    string        // one line, for people
+	Job     string        // the daemon's name for what it makes of a transcript
 	Dropped bool          // answered, and not taken
 	Why     string        // why it was dropped, where that is known
 	Off     bool          // a person has switched the session off: nothing of it is delivered, now or later

@@ -73,6 +73,10 @@ func (d *daemon) End(ctx context.Context, e End) (Reply, error) {
 
 func (d *daemon) SwitchedOff(context.Context, string) (bool, error) { return false, nil }
 
+func (d *daemon) Became(_ context.Context, _ memory.Session, jobs []correlation.Job) ([]correlation.Job, error) {
+	return jobs, nil
+}
+
 func (d *daemon) Free(context.Context, memory.Session) error { return nil }
 
 func (d *daemon) Compacted(context.Context, signet.Compaction) (Reply, error) { return Reply{}, nil }

@@ -94,14 +94,21 @@ func (h *Dispatcher) due(ctx context.Context) bool {
 	return due && err == nil
 }
 
-// ask asks the database whether a delivery is due now, or the daemon takes a session to be live that is not.
+// ask asks the database whether a delivery is due now, the daemon takes a session to be live that is not, or is to be
+// asked what became of one.
 func (h *Dispatcher) ask(ctx context.Context) (bool, error) {
-	next, open, err := h.o.Store.Debts().Due(ctx)
+	debts := h.o.Store.Debts()
+	next, open, err := debts.Due(ctx)
 	due := open > 0 && !next.After(time.Now())
 	if err == nil && !due {
 		var stale []correlation.StaleKey
-		stale, err = h.o.Store.Debts().StaleKeys(ctx, h.o.Like, h.o.ContextAge)
+		stale, err = debts.StaleKeys(ctx, h.o.Like, h.o.ContextAge)
 		due = len(stale) > 0
+	}
+	if err == nil && !due {
+		var taken []correlation.Debt
+		taken, err = debts.ToAsk(ctx)
+		due = len(taken) > 0
 	}
 	if err != nil && ctx.Err() == nil {
 		h.o.Log.Warn().Err(err).Msg("looking for what is owed")

@@ -25,6 +25,7 @@ type post struct {
 	kind   daemontest.Generation
 	store  *correlation.Store
 	daemon *daemontest.Daemon
+	others map[string]*daemontest.Daemon // by URL
 
 	mu  sync.Mutex // guards now
 	now time.Time
@@ -43,8 +44,12 @@ func newPost(t *testing.T, g daemontest.Generation) *post {
 }
 
 // at returns the stand-in as a worker sees it.
-func (p *post) at(string) (Daemon, error) {
-	c, err := signet.New(signet.Options{URL: p.daemon.URL(), Configured: true, SignetPath: p.dir, Now: p.clock})
+func (p *post) at(url string) (Daemon, error) {
+	d := p.daemon
+	if other := p.others[url]; other != nil {
+		d = other
+	}
+	c, err := signet.New(signet.Options{URL: d.URL(), Configured: true, SignetPath: p.dir, Now: p.clock})
 	return Signet{c}, err
 }
 

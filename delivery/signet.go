@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"github.com/Signet-AI/signet-acp-proxy/chars"
+	"github.com/Signet-AI/signet-acp-proxy/correlation"
+	"github.com/Signet-AI/signet-acp-proxy/memory"
 	"github.com/Signet-AI/signet-acp-proxy/memory/signet"
 )
 
@@ -80,7 +82,68 @@ func (s Signet) queued(ctx context.Context, e End, got signet.EndReply) Reply {
 			}
 		}
 	}
-	return Reply{Note: note + temporaryNote(e.Session.Project)}
+	return Reply{Note: note + temporaryNote(e.Session.Project), Job: got.JobID}
+}
+
+// Became implements Daemon. A key with a summary was extracted. Of one without, the counts of jobs tell: some wait, some
+// have died, or none has, so that this one was not worth a summary. Later daemons make no summaries, and tell of each
+// capture.
+func (s Signet) Became(ctx context.Context, who memory.Session, jobs []correlation.Job) ([]correlation.Job, error) {
+	health, err := s.Present(ctx)
+	if err != nil {
+		return nil, err
+	}
+	others := correlation.JobUnknown // those without a summary
+	made, err := s.Summarised(ctx, who.AgentID)
+	var refused *signet.StatusError
+	if err == nil {
+		var p signet.Pipeline
+		if p, err = s.Pipeline(ctx, who.AgentID); err == nil {
+			others = rest(p)
+		}
+	}
+	if err != nil && !errors.As(err, &refused) {
+		return nil, err
+	}
+	jobs = slices.Clone(jobs)
+	for i, j := range jobs {
+		switch {
+		case made[j.Key]:
+			jobs[i].State = correlation.JobExtracted
+		case j.State == correlation.JobExtracted: // it stays, also if it is not among the newest any more
+		case health.Newer && j.ID != "":
+			status, err := s.Captured(ctx, j.ID, who.AgentID)
+			if err != nil && !errors.As(err, &refused) {
+				return nil, err
+			}
+			jobs[i].State = captureState(status)
+		default:
+			jobs[i].State = others
+		}
+	}
+	return jobs, nil
+}
+
+func rest(p signet.Pipeline) correlation.JobState {
+	switch {
+	case p.Waiting > 0:
+		return correlation.JobPending
+	case p.Dead > 0:
+		return correlation.JobDead
+	}
+	return correlation.JobEmpty
+}
+
+func captureState(status string) correlation.JobState {
+	switch {
+	case status == "completed":
+		return correlation.JobExtracted
+	case slices.Contains(failedCaptures, status):
+		return correlation.JobDead
+	case status == "":
+		return correlation.JobUnknown
+	}
+	return correlation.JobPending
 }
 
 // failedCaptures are the states of a capture that holds no transcript.

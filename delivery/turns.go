@@ -96,9 +96,12 @@ func (a *attempt) postParts(
 		}
 		if !apart {
 			if err := withOwnTime(ctx,
-				func(ctx context.Context) error { return a.store.EndKey(ctx, a.d.Key) }); err != nil {
+				func(ctx context.Context) error { return a.store.EndKey(ctx, a.d.Key, a.d.URL) }); err != nil {
 				return "", err
 			}
+		}
+		if !reply.Dropped {
+			p.post.Job = correlation.Job{Key: end.Session.Key, ID: reply.Job}
 		}
 		switch last := i+1 == len(parts); {
 		case reply.Off:

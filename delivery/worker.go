@@ -174,6 +174,7 @@ func (w *worker) pass(ctx context.Context) (int, error) {
 		}
 	}
 	w.freeKeys(ctx)
+	w.askJobs(ctx)
 	return len(seen), nil
 }
 
@@ -229,6 +230,29 @@ func (w *worker) daemonAt(ctx context.Context, url string) *daemonState {
 	return to
 }
 
+// askJobs asks what became of parts that were taken some minutes ago. A daemon that is away is asked in a later pass.
+func (w *worker) askJobs(ctx context.Context) {
+	store := w.o.Store.Debts()
+	taken, err := store.ToAsk(ctx)
+	for _, d := range taken {
+		to := w.daemonAt(ctx, d.URL)
+		if ctx.Err() != nil || to.err != nil {
+			continue
+		}
+		jobs, failed := to.daemon.Became(ctx, memory.Session{AgentID: d.AgentID}, d.Jobs)
+		if failed != nil {
+			to.err = failed
+			continue
+		}
+		if err = withOwnTime(ctx, func(ctx context.Context) error { return store.NoteJobs(ctx, d, jobs) }); err != nil {
+			break
+		}
+	}
+	if err != nil && ctx.Err() == nil {
+		w.o.Log.Warn().Err(err).Msg("asking what became of deliveries")
+	}
+}
+
 // freeKeys frees keys that nobody uses any more, which the daemon would go on counting as live sessions. It is the one
 // place that does: after a kill as after an end, and whether or not something was left to deliver.
 func (w *worker) freeKeys(ctx context.Context) {
@@ -237,13 +261,14 @@ func (w *worker) freeKeys(ctx context.Context) {
 	}
 	stale, err := w.o.Store.Debts().StaleKeys(ctx, w.o.Like, w.o.StaleAfter)
 	for _, k := range stale {
-		to := w.daemonAt(ctx, "")
+		to := w.daemonAt(ctx, k.URL)
 		if to.err != nil {
-			return // they stay until it answers
+			continue // they stay until it answers
 		}
-		if err = to.daemon.Free(ctx, memory.Session{Key: k.Key, AgentID: k.AgentID, Cwd: k.Cwd,
+		if err = to.daemon.Free(ctx, memory.Session{Key: k.Key, Harness: k.Harness, AgentID: k.AgentID, Cwd: k.Cwd,
 			Project: k.Project}); err == nil {
-			err = withOwnTime(ctx, func(ctx context.Context) error { return w.o.Store.Debts().EndKey(ctx, k.Key) })
+			err = withOwnTime(ctx,
+				func(ctx context.Context) error { return w.o.Store.Debts().EndKey(ctx, k.Key, k.URL) })
 		}
 		if err != nil {
 			break

@@ -10,3 +10,7 @@ CREATE INDEX session_keys_open ON session_keys (started) WHERE started > 0 AND e
 ALTER TABLE debts ADD COLUMN jobs TEXT NOT NULL DEFAULT '[]';   -- JSON: Job
 ALTER TABLE debts ADD COLUMN ask INTEGER NOT NULL DEFAULT 0;    -- when to ask what became of them; 0: not any more
 CREATE INDEX debts_ask ON debts (ask) WHERE ask > 0;
+
+-- At which daemons a key is held, by address: it is freed at each. Those from before: at the one that is configured.
+ALTER TABLE session_keys ADD COLUMN held TEXT NOT NULL DEFAULT '[]'; -- JSON: addresses; '': where the configured one is
+UPDATE session_keys SET held = '[""]' WHERE started > 0 AND ended = 0;

@@ -1,6 +1,7 @@
 package daemontest
 
 import (
+	"cmp"
 	"encoding/json"
 	"net/http"
 	"os"
@@ -107,7 +108,7 @@ func (s *session) longest(given string) string {
 
 // queue makes a job of a text, and returns its id.
 func (d *Daemon) queue(kind, key, text string) string {
-	job := Job{Key: key, ID: d.id(kind), Text: text}
+	job := Job{Key: key, ID: d.id(kind), Text: text, Status: cmp.Or(d.becomes, Completed)}
 	d.jobs = append(d.jobs, job)
 	return job.ID
 }
@@ -193,5 +194,58 @@ func (d *Daemon) captured(r *http.Request, _ body) (int, fields) {
 	if !slices.ContainsFunc(d.ends, func(e End) bool { return e.JobID == id && e.AgentID == agent }) {
 		return refuse(http.StatusNotFound, "Transcript capture job not found")
 	}
-	return http.StatusOK, fields{"jobId": id, "status": "completed"}
+	at := slices.IndexFunc(d.jobs, func(j Job) bool { return j.ID == id })
+	return http.StatusOK, fields{"id": id, "status": d.jobs[at].Status, "error": nil}
+}
+
+// Extract says what becomes of jobs from now on, and of those that wait.
+func (d *Daemon) Extract(becomes string) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.becomes = becomes
+	for i := range d.jobs {
+		if d.jobs[i].Status == Waiting {
+			d.jobs[i].Status = becomes
+		}
+	}
+}
+
+// summaries lists the keys of which there is a summary. The newer kinds make none.
+func (d *Daemon) summaries(*http.Request, body) (int, fields) {
+	all := []any{}
+	for _, j := range d.jobs {
+		if j.Status == Completed && !d.documented {
+			all = append(all, fields{"session_key": j.Key, "depth": 0})
+		}
+	}
+	return http.StatusOK, fields{"summaries": all, "total": len(all)}
+}
+
+// count counts the jobs by what has become of them; one that was skipped has completed.
+func (d *Daemon) count() map[string]int {
+	n := map[string]int{"pending": 0, "leased": 0, "completed": 0, "failed": 0, "dead": 0}
+	for _, j := range d.jobs {
+		if j.Status == Skipped {
+			j.Status = Completed
+		}
+		n[j.Status]++
+	}
+	return n
+}
+
+func (d *Daemon) pipeline(*http.Request, body) (int, fields) {
+	jobs := map[string]int{}
+	if !d.documented {
+		jobs = d.count()
+	}
+	return http.StatusOK, fields{"queues": fields{"summary": jobs}}
+}
+
+func (d *Daemon) transcripts(*http.Request, body) (int, fields) {
+	n, captures := d.count(), map[string]int{}
+	failed := n["dead"]
+	if d.documented {
+		captures, failed = n, 0
+	}
+	return http.StatusOK, fields{"ok": n["dead"] == 0, "capture": captures, "artifacts": fields{"failedSummaries": failed}}
 }

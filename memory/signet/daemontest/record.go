@@ -48,4 +48,12 @@ type Feedback struct {
 }
 
 // A Job is what the daemon extracts: of an end, or of a checkpoint.
-type Job struct{ Key, ID, Text string }
+type Job struct{ Key, ID, Text, Status string }
+
+// What becomes of jobs (Daemon.Extract).
+const (
+	Completed = "completed"
+	Waiting   = "pending"
+	Dead      = "dead"    // as without a working model
+	Skipped   = "skipped" // done, and nothing was worth a summary
+)

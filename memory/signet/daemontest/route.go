@@ -28,11 +28,14 @@ func (d *Daemon) routes() *http.ServeMux {
 		"POST /api/memory/feedback":           d.rate,
 		"GET /api/memories":                   d.list,
 		"GET /api/memory/{id}":                d.get,
+		"GET /api/sessions/summaries":         d.summaries,
+		"GET /api/pipeline/status":            d.pipeline,
 		"PATCH /api/memory/{id}":              d.modify,
 		"DELETE /api/memory/{id}":             d.forget,
 	}
 	if d.once {
 		all["POST /api/hooks/session-checkpoint-extract"] = d.checkpoint
+		all["GET /api/diagnostics/transcripts"] = d.transcripts
 	}
 	if d.documented {
 		all["GET /api/hooks/transcript-capture/{id}"] = d.captured

@@ -30,6 +30,7 @@ type Daemon struct {
 	requests    []Request
 	ends        []End
 	jobs        []Job
+	becomes     string // of jobs; "": Completed
 	compacting  []string
 	compactions []Compaction
 	feedback    []Feedback
