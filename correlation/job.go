@@ -28,17 +28,22 @@ const (
 	JobUnknown   JobState = "unknown"   // the daemon does not tell
 )
 
-// unheld is a condition on a turn t and its delivery d: no memory of the daemon's can hold the turn. It was not
-// delivered, was dropped as too short, or its job waits, has died or made nothing of it.
-const unheld = `(t.daemon_delivery = 0 OR d.state IN ('dropped', 'dead') OR EXISTS (
-	SELECT 1 FROM json_each(d.jobs) j, json_each(j.value, '$.turns') n
-	WHERE n.value = t.id AND j.value ->> 'state' IN ('pending', 'dead', 'empty')))`
+// lost and waits are conditions on a turn t and its delivery d: the daemon dropped it as too short, or its job has died
+// or made nothing of it; or its job waits.
+const (
+	lost  = `(d.state = 'dropped' OR ` + ofJob + ` IN ('dead', 'empty')))`
+	waits = ofJob + ` = 'pending')`
+	ofJob = `EXISTS (SELECT 1 FROM json_each(d.jobs) j, json_each(j.value, '$.turns') n
+		WHERE n.value = t.id AND j.value ->> 'state'`
+)
 
-// Unheld returns those of some turns that no memory of the daemon's can hold, so that only our own store has them.
+// Unheld returns those of some turns that no memory of the daemon's can hold, so that only our own store has them: they
+// were not delivered, are lost or wait.
 func (s Book) Unheld(ctx context.Context, turns []int64) (map[int64]bool, error) {
 	lacks, err := sqlite.Pairs[int64, bool](ctx, s.db, `SELECT t.id, true FROM turns t
 		LEFT JOIN debts d ON d.id = t.daemon_delivery
-		WHERE t.id IN (SELECT value FROM json_each(?)) AND `+unheld, sqlite.List(turns))
+		WHERE t.id IN (SELECT value FROM json_each(?))
+			AND (t.daemon_delivery = 0 OR d.state = 'dead' OR `+lost+` OR `+waits+`)`, sqlite.List(turns))
 	return lacks, sqlite.While("reading what the daemon holds", err)
 }
 
@@ -86,4 +91,28 @@ func addJob(ctx context.Context, tx *sql.Tx, d Debt, job Job, turns []int64, now
 			WHERE id = ?`, string(text), sqlite.Stamp(now.Add(askAfter)), d.ID)
 	}
 	return err
+}
+
+// JobsIn returns the jobs of the sessions in scope, oldest first.
+func (s Book) JobsIn(ctx context.Context, in Scope) (map[int64][]Job, error) {
+	all := map[int64][]Job{}
+	err := sqlite.Each(ctx, s.db, func(row sqlite.Row) error {
+		var session int64
+		var text []byte
+		var jobs []Job
+		err := row.Scan(&session, &text)
+		if err == nil {
+			err = json.Unmarshal(text, &jobs)
+		}
+		all[session] = append(all[session], jobs...)
+		return err
+	}, `SELECT session, jobs FROM debts WHERE jobs <> '[]' AND `+in.where("session")+` ORDER BY id`, in.sessions())
+	return all, sqlite.While("reading jobs", err)
+}
+
+// Unextracted counts the turns that the daemon has had and made no memory of: dropped as too short, or the job died or
+// was empty.
+func (s Book) Unextracted(ctx context.Context) (int, error) {
+	return value[int](ctx, s.db, "counting what was not extracted", `SELECT count(*) FROM turns t
+		JOIN debts d ON d.id = t.daemon_delivery WHERE `+lost)
 }

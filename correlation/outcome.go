@@ -78,7 +78,8 @@ func (s Debts) Attempt(ctx context.Context, taken Debt, post Selection) error {
 			}
 		}
 		_, err := tx.ExecContext(ctx, `UPDATE debts SET attempts = attempts + 1, posted = ?, first_turn = ?,
-			last_turn = ?, turns = ?, posted_to = iif(unanswered > 0 OR parts > 0, posted_to, ?) WHERE id = ?`,
+			last_turn = ?, turns = ? + (SELECT count(*) FROM turns WHERE `+d.column()+` = debts.id),
+			posted_to = iif(unanswered > 0 OR parts > 0, posted_to, ?) WHERE id = ?`,
 			sqlite.Stamp(now), first, last, len(post.Turns), post.Last, d.ID)
 		return err
 	})

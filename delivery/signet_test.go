@@ -213,16 +213,16 @@ func TestSignetEnd(t *testing.T) {
 		e       End
 		want    Reply
 	}{
-		"queued":                   {answers: []string{taken}, want: Reply{Note: "queued j"}},
-		"in a temp folder":         {answers: []string{taken}, e: End{Session: memory.Session{Project: os.TempDir()}}, want: Reply{Note: "queued j" + temporary}},
-		"below it":                 {answers: []string{taken}, e: End{Session: memory.Session{Project: filepath.Join(os.TempDir(), "x")}}, want: Reply{Note: "queued j" + temporary}},
-		"beside it":                {answers: []string{taken}, e: End{Session: memory.Session{Project: filepath.Clean(os.TempDir()) + "x"}}, want: Reply{Note: "queued j"}},
-		"completed":                {answers: []string{captured}, status: "completed", want: Reply{Note: "queued c/1: completed"}},
-		"not found":                {answers: []string{captured}, want: Reply{Note: "queued c/1"}},
+		"queued":                   {answers: []string{taken}, want: Reply{Note: "queued j", Job: "j"}},
+		"in a temp folder":         {answers: []string{taken}, e: End{Session: memory.Session{Project: os.TempDir()}}, want: Reply{Note: "queued j", Job: "j" + temporary}},
+		"below it":                 {answers: []string{taken}, e: End{Session: memory.Session{Project: filepath.Join(os.TempDir(), "x")}}, want: Reply{Note: "queued j", Job: "j" + temporary}},
+		"beside it":                {answers: []string{taken}, e: End{Session: memory.Session{Project: filepath.Clean(os.TempDir()) + "x"}}, want: Reply{Note: "queued j", Job: "j"}},
+		"completed":                {answers: []string{captured}, status: "completed", want: Reply{Note: "queued c/1: completed", Job: "c/1"}},
+		"not found":                {answers: []string{captured}, want: Reply{Note: "queued c/1", Job: "c/1"}},
 		"failed":                   {answers: []string{captured}, status: "failed", want: worker("queued c/1: failed, so that the daemon does not have it", 0)},
 		"dead":                     {answers: []string{captured}, status: "dead", want: worker("queued c/1: dead, so that the daemon does not have it", 0)},
 		"bypassed":                 {answers: []string{`{"bypassed":true}`}, want: Reply{Off: true}},
-		"ended, and it goes on":    {answers: []string{duplicate, taken}, start: `{}`, want: Reply{Note: "queued j"}},
+		"ended, and it goes on":    {answers: []string{duplicate, taken}, start: `{}`, want: Reply{Note: "queued j", Job: "j"}},
 		"ended, and goes not on":   {answers: []string{duplicate}, start: `{"skipped":true,"duplicateRuntimePath":true,"claimedBy":"x"}`, want: worker("skipped: ended a short while ago, by plugin", 30*time.Minute+time.Second)},
 		"ended, with these turns":  {answers: []string{duplicate}, e: End{Again: true, Text: enough}, want: Reply{Note: "taken before, when no answer came"}},
 		"ended, with a short part": {answers: []string{duplicate}, e: End{Again: true, Text: short}, want: Reply{Note: "kept, not queued", Dropped: true, Why: KeptByDaemon}},

@@ -1,12 +1,15 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
+	"slices"
 
+	"github.com/rs/zerolog"
 	"github.com/spf13/cobra"
 
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/config"
@@ -21,6 +24,8 @@ import (
 type deliverCommand struct {
 	once      bool
 	wait      bool
+	move      bool // to the configured daemon what is owed to others
+	yes       bool // nobody is asked
 	fromRelay bool // started by a relay, which writes the daemon's token to stdin, and has ended when stdin ends
 }
 
@@ -34,6 +39,9 @@ func newDeliver(p program) *cobra.Command {
 	flags.BoolVar(&d.once, "once", false, "Try each due delivery once.")
 	flags.BoolVar(&d.wait, "wait", false,
 		"Continue until each is delivered, waits on purpose or failed.")
+	flags.BoolVar(&d.move, "to-configured", false,
+		"First move deliveries for other addresses to the daemon configured now.")
+	flags.BoolVar(&d.yes, "yes", false, "Do not ask before moving.")
 	flags.BoolVar(&d.fromRelay, "parted", false, "")
 	flags.Lookup("parted").Hidden = true
 	return cmd
@@ -72,6 +80,11 @@ func (d deliverCommand) run(p program) error {
 		_, err := delivery.Run(ctx, o, delivery.UntilQuiet)
 		return err
 	}
+	if d.move {
+		if err := d.moveOwed(ctx, c, store, p.std, log.Logger()); err != nil {
+			return err
+		}
+	}
 	until := delivery.UntilQuiet
 	switch {
 	case d.once:
@@ -85,23 +98,68 @@ func (d deliverCommand) run(p program) error {
 	if err != nil {
 		return err
 	}
-	return d.report(context.WithoutCancel(ctx), store, rest, p.std)
+	return d.report(context.WithoutCancel(ctx), c, store, rest, p.std)
 }
 
-// report says what is still owed.
-func (d deliverCommand) report(
-	ctx context.Context, store *correlation.Store, rest delivery.Remaining, std term.Streams,
+// moveOwed moves what is owed to other addresses, once a person has agreed.
+func (d deliverCommand) moveOwed(
+	ctx context.Context, c *config.Config, store *correlation.Store, std term.Streams, log zerolog.Logger,
 ) error {
+	owed, err := elsewhere(ctx, c, store)
+	if err != nil {
+		return err
+	}
+	if len(owed) == 0 {
+		std.Say("nothing is pending for another address")
+		return nil
+	}
+	to := cmp.Or(runtime.ConfiguredDaemon(c), "the daemon of "+c.SignetPath)
+	std.Say("%s: %s", term.Count(len(owed), "delivery"), runtime.Addressees(owed))
+	switch {
+	case d.yes:
+	case !std.Interactive():
+		return fmt.Errorf("to move them to %s, add --yes", to)
+	case !std.Ask("move them to %s?", to):
+		return errors.New("nothing was moved")
+	}
+	n, err := runtime.MoveOwed(ctx, c, store, log)
+	if err == nil {
+		std.Say("%s moved to %s", term.Count(n, "delivery"), to)
+	}
+	return err
+}
+
+// elsewhere returns what is owed to daemons at other addresses than the configured one, or was given up there.
+func elsewhere(ctx context.Context, c *config.Config, store *correlation.Store) ([]correlation.Debt, error) {
+	all, err := store.Debts().Outstanding(ctx)
+	return slices.DeleteFunc(all, func(d correlation.Debt) bool {
+		return !d.Elsewhere(runtime.ConfiguredDaemon(c)) || !d.Done.IsZero() && d.State != correlation.Dead
+	}), err
+}
+
+// report says what is still owed, and to which addresses.
+func (d deliverCommand) report(ctx context.Context, c *config.Config, store *correlation.Store, rest delivery.Remaining,
+	std term.Streams) error {
 	next, open, err := store.Debts().Due(ctx)
 	if err != nil || open == 0 {
 		return err
+	}
+	owed, err := elsewhere(ctx, c, store)
+	if err != nil {
+		return err
+	}
+	to, hint := "", "; see signet-acp-proxy doctor"
+	if len(owed) > 0 {
+		to, hint = ": "+runtime.Addressees(owed), "; --to-configured moves these to the daemon configured now"
 	}
 	if d.wait && rest.Waiting > 0 {
 		std.Say("%s waiting on purpose; the next is due %s", term.Count(rest.Waiting, "delivery"), term.Local(next))
 	}
 	switch {
 	case d.wait && rest.Failed > 0:
-		return fmt.Errorf("%s failed and pending; see signet-acp-proxy doctor", term.Count(rest.Failed, "delivery"))
+		return fmt.Errorf("%s failed and pending%s%s", term.Count(rest.Failed, "delivery"), to, hint)
+	case !d.wait && to != "":
+		std.Say("%s still pending%s%s", term.Count(open, "delivery"), to, hint)
 	case !d.wait:
 		std.Say("%s still pending; the next attempt is due %s", term.Count(open, "delivery"), term.Local(next))
 	}

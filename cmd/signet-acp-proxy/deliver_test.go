@@ -123,3 +123,74 @@ func TestDeliverCommand(t *testing.T) {
 		t.Errorf("without a database: exit %d: %s", code, said.String())
 	}
 }
+
+// What is pending for an address that is no more says so, and is moved to the configured daemon if that is ours.
+func TestDeliverToConfigured(t *testing.T) {
+	p := newOwing(t)
+	gone := daemontest.Start(t, daemontest.Options{})
+	gone.Stop()
+	s := p.leave("one", gone.URL())
+	stranger := daemontest.Start(t, daemontest.Options{AgentsDir: "/somebody/else"})
+	t.Setenv("SIGNET_DAEMON_URL", stranger.URL())
+	in, err := os.Open(os.DevNull)
+	check(t, err)
+	defer in.Close()
+	deliver := func(code int, want string, flags ...string) {
+		t.Helper()
+		var out, said strings.Builder
+		args := append([]string{"deliver", "--once", "--signet-path", p.c.SignetPath}, flags...)
+		got := run(args, term.Streams{In: in, Out: &out, Err: &said})
+		if got != code || !strings.Contains(said.String(), want) || out.Len() > 0 {
+			t.Errorf("%v: exit %d, want %d and %q: %s", flags, got, code, want, said.String())
+		}
+	}
+	deliver(0, "1 delivery still pending: 1 for "+gone.URL()+"; --to-configured moves")
+	deliver(1, "1 delivery: 1 for "+gone.URL(), "--to-configured")
+	deliver(1, "to move them to "+stranger.URL()+", add --yes", "--to-configured")
+	deliver(1, "nothing was moved: "+stranger.URL(), "--to-configured", "--yes")
+	t.Setenv("SIGNET_DAEMON_URL", p.daemon.URL())
+	deliver(0, "1 delivery moved to "+p.daemon.URL(), "--to-configured", "--yes")
+	deliver(0, "nothing is pending for another address", "--to-configured", "--yes")
+	if ends := p.daemon.Ends(s.Key); len(ends) != 1 || len(stranger.Ends()) != 0 {
+		t.Errorf("%d to ours, %d to a stranger", len(ends), len(stranger.Ends()))
+	}
+}
+
+// What became of what the daemon took is shown, and doctor warns of one whose jobs die.
+func TestJobsThatDie(t *testing.T) {
+	p := newOwing(t)
+	s := p.leave("one", "")
+	in, err := os.Open(os.DevNull)
+	check(t, err)
+	defer in.Close()
+	prints := func(want string, args ...string) {
+		t.Helper()
+		var out, said strings.Builder
+		run(append(args, "--signet-path", p.c.SignetPath, "--daemon-url", p.c.DaemonURL),
+			term.Streams{In: in, Out: &out, Err: &said})
+		if !strings.Contains(out.String()+said.String(), want) {
+			t.Errorf("%v: %s%s\nwant %q", args, out.String(), said.String(), want)
+		}
+	}
+	p.daemon.Extract(daemontest.Waiting)
+	prints("", "deliver", "--once")
+	prints("delivered: pending", "show", "one")
+	p.daemon.Extract(daemontest.Dead)
+	db, err := migrations.Open(t.Context(), p.c.DB)
+	check(t, err)
+	defer db.Close()
+	_, err = db.ExecContext(t.Context(), `UPDATE debts SET ask = 1`) // five minutes have passed
+	check(t, err)
+	prints("", "deliver", "--once")
+	prints("delivered: dead", "show", "one")
+	prints(`"parts": [
+      {
+        "signetSessionKey": "`+s.Key+`",
+        "job": "job-0001",
+        "turns": 1,
+        "state": "dead"
+      }
+    ]`, "sessions", "--json")
+	prints("1 of its 1 job died, so it has no memories of these conversations", "doctor")
+	prints("1 turn too short or not extracted by the daemon", "doctor")
+}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/config"
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/runtime"
+	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/term"
 	"github.com/Signet-AI/signet-acp-proxy/memory/signet"
 )
 
@@ -51,7 +52,7 @@ func (e *examination) daemon(ctx context.Context) []finding {
 	}
 	switch {
 	case err == nil:
-		return e.daemonAnswers(url, health)
+		return append(e.daemonAnswers(url, health), jobs(ctx, client)...)
 	case errors.Is(err, signet.ErrNotOurs):
 		const fix = "if it is yours, set SIGNET_PATH to its folder or name it in daemon_url"
 		return e.withoutDaemon(fix, fix, "the daemon at %s serves %s, not %s: it is not used", url, health.AgentsDir,
@@ -110,6 +111,21 @@ func (e *examination) daemonAnswers(url string, health signet.Health) []finding 
 			"cannot tell who listens there, so the token is not sent")...)
 	}
 	return found
+}
+
+// jobs says whether the daemon's jobs die, as they do without a working model: it answers all the same.
+func jobs(ctx context.Context, client *signet.Client) []finding {
+	p, err := client.Pipeline(ctx, "")
+	if err != nil || p.Dead == 0 { // a daemon may not tell
+		return nil
+	}
+	why := ""
+	if p.Why != "" {
+		why = ": " + p.Why
+	}
+	return note("give it a working model: its log says what fails",
+		"%d of its %s died, so it has no memories of these conversations%s", p.Dead,
+		term.Count(p.Waiting+p.Done+p.Dead, "job"), why)
 }
 
 // dial reports whether anything listens at an origin.

@@ -8,10 +8,9 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"slices"
-	"strings"
 	"time"
 
+	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/runtime"
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/term"
 	"github.com/Signet-AI/signet-acp-proxy/correlation"
 	"github.com/Signet-AI/signet-acp-proxy/correlation/eventlog"
@@ -118,7 +117,15 @@ func (e *examination) database(ctx context.Context) []finding {
 			"session is forgotten", "%s of text could not be stored; the last at %s: %s",
 			term.Count(refused.Lines, "piece"), term.Local(refused.Last), refused.Reason)...)
 	}
-	return append(found, named("deliveries", sumUp(owed, name).findings())...)
+	unextracted, err := store.Book().Unextracted(ctx)
+	if err != nil {
+		return broken(err)
+	}
+	if unextracted > 0 {
+		found = append(found, named("deliveries", fine("%s too short or not extracted by the daemon; the embedded "+
+			"memory answers for them", term.Count(unextracted, "turn")))...)
+	}
+	return append(found, named("deliveries", sumUp(owed, runtime.ConfiguredDaemon(c), name).findings())...)
 }
 
 // errNotChecked says that a file could not be checked to its end in time: it is large, or its disk slow.
@@ -150,18 +157,20 @@ func checkFile(ctx context.Context, db *sql.DB, limit time.Duration) error {
 
 // debts sums up what is owed to the daemon and to hooks.
 type debts struct {
-	open, memories int       // what is due, and how many of these are memories
-	oldest         time.Time // of what is due
-	failed         string    // the last error of what is due
-	to             []string  // the addresses that it is owed to, where a person named one
-	waiting        int       // until it is worth a job
-	dead, unknown  int       // given up, or without an answer
-	deadIn         string    // the ACP id of a session with one that was given up
+	open, memories int                // what is due, and how many of these are memories
+	oldest         time.Time          // of what is due
+	failed         string             // the last error of what is due
+	to             []correlation.Debt // what is due
+	elsewhere      bool               // some of that is for another address than the configured one; deadElsewhere: given up there
+	deadElsewhere  bool
+	waiting        int    // until it is worth a job
+	dead, unknown  int    // given up, or without an answer
+	deadIn         string // the ACP id of a session with one that was given up
 	unknownIn      string
 }
 
-// sumUp sums up what is owed. name returns the ACP id of a session's row.
-func sumUp(owed []correlation.Debt, name func(row int64) string) (d debts) {
+// sumUp sums up what is owed. name returns the ACP id of a session's row; url is the configured daemon's.
+func sumUp(owed []correlation.Debt, url string, name func(row int64) string) (d debts) {
 	for _, v := range owed {
 		switch {
 		case v.Done.IsZero() && v.Error == "" && v.Due.After(time.Now()):
@@ -174,13 +183,12 @@ func sumUp(owed []correlation.Debt, name func(row int64) string) (d debts) {
 				d.oldest = v.Owed
 			}
 			d.failed = cmp.Or(v.Error, d.failed)
-			if v.URL != "" && v.Kind != correlation.KindHook && !slices.Contains(d.to, v.URL) {
-				d.to = append(d.to, v.URL)
-			}
+			d.to, d.elsewhere = append(d.to, v), d.elsewhere || v.Elsewhere(url)
 		case v.State == correlation.Dead:
 			if d.dead++; d.dead == 1 {
 				d.deadIn = cmp.Or(name(v.Session), "SESSION")
 			}
+			d.deadElsewhere = d.deadElsewhere || v.Elsewhere(url)
 		default:
 			if d.unknown++; d.unknown == 1 {
 				d.unknownIn = cmp.Or(name(v.Session), "SESSION")
@@ -191,21 +199,27 @@ func sumUp(owed []correlation.Debt, name func(row int64) string) (d debts) {
 }
 
 func (d debts) findings() (found []finding) {
+	const move = "signet-acp-proxy deliver --to-configured, if that daemon is elsewhere now"
 	if d.dead > 0 {
-		found = append(found, problem("signet-acp-proxy show "+d.deadIn+
-			" says why; the conversations are still here",
-			"%s given up after 14 days", term.Count(d.dead, "delivery"))...)
+		fix := "signet-acp-proxy show " + d.deadIn + " says why; the conversations are still here"
+		if d.deadElsewhere {
+			fix = move
+		}
+		found = append(found, problem(fix, "%s given up after 14 days", term.Count(d.dead, "delivery"))...)
 	}
 	if d.open > 0 {
-		last := ""
-		if len(d.to) > 0 {
-			last = ", for " + strings.Join(d.to, " and ")
+		last, fix := "", "signet-acp-proxy deliver --wait"
+		if to := runtime.Addressees(d.to); to != "" {
+			last = ": " + to
 		}
 		if d.failed != "" {
 			last += "; last error: " + d.failed
 		}
-		found = append(found, note("signet-acp-proxy deliver --wait", "%s pending, the oldest since %s%s",
-			term.Count(d.open, "delivery"), term.Local(d.oldest), last)...)
+		if d.elsewhere {
+			fix = move
+		}
+		found = append(found, note(fix, "%s pending, the oldest since %s%s", term.Count(d.open, "delivery"),
+			term.Local(d.oldest), last)...)
 	}
 	if d.memories > 0 {
 		found = append(found, note("", "%s among these, stored by tools while the daemon did not answer",

@@ -54,8 +54,13 @@ func TestDebts(t *testing.T) {
 		{"failed before and is due later", []correlation.Debt{{Due: soon, Error: "refused"}, {Due: past, Error: "gone"}},
 			"note 2 deliveries pending, the oldest since ; last error: gone → signet-acp-proxy deliver --wait"},
 		{"two addresses", []correlation.Debt{{Due: past, URL: "http://a:1"}, {Due: past, URL: "http://b:2"},
-			{Due: past, URL: "http://a:1"}}, "note 3 deliveries pending, the oldest since , for http://a:1 and " +
-			"http://b:2 → signet-acp-proxy deliver --wait"},
+			{Due: past, URL: "http://a:1"}}, "note 3 deliveries pending, the oldest since : 2 for http://a:1, 1 for " +
+			"http://b:2 → signet-acp-proxy deliver --to-configured, if that daemon is elsewhere now"},
+		{"the configured address", []correlation.Debt{{Due: past, URL: "http://a:1"}}, "note 1 delivery pending, the " +
+			"oldest since : 1 for http://a:1 → signet-acp-proxy deliver --wait"},
+		{"given up elsewhere", []correlation.Debt{{Done: past, State: correlation.Dead, URL: "http://b:2"}},
+			"problem 1 delivery given up after 14 days → signet-acp-proxy deliver --to-configured, if that daemon is " +
+				"elsewhere now"},
 		{"a tool's", []correlation.Debt{{Due: past, Kind: correlation.KindMemory}},
 			"note 1 delivery pending, the oldest since  → signet-acp-proxy deliver --wait; " +
 				"note 1 memory among these, stored by tools while the daemon did not answer"},
@@ -66,11 +71,11 @@ func TestDebts(t *testing.T) {
 			State: correlation.Unknown, Session: 2}}, "note 2 deliveries without an answer from the daemon → signet-acp-proxy show " +
 			"SESSION has the details"},
 	} {
-		if got := words(sumUp(tt.owed, name).findings()); got != tt.want {
+		if got := words(sumUp(tt.owed, "http://a:1", name).findings()); got != tt.want {
 			t.Errorf("%s:\n%s\nwant\n%s", tt.name, got, tt.want)
 		}
 	}
-	d := sumUp([]correlation.Debt{{Due: past, Owed: past}, {Due: past, Owed: past.Add(-time.Hour)}, {Due: past, Owed: soon}}, name)
+	d := sumUp([]correlation.Debt{{Due: past, Owed: past}, {Due: past, Owed: past.Add(-time.Hour)}, {Due: past, Owed: soon}}, "", name)
 	if !d.oldest.Equal(past.Add(-time.Hour)) || d.open != 3 {
 		t.Errorf("the oldest of %d is from %v", d.open, d.oldest)
 	}

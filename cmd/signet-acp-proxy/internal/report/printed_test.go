@@ -70,7 +70,7 @@ func TestPrinted(t *testing.T) {
 	shown.Continues, shown.ContinuedBy, shown.Project, shown.Started = "sess-0", "sess-2", "/src/kiln", at
 	if err := json.Unmarshal([]byte(`{"injections": [{"kind": "context", "source": "embedded", "outcome": "kept", "bytes": 9,
 		"fetchMs": 4, "heldMs": 6, "items": ["a", "b"], "at": "2026-10-03T09:30:00Z"}], "deliveries": [
-		{"kind": "daemon", "state": "done", "attempts": 1, "turns": 3, "owed": "2026-10-03T09:30:00Z", "reply": "taken"},
+		{"kind": "daemon", "state": "done", "attempts": 1, "turns": 3, "owed": "2026-10-03T09:30:00Z", "reply": "taken", "made": "2 dead"},
 		{"kind": "hook", "state": "owed", "owed": "2026-10-03T09:30:00Z", "reply": "no", "error": "refused"},
 		{"kind": "daemon", "state": "dead", "owed": "2026-10-03T09:30:00Z", "error": "`+delivery.KeptByDaemon+`"}]}`),
 		&shown); err != nil {

@@ -102,6 +102,9 @@ func Session(v runtime.Shown, s term.Screen) error {
 			if one.Error == delivery.KeptByDaemon { // taken in, though no summary is made of it
 				state = "kept"
 			}
+			if one.Made != "" {
+				state += ": " + one.Made
+			}
 			t.Add(term.Local(one.Owed), one.Kind, state, strconv.Itoa(one.Turns), strconv.Itoa(one.Attempts), answer)
 		}
 		return t.Print(s)

@@ -37,6 +37,7 @@ type Listed struct {
 	ContinuedBy string // and of the last one that continues it
 	Parent      string // the ACP id of the session that it works for, or that session's key
 	Usage       *rowUsage
+	Jobs        []correlation.Job
 }
 
 // List returns sessions, the last active first, and how many more there are past the filter's limit.
@@ -118,6 +119,10 @@ func (d *Data) Listed(ctx context.Context, ids []int64) ([]Listed, error) {
 	if err != nil {
 		return nil, err
 	}
+	jobs, err := d.Sessions.Book().JobsIn(ctx, in)
+	if err != nil {
+		return nil, err
+	}
 	related, err := d.relate(ctx, all)
 	if err != nil {
 		return nil, err
@@ -125,7 +130,8 @@ func (d *Data) Listed(ctx context.Context, ids []int64) ([]Listed, error) {
 	found := make([]Listed, len(all))
 	for i, s := range all {
 		found[i] = Listed{Session: s, Title: chars.Title(cmp.Or(s.Title, words[s.ID])),
-			Continues: related.continues(s), ContinuedBy: related.after[s.ID], Parent: related.parent(s)}
+			Continues: related.continues(s), ContinuedBy: related.after[s.ID], Parent: related.parent(s),
+			Jobs: jobs[s.ID]}
 		if found[i].Short, err = d.shortID(ctx, s.ACPID); err != nil {
 			return nil, err
 		}
@@ -220,6 +226,16 @@ type Row struct {
 	Started     time.Time `json:"started"`
 	LastActive  time.Time `json:"lastActive"`
 	Usage       *rowUsage `json:"usage"` // null: nobody reported any
+	// Parts are what the daemon has taken, and what it makes of each.
+	Parts []rowPart `json:"parts"`
+}
+
+// rowPart is a part of a session that the daemon has taken.
+type rowPart struct {
+	Key   string `json:"signetSessionKey"` // that it was posted under
+	Job   string `json:"job"`              // the daemon's id; "": it named none
+	Turns int    `json:"turns"`
+	State string `json:"state"` // pending, extracted, dead, empty or unknown
 }
 
 // rowUsage is what was used in a session, as `usage --by session` sums it up; null is not reported.
@@ -234,6 +250,10 @@ type rowUsage struct {
 
 // Row is the session as scripts read it.
 func (s Listed) Row() Row {
+	parts := []rowPart{}
+	for _, j := range s.Jobs {
+		parts = append(parts, rowPart{j.Key, j.ID, len(j.Turns), string(j.State)})
+	}
 	return Row{
 		Schema: sessionSchema, ACPXSessionID: s.ACPID, ACPXRecordID: s.Record, SignetSessionKey: s.Key, Title: s.Title,
 		Harness: s.Harness,
@@ -241,6 +261,7 @@ func (s Listed) Row() Row {
 		AgentID: s.AgentID, ParentSessionKey: s.ParentKey, Parent: s.Parent, Continues: s.Continues,
 		ContinuedBy: s.ContinuedBy, Cwd: s.Cwd, Project: s.Project, State: string(s.State), Live: s.Live,
 		Turns: s.Turns, Started: s.Started.UTC(), LastActive: s.LastActive.UTC(), Usage: s.Usage,
+		Parts: parts,
 	}
 }
 

@@ -2,6 +2,8 @@ package runtime
 
 import (
 	"context"
+	"fmt"
+	"strings"
 	"time"
 
 	"github.com/Signet-AI/signet-acp-proxy/correlation"
@@ -59,6 +61,7 @@ type shownDelivery struct {
 	Done     *time.Time `json:"done,omitempty"` // the others
 	Reply    string     `json:"reply,omitempty"`
 	Error    string     `json:"error,omitempty"`
+	Made     string     `json:"made,omitempty"` // what the daemon has made of it: of several parts, how many
 }
 
 // Show returns a session with all that belongs to it. inserted are its injections, oldest first; withText includes
@@ -123,11 +126,30 @@ func (d *Data) Show(ctx context.Context, s Listed, inserted []correlation.Inject
 
 func deliveryOf(v correlation.Debt) shownDelivery {
 	one := shownDelivery{Kind: v.Kind, State: string(v.State), Key: v.Key, Reason: v.Reason, Attempts: v.Attempts,
-		Turns: v.Turns, Owed: v.Owed.UTC(), Reply: v.Reply, Error: v.Error}
+		Turns: v.Turns, Owed: v.Owed.UTC(), Reply: v.Reply, Error: v.Error, Made: made(v.Jobs)}
 	at := v.Due.UTC()
 	if one.Due = &at; !v.Done.IsZero() {
 		at = v.Done.UTC()
 		one.Due, one.Done = nil, &at
 	}
 	return one
+}
+
+// made says what has become of jobs, as in "pending" or "2 extracted, 1 dead".
+func made(jobs []correlation.Job) string {
+	var states []correlation.JobState
+	n := map[correlation.JobState]int{}
+	for _, j := range jobs {
+		if n[j.State]++; n[j.State] == 1 {
+			states = append(states, j.State)
+		}
+	}
+	var each []string
+	for _, state := range states {
+		if len(jobs) == 1 {
+			return string(state)
+		}
+		each = append(each, fmt.Sprint(n[state], " ", state))
+	}
+	return strings.Join(each, ", ")
 }

@@ -2,6 +2,8 @@ package runtime
 
 import (
 	"context"
+	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -115,6 +117,44 @@ func absolute(path string) string {
 		return abs
 	}
 	return path
+}
+
+// Addressees says how many of some debts are for each daemon that a person has named, as in "2 for http://one:3850".
+func Addressees(owed []correlation.Debt) string {
+	n := map[string]int{}
+	for _, d := range owed {
+		if d.Elsewhere("") {
+			n[d.URL]++
+		}
+	}
+	var each []string
+	for _, url := range slices.Sorted(maps.Keys(n)) {
+		each = append(each, fmt.Sprintf("%d for %s", n[url], url))
+	}
+	return strings.Join(each, ", ")
+}
+
+// ConfiguredDaemon is the address that a person has configured, "" for none.
+func ConfiguredDaemon(c *config.Config) string { return configured(c).URL }
+
+// MoveOwed makes what is owed to daemons at other addresses owed to the configured one, if that is ours by the rules for
+// one that nobody has named: it serves our folder, no other user listens there, and it takes our token.
+func MoveOwed(ctx context.Context, c *config.Config, store *correlation.Store, log zerolog.Logger) (int, error) {
+	unnamed := *c
+	unnamed.DaemonConfigured = false
+	client, err := NewDaemon(&unnamed, config.Token(), log)
+	if err != nil {
+		return 0, err
+	}
+	defer client.Close()
+	if _, err = client.Present(ctx); err == nil {
+		_, err = client.List(ctx, 1, 0, "") // any call that needs the token
+	}
+	if err != nil {
+		return 0, fmt.Errorf("nothing was moved: %s: %w; deliver --daemon-url %[1]s delivers there all the same",
+			client.URL(), err)
+	}
+	return store.Debts().Move(ctx, ConfiguredDaemon(c))
 }
 
 // WatchOwed shows how much is owed until done is called.
