@@ -214,8 +214,8 @@ func TestSignetEnd(t *testing.T) {
 		want    Reply
 	}{
 		"queued":                   {answers: []string{taken}, want: Reply{Note: "queued j", Job: "j"}},
-		"in a temp folder":         {answers: []string{taken}, e: End{Session: memory.Session{Project: os.TempDir()}}, want: Reply{Note: "queued j", Job: "j" + temporary}},
-		"below it":                 {answers: []string{taken}, e: End{Session: memory.Session{Project: filepath.Join(os.TempDir(), "x")}}, want: Reply{Note: "queued j", Job: "j" + temporary}},
+		"in a temp folder":         {answers: []string{taken}, e: End{Session: memory.Session{Project: os.TempDir()}}, want: Reply{Note: "queued j" + temporary, Job: "j"}},
+		"below it":                 {answers: []string{taken}, e: End{Session: memory.Session{Project: filepath.Join(os.TempDir(), "x")}}, want: Reply{Note: "queued j" + temporary, Job: "j"}},
 		"beside it":                {answers: []string{taken}, e: End{Session: memory.Session{Project: filepath.Clean(os.TempDir()) + "x"}}, want: Reply{Note: "queued j", Job: "j"}},
 		"completed":                {answers: []string{captured}, status: "completed", want: Reply{Note: "queued c/1: completed", Job: "c/1"}},
 		"not found":                {answers: []string{captured}, want: Reply{Note: "queued c/1", Job: "c/1"}},
