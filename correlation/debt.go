@@ -55,7 +55,7 @@ type Debt struct {
 	Posted              time.Time // not zero: a post is under way, or was when its worker died
 	FirstTurn, LastTurn int64     // rows of the turns in the last post
 	Turns               int       // in it, and in the parts before it
-	Waits               bool      // it is left for later on purpose: it is not worth a job yet, or the daemon asked for that
+	Waits               bool      // left for later on purpose: it is not worth a job yet, or the daemon asked for that
 	Reply, Error        string
 	Payload             string
 	Jobs                []Job // what the daemon makes of its parts
@@ -115,7 +115,8 @@ func (s Debts) Move(ctx context.Context, url string) (n int, err error) {
 	err = s.write(ctx, "moving what is owed", func(tx *sql.Tx) error {
 		moved, err := sqlite.Change(ctx, tx, `UPDATE OR IGNORE debts SET url = ?1, due = ?2, done = 0, failures = 0,
 			owed = iif(state = ?3, ?2, owed), state = iif(state = ?3, ?4, state), error = ''
-			WHERE (done = 0 OR state = ?3) AND kind <> ?5 AND url NOT IN ('', ?1)`, url, sqlite.Stamp(s.now()), Dead, Owed, KindHook)
+			WHERE (done = 0 OR state = ?3) AND kind <> ?5 AND url NOT IN ('', ?1)`, url, sqlite.Stamp(s.now()), Dead,
+			Owed, KindHook)
 		if n = int(moved); err == nil {
 			_, err = tx.ExecContext(ctx, `UPDATE session_keys SET held = json_array(?1)
 				WHERE ended = 0 AND started > 0 AND held <> json_array(?1)`, url)

@@ -85,9 +85,9 @@ func (s Signet) queued(ctx context.Context, e End, got signet.EndReply) Reply {
 	return Reply{Note: note + temporaryNote(e.Session.Project), Job: got.JobID}
 }
 
-// Became implements Daemon. A key with a summary was extracted. Of one without, the counts of jobs tell: some wait, some
-// have died, or none has, so that this one was not worth a summary. Later daemons make no summaries, and tell of each
-// capture.
+// Became implements Daemon. A key with a summary was extracted. Of one without, the counts of jobs tell: some wait,
+// some have died, or none has, so that this one was not worth a summary. Later daemons make no summaries, and tell of
+// each capture.
 func (s Signet) Became(ctx context.Context, who memory.Session, jobs []correlation.Job) ([]correlation.Job, error) {
 	health, err := s.Present(ctx)
 	if err != nil {

@@ -247,5 +247,6 @@ func (d *Daemon) transcripts(*http.Request, body) (int, fields) {
 	if d.documented {
 		captures, failed = n, 0
 	}
-	return http.StatusOK, fields{"ok": n["dead"] == 0, "capture": captures, "artifacts": fields{"failedSummaries": failed}}
+	return http.StatusOK, fields{"ok": n["dead"] == 0, "capture": captures,
+		"artifacts": fields{"failedSummaries": failed}}
 }

@@ -161,11 +161,11 @@ type debts struct {
 	oldest         time.Time          // of what is due
 	failed         string             // the last error of what is due
 	to             []correlation.Debt // what is due
-	elsewhere      bool               // some of that is for another address than the configured one; deadElsewhere: given up there
-	deadElsewhere  bool
-	waiting        int    // until it is worth a job
-	dead, unknown  int    // given up, or without an answer
-	deadIn         string // the ACP id of a session with one that was given up
+	elsewhere      bool               // some of that is for another address than the configured one
+	deadElsewhere  bool               // some was given up there
+	waiting        int                // until it is worth a job
+	dead, unknown  int                // given up, or without an answer
+	deadIn         string             // the ACP id of a session with one that was given up
 	unknownIn      string
 }
 

@@ -137,8 +137,8 @@ func Addressees(owed []correlation.Debt) string {
 // ConfiguredDaemon is the address that a person has configured, "" for none.
 func ConfiguredDaemon(c *config.Config) string { return configured(c).URL }
 
-// MoveOwed makes what is owed to daemons at other addresses owed to the configured one, if that is ours by the rules for
-// one that nobody has named: it serves our folder, no other user listens there, and it takes our token.
+// MoveOwed makes what is owed to daemons at other addresses owed to the configured one, if that is ours by the rules
+// for one that nobody has named: it serves our folder, no other user listens there, and it takes our token.
 func MoveOwed(ctx context.Context, c *config.Config, store *correlation.Store, log zerolog.Logger) (int, error) {
 	unnamed := *c
 	unnamed.DaemonConfigured = false
