@@ -73,9 +73,9 @@ func firstPaths(places []Place, most int) (list []Place) {
 	return list
 }
 
-// LineIn is the line of a block that tells the place, "" for none.
-func (p Place) LineIn(b Block) string {
-	_, where, _ := strings.Cut(b.Text, whereHeading)
+// LineIn is the line of a block's text that tells the place, "" for none.
+func (p Place) LineIn(block string) string {
+	_, where, _ := strings.Cut(block, whereHeading)
 	for line := range strings.Lines(where) {
 		if strings.HasPrefix(line, "- "+p.Paths[0]+", ") || strings.HasPrefix(line, "- "+p.Paths[0]+" (") {
 			return strings.TrimSpace(line[len("- "):])

@@ -2,7 +2,6 @@ package signet
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -52,62 +51,6 @@ var (
 func inDoubt(err error) bool {
 	var ce *callError
 	return errors.As(err, &ce) && ce.sent
-}
-
-// A hookRequest has the fields that hooks take.
-type hookRequest struct {
-	Harness     string `json:"harness"`
-	RuntimePath string `json:"runtimePath"`
-	SessionKey  string `json:"sessionKey,omitempty"`
-	AgentID     string `json:"agentId,omitempty"`
-	Project     string `json:"project,omitempty"`
-	Cwd         string `json:"cwd,omitempty"`
-
-	ParentSessionKey     string `json:"parentSessionKey,omitempty"`
-	ClaimOnly            bool   `json:"claimOnly,omitempty"`
-	UserMessage          string `json:"userMessage,omitempty"`
-	LastAssistantMessage string `json:"lastAssistantMessage,omitempty"`
-	Reason               string `json:"reason,omitempty"`
-	TranscriptPath       string `json:"transcriptPath,omitempty"`
-	Transcript           string `json:"transcript,omitempty"`
-	Summary              string `json:"summary,omitempty"`
-	SkillName            string `json:"skillName,omitempty"`
-	SessionID            string `json:"sessionId,omitempty"`
-	Origin               string `json:"origin,omitempty"`
-}
-
-// hook begins a hook's request about a session. Each names the agent and the project: a daemon from 1.0 on takes no
-// others for a key than those that it was started for.
-func (c *Client) hook(s memory.Session) hookRequest {
-	return hookRequest{Harness: harness, RuntimePath: "plugin", SessionKey: s.Key, Project: s.Project,
-		AgentID: cmp.Or(s.AgentID, c.opts.AgentID)}
-}
-
-// post calls a hook, exactly once, and decodes the reply into out. Errors as of request.
-func (c *Client) post(ctx context.Context, name string, r hookRequest, out any) error {
-	return c.request(ctx, http.MethodPost, "/api/hooks/"+name, r, out)
-}
-
-// postBound is post for a session that the daemon may want started first, as from 1.0 on: a refusal that names the
-// session is answered by a start and one more try.
-func (c *Client) postBound(ctx context.Context, name string, s memory.Session, r hookRequest, out any) error {
-	err := c.post(ctx, name, r, out)
-	if refused := refusal(err); refused == nil || refused.Code >= 500 || refused.Code == http.StatusConflict ||
-		!strings.Contains(strings.ToLower(refused.Message), "session") {
-		return err
-	}
-	if _, failed := c.start(ctx, s, true); failed != nil {
-		return err
-	}
-	return c.post(ctx, name, r, out)
-}
-
-// request makes a request of a daemon that may be told something. Errors as of call.
-func (c *Client) request(ctx context.Context, method, path string, body, out any) error {
-	if err := c.verify(ctx); err != nil {
-		return &callError{err: err}
-	}
-	return c.call(ctx, method, path, body, out, true)
 }
 
 // call makes a request, with the token where that is safe if shown says so, and decodes the reply into out, if not nil.

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net/http"
 	"strings"
 	"time"
 
@@ -212,4 +213,18 @@ func (r *startReply) stub() bool {
 	}
 	_, rest := cutToolNotes(text(said))
 	return clean(rest) == "" && strings.TrimSpace(text(said)) != ""
+}
+
+// postBound is post for a session that the daemon may want started first, as from 1.0 on: a refusal that names the
+// session is answered by a start and one more try.
+func (c *Client) postBound(ctx context.Context, name string, s memory.Session, r hookRequest, out any) error {
+	err := c.post(ctx, name, r, out)
+	if refused := refusal(err); refused == nil || refused.Code >= 500 || refused.Code == http.StatusConflict ||
+		!strings.Contains(strings.ToLower(refused.Message), "session") {
+		return err
+	}
+	if _, failed := c.start(ctx, s, true); failed != nil {
+		return err
+	}
+	return c.post(ctx, name, r, out)
 }

@@ -219,7 +219,7 @@ func previewOf(c *config.Config, start, recalled memory.Context, block memory.Bl
 		}
 	}
 	for _, place := range recalled.Where {
-		if line := place.LineIn(block); line != "" {
+		if line := place.LineIn(block.Text); line != "" {
 			p.Items = append(p.Items, previewItem{ID: memory.FileItem(place.Paths[0]), Content: line, Why: "where",
 				Score: place.Score})
 		}

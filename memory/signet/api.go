@@ -5,12 +5,9 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"net/http"
 	"net/url"
 	"strconv"
-
-	"github.com/Signet-AI/signet-acp-proxy/memory"
 )
 
 // The daemon's HTTP API for single memories, as its own MCP tools call it. It stands in for /mcp where that cannot be
@@ -34,7 +31,7 @@ func (c *Client) Remember(ctx context.Context, n Note) (json.RawMessage, error) 
 	if n.Tags != "" {
 		n.Content = "[" + n.Tags + "]: " + n.Content
 	}
-	return c.memories(ctx, http.MethodPost, "/api/memory/remember", struct {
+	return c.api(ctx, http.MethodPost, "/api/memory/remember", struct {
 		Content    string   `json:"content"`
 		Type       string   `json:"type,omitempty"`
 		Importance *float64 `json:"importance,omitempty"`
@@ -57,7 +54,7 @@ func (c *Client) Search(ctx context.Context, q Query) (json.RawMessage, error) {
 	if q.Limit <= 0 {
 		q.Limit = 10
 	}
-	return c.memories(ctx, http.MethodPost, "/api/memory/recall", struct {
+	return c.api(ctx, http.MethodPost, "/api/memory/recall", struct {
 		Query         string   `json:"query"`
 		Limit         int      `json:"limit"`
 		Type          string   `json:"type,omitempty"`
@@ -69,7 +66,7 @@ func (c *Client) Search(ctx context.Context, q Query) (json.RawMessage, error) {
 
 // Get returns one memory (GET /api/memory/ID).
 func (c *Client) Get(ctx context.Context, id string) (json.RawMessage, error) {
-	return c.memories(ctx, http.MethodGet, memoryPath(id), nil)
+	return c.api(ctx, http.MethodGet, memoryPath(id), nil)
 }
 
 // List returns memories (GET /api/memories). Zero values are left to the daemon.
@@ -88,7 +85,7 @@ func (c *Client) List(ctx context.Context, limit, offset int, kind string) (json
 	if len(q) > 0 {
 		path += "?" + q.Encode()
 	}
-	return c.memories(ctx, http.MethodGet, path, nil)
+	return c.api(ctx, http.MethodGet, path, nil)
 }
 
 // A Change says what becomes of a memory; nil leaves a field.
@@ -102,19 +99,19 @@ type Change struct {
 
 // Modify changes a memory (PATCH /api/memory/ID).
 func (c *Client) Modify(ctx context.Context, id string, ch Change) (json.RawMessage, error) {
-	return c.memories(ctx, http.MethodPatch, memoryPath(id), ch)
+	return c.api(ctx, http.MethodPatch, memoryPath(id), ch)
 }
 
 // Forget removes a memory from recall (DELETE /api/memory/ID). The daemon requires a reason.
 func (c *Client) Forget(ctx context.Context, id, reason string) (json.RawMessage, error) {
-	return c.memories(ctx, http.MethodDelete, memoryPath(id), struct {
+	return c.api(ctx, http.MethodDelete, memoryPath(id), struct {
 		Reason string `json:"reason"`
 	}{reason})
 }
 
 // Feedback rates memories by id, -1 (harmful) to 1 (helpful), within a session (POST /api/memory/feedback).
 func (c *Client) Feedback(ctx context.Context, key string, ratings map[string]float64) (json.RawMessage, error) {
-	return c.memories(ctx, http.MethodPost, "/api/memory/feedback", struct {
+	return c.api(ctx, http.MethodPost, "/api/memory/feedback", struct {
 		SessionKey string             `json:"sessionKey"`
 		AgentID    string             `json:"agentId,omitempty"`
 		Feedback   map[string]float64 `json:"feedback"`
@@ -123,8 +120,8 @@ func (c *Client) Feedback(ctx context.Context, key string, ratings map[string]fl
 
 func memoryPath(id string) string { return "/api/memory/" + url.PathEscape(id) }
 
-// memories calls the memory API.
-func (c *Client) memories(ctx context.Context, method, path string, body any) (json.RawMessage, error) {
+// api calls the memory API.
+func (c *Client) api(ctx context.Context, method, path string, body any) (json.RawMessage, error) {
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
 	var out json.RawMessage
@@ -133,40 +130,4 @@ func (c *Client) memories(ctx context.Context, method, path string, body any) (j
 		return nil, unavailable(err)
 	}
 	return out, err
-}
-
-// MCP returns the URL of the daemon's own MCP server (streamable HTTP) and an HTTP client for it, which identifies us,
-// shows the token where that is safe, calls no other host, and refuses a daemon that is not ours. The client has no
-// timeout of its own.
-func (c *Client) MCP() (endpoint string, hc *http.Client) {
-	return c.base.String() + "/mcp", &http.Client{Transport: daemonTransport{c}, CheckRedirect: noRedirect}
-}
-
-// daemonTransport is the transport of the client that MCP gives.
-type daemonTransport struct{ c *Client }
-
-func (t daemonTransport) RoundTrip(r *http.Request) (*http.Response, error) {
-	if r.URL.Scheme != t.c.base.Scheme || r.URL.Host != t.c.base.Host {
-		closeBody(r)
-		return nil, fmt.Errorf("%w: not this daemon's address", memory.ErrUnavailable)
-	}
-	if err := t.c.verify(r.Context()); err != nil {
-		closeBody(r)
-		return nil, err
-	}
-	r = r.Clone(r.Context())
-	t.c.identify(r.Header, true)
-	res, err := t.c.transport.RoundTrip(r)
-	if err != nil {
-		t.c.presence.distrust()
-		return nil, unavailable(err)
-	}
-	return res, nil
-}
-
-// closeBody: a RoundTripper closes the body whatever happens.
-func closeBody(r *http.Request) {
-	if r.Body != nil {
-		r.Body.Close()
-	}
 }
