@@ -308,8 +308,7 @@ func TestDeliveryCarries(t *testing.T) {
 	b := newBench(t)
 	command := []string{"notify", "a word", `"quoted"`}
 	for _, died := range []bool{false, true} {
-		p := b.register(ProcessInfo{Memory: "daemon", URL: "http://127.0.0.1:1", HookCommand: command,
-			HookLimit: 7 * time.Second})
+		p := b.register(ProcessInfo{Memory: "daemon", URL: "http://127.0.0.1:1", HookCommand: command})
 		v := b.open(OpenSession{ACPID: fmt.Sprint("s", died), AgentID: "mine", Process: p.ID()})
 		b.turn(v.ID, p.ID(), "hello", "hi")
 		if died {
@@ -325,9 +324,9 @@ func TestDeliveryCarries(t *testing.T) {
 		for _, d := range all {
 			want := Debt{AgentID: "mine", URL: "http://127.0.0.1:1"}
 			if d.Kind == KindHook {
-				want.HookCommand, want.HookLimit = command, 7*time.Second
+				want.HookCommand = command
 			}
-			got := Debt{AgentID: d.AgentID, URL: d.URL, HookCommand: d.HookCommand, HookLimit: d.HookLimit}
+			got := Debt{AgentID: d.AgentID, URL: d.URL, HookCommand: d.HookCommand}
 			if diff := cmp.Diff(want, got, cmpopts.IgnoreUnexported(Debt{})); diff != "" {
 				t.Error(diff)
 			}

@@ -184,8 +184,8 @@ func (s Debts) finish(ctx context.Context, tx *sql.Tx, d Debt, state DebtState, 
 		return err
 	}
 	_, err = tx.ExecContext(ctx, `INSERT INTO debts (session, key, kind, reason, url, agent_id, hook_command,
-		hook_limit, state, created, owed, due)
-		SELECT ?1, ?2, ?3, ?4, ?5, agent_id, hook_command, hook_limit, ?6, ?7, ?8, ?9 FROM debts WHERE id = ?11
+		state, created, owed, due)
+		SELECT ?1, ?2, ?3, ?4, ?5, agent_id, hook_command, ?6, ?7, ?8, ?9 FROM debts WHERE id = ?11
 		AND EXISTS (SELECT 1 FROM turns WHERE key = ?10 AND ended > 0 AND `+d.column()+` = 0)`,
 		d.Session, d.Key, d.Kind, d.Reason, d.URL, Owed, now, now, now, d.Key, d.ID)
 	return err

@@ -75,16 +75,16 @@ func (s *core) oweFor(ctx context.Context, tx *sql.Tx, p process, session int64,
 	}
 	owe := func(kind, column string) error {
 		_, err := tx.ExecContext(ctx, `INSERT INTO debts (session, key, kind, reason, url, agent_id, hook_command,
-			hook_limit, state, created, owed, due)
+			state, created, owed, due)
 			SELECT max(session), key, ?3, ?4, ?7, (SELECT agent_id FROM sessions WHERE id = turns.session),
-				iif(?3 = ?8, ?9, ''), iif(?3 = ?8, ?10, 0), ?5, ?6, ?6, ?6
+				iif(?3 = ?8, ?9, ''), ?5, ?6, ?6, ?6
 			FROM turns`+mine+` AND `+column+` = 0 GROUP BY key
 			ON CONFLICT (key, kind) WHERE done = 0 AND payload = '' DO UPDATE
 			SET session = excluded.session,
 				reason = iif(unanswered > 0 OR parts > 0, reason, excluded.reason), url = excluded.url,
-				agent_id = excluded.agent_id, hook_command = excluded.hook_command, hook_limit = excluded.hook_limit,
+				agent_id = excluded.agent_id, hook_command = excluded.hook_command,
 				owed = excluded.owed, due = excluded.due, again = 1`,
-			p.id, session, kind, reason, Owed, now, p.url, KindHook, p.hookCommand, p.hookLimit)
+			p.id, session, kind, reason, Owed, now, p.url, KindHook, p.hookCommand)
 		return err
 	}
 	daemon, err := s.owesDaemon(ctx, tx, p)

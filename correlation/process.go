@@ -27,11 +27,10 @@ type ProcessInfo struct {
 	Memory string `json:"memory"`
 	URL    string `json:"url,omitempty"` // the daemon's, where a person named one
 
-	// Hook: on_session_end is configured. HookCommand is the command with its arguments, and HookLimit how long it may
-	// run (0: the default); debts carry them to who delivers.
-	Hook        bool          `json:"hook,omitempty"`
-	HookCommand []string      `json:"hookCommand,omitempty"`
-	HookLimit   time.Duration `json:"hookLimit,omitempty"`
+	// Hook: on_session_end is configured. HookCommand is the command with its arguments, which debts carry to who
+	// delivers.
+	Hook        bool     `json:"hook,omitempty"`
+	HookCommand []string `json:"hookCommand,omitempty"`
 }
 
 // NewProcessID makes an id for a process (ProcessInfo.ID).
@@ -82,10 +81,10 @@ func register(ctx context.Context, tx *sql.Tx, info ProcessInfo, now time.Time) 
 		command = sqlite.List(info.HookCommand)
 	}
 	_, err := tx.ExecContext(ctx, `INSERT INTO processes (id, kind, harness, version, pid, signet_path, memory, hook,
-		hook_command, hook_limit, url, started)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`,
+		hook_command, url, started)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`,
 		info.ID, info.Kind, info.Harness, info.Version, info.PID, info.SignetPath, info.Memory,
-		info.Hook || command != "", command, info.HookLimit.Milliseconds(), info.URL, sqlite.Stamp(now))
+		info.Hook || command != "", command, info.URL, sqlite.Stamp(now))
 	return err
 }
 
@@ -101,16 +100,15 @@ type process struct {
 	id, signetPath, memory, url string
 	hook                        bool
 	hookCommand                 string // JSON
-	hookLimit                   int64  // milliseconds
 	started                     time.Time
 }
 
 func processByID(ctx context.Context, q sqlite.Querier, id string) (process, error) {
 	p := process{id: id}
 	var started int64
-	err := q.QueryRowContext(ctx, `SELECT signet_path, memory, url, hook, hook_command, hook_limit, started
+	err := q.QueryRowContext(ctx, `SELECT signet_path, memory, url, hook, hook_command, started
 		FROM processes WHERE id = ?`, id).
-		Scan(&p.signetPath, &p.memory, &p.url, &p.hook, &p.hookCommand, &p.hookLimit, &started)
+		Scan(&p.signetPath, &p.memory, &p.url, &p.hook, &p.hookCommand, &started)
 	p.started = sqlite.Unstamp(started)
 	return p, orNotFound(err)
 }

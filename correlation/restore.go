@@ -10,8 +10,8 @@ import (
 func (s *Store) ForgetOrders(ctx context.Context) error {
 	return s.write(ctx, "taking commands and addresses out of a backup", func(tx *sql.Tx) error {
 		for _, statement := range []string{
-			`UPDATE debts SET hook_command = '', hook_limit = 0, url = ''`,
-			`UPDATE processes SET hook_command = '', hook_limit = 0, url = ''`,
+			`UPDATE debts SET hook_command = '', url = ''`,
+			`UPDATE processes SET hook_command = '', url = ''`,
 			`DELETE FROM noted WHERE kind = 'daemon'`,
 		} {
 			if _, err := tx.ExecContext(ctx, statement); err != nil {

@@ -17,10 +17,10 @@ func TestForgetOrders(t *testing.T) {
 	defer db.Close()
 	for _, statement := range []string{
 		`INSERT INTO sessions (id, harness, acp_id, key, state, started, last_active) VALUES (1, 'h', 'a', 'k', 'done', 1, 1)`,
-		`INSERT INTO processes (id, kind, harness, version, pid, signet_path, memory, hook, hook_command, hook_limit, url,
-			started) VALUES ('p', 'relay', 'h', '', 1, '', 'auto', 1, '["evil"]', 1, 'http://evil', 1)`,
-		`INSERT INTO debts (session, key, kind, reason, url, state, created, owed, due, hook_command,
-			hook_limit) VALUES (1, 'k', 'hook', '', 'http://evil', 'owed', 1, 1, 1, '["evil"]', 1)`,
+		`INSERT INTO processes (id, kind, harness, version, pid, signet_path, memory, hook, hook_command, url,
+			started) VALUES ('p', 'relay', 'h', '', 1, '', 'auto', 1, '["evil"]', 'http://evil', 1)`,
+		`INSERT INTO debts (session, key, kind, reason, url, state, created, owed, due, hook_command)
+			VALUES (1, 'k', 'hook', '', 'http://evil', 'owed', 1, 1, 1, '["evil"]')`,
 		`INSERT INTO noted VALUES ('daemon', '/home', 1, '{"url":"http://evil"}')`,
 	} {
 		if _, err := db.Exec(statement); err != nil {
@@ -32,8 +32,8 @@ func TestForgetOrders(t *testing.T) {
 	}
 	var left, owed int
 	if err := db.QueryRow(`SELECT (SELECT count(*) FROM noted) +
-		(SELECT count(*) FROM processes WHERE hook_command || url <> '' OR hook_limit > 0) +
-		(SELECT count(*) FROM debts WHERE hook_command || url <> '' OR hook_limit > 0),
+		(SELECT count(*) FROM processes WHERE hook_command || url <> '') +
+		(SELECT count(*) FROM debts WHERE hook_command || url <> ''),
 		(SELECT count(*) FROM debts WHERE state = 'owed')`).Scan(&left, &owed); err != nil {
 		t.Fatal(err)
 	}

@@ -280,7 +280,7 @@ func TestPostTime(t *testing.T) {
 			if tt.time > 0 {
 				ctx, cancel = context.WithTimeout(ctx, tt.time)
 			}
-			posting, end := newWorker(Options{Hook: Hook{Command: tt.hook}}).postTime(ctx)
+			posting, end := newWorker(Options{Hook: tt.hook}).postTime(ctx)
 			at, limited := posting.Deadline()
 			if got := time.Until(at); limited != (tt.want > 0) || limited && got != tt.want {
 				t.Errorf("of %v with hook %v: %v", tt.time, tt.hook, got)

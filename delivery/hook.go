@@ -16,12 +16,6 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/memory/privacy"
 )
 
-// A Hook is the command that a person has configured to be run after a session (on_session_end).
-type Hook struct {
-	Command []string      // with its arguments; empty: none
-	Limit   time.Duration // zero: 5 min
-}
-
 const (
 	hookLimit  = 5 * time.Minute
 	hookOutput = 2 << 10         // bytes of its output that are kept
@@ -43,20 +37,13 @@ type hookInput struct {
 	Reason           string    `json:"reason"`
 }
 
-func (h Hook) limit() time.Duration {
-	if h.Limit == 0 {
-		return hookLimit
-	}
-	return h.Limit
-}
-
 // runHook runs on_session_end for a session's turns that it was not run for: the command that the delivery carries,
 // else the configured one. If it fails it is run again later, like a post.
-func (a *attempt) runHook(ctx context.Context, hook Hook) (string, error) {
+func (a *attempt) runHook(ctx context.Context, command []string) (string, error) {
 	if len(a.d.HookCommand) > 0 {
-		hook = Hook{a.d.HookCommand, a.d.HookLimit}
+		command = a.d.HookCommand
 	}
-	if len(hook.Command) == 0 {
+	if len(command) == 0 {
 		return "dropped", a.dropped(ctx, correlation.Selection{}, "", "on_session_end is not configured any more")
 	}
 	post, err := a.store.Select(ctx, a.d)
@@ -76,7 +63,7 @@ func (a *attempt) runHook(ctx context.Context, hook Hook) (string, error) {
 	}
 	reply, err := a.withFile(ctx, p, func(file string) (Reply, error) {
 		in.TranscriptPath = file
-		output, err := hook.run(ctx, in)
+		output, err := runCommand(ctx, command, hookLimit, in)
 		return Reply{Note: output}, err
 	})
 	if did, err := a.settle(ctx, reply, err); did != "" {
@@ -85,9 +72,8 @@ func (a *attempt) runHook(ctx context.Context, hook Hook) (string, error) {
 	return "delivered", a.delivered(ctx, p.post, reply.Note)
 }
 
-// run runs the command and returns the end of what it printed, which an error includes.
-func (h Hook) run(ctx context.Context, in hookInput) (string, error) {
-	limit := h.limit()
+// runCommand runs a command and returns the end of what it printed, which an error includes.
+func runCommand(ctx context.Context, command []string, limit time.Duration, in hookInput) (string, error) {
 	late := fmt.Errorf("ended after its limit of %v", limit)
 	ctx, cancel := context.WithTimeoutCause(ctx, limit, late)
 	defer cancel()
@@ -97,7 +83,7 @@ func (h Hook) run(ctx context.Context, in hookInput) (string, error) {
 	}
 	defer discard(stdin)
 	output := &chars.Excerpt{MaxTail: hookOutput}
-	cmd := exec.CommandContext(ctx, h.Command[0], h.Command[1:]...)
+	cmd := exec.CommandContext(ctx, command[0], command[1:]...)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = stdin, output, output
 	cmd.WaitDelay = hookDrain
 	if info, err := os.Stat(in.Cwd); err == nil && info.IsDir() {

@@ -16,7 +16,7 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/correlation"
 )
 
-func sh(script string) Hook { return Hook{Command: []string{"sh", "-c", script}} }
+func sh(script string) []string { return []string{"sh", "-c", script} }
 
 // The hook gets the session as JSON, and a transcript to read while it runs.
 func TestHook(t *testing.T) {
@@ -65,13 +65,12 @@ func TestHook(t *testing.T) {
 // One that fails is tried again; what it said is kept.
 func TestHookFails(t *testing.T) {
 	for name, tt := range map[string]struct {
-		hook Hook
+		hook []string
 		want string
 	}{
-		"exit code":      {sh(`echo broken; exit 3`), "exit status 3: broken"},
-		"not there":      {Hook{Command: []string{"no-such-command-anywhere"}}, "not found"},
-		"over its limit": {Hook{Command: sh(`sleep 60 & sleep 60`).Command, Limit: 50 * time.Millisecond}, "its limit"},
-		"a lot to say":   {sh(`head -c 100000 /dev/zero | tr '\0' x; echo; echo the end; exit 1`), "the end"},
+		"exit code":    {sh(`echo broken; exit 3`), "exit status 3: broken"},
+		"not there":    {[]string{"no-such-command-anywhere"}, "not found"},
+		"a lot to say": {sh(`head -c 100000 /dev/zero | tr '\0' x; echo; echo the end; exit 1`), "the end"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			b := newBench(t)
@@ -113,7 +112,7 @@ func TestHookReadsNothing(t *testing.T) {
 		if i%2 == 1 {
 			script = "exec 0<&-; echo fine"
 		}
-		if _, err := sh(script).run(t.Context(), hookInput{Cwd: strings.Repeat("x", 1<<20)}); err != nil {
+		if _, err := runCommand(t.Context(), sh(script), time.Minute, hookInput{Cwd: strings.Repeat("x", 1<<20)}); err != nil {
 			t.Error(err)
 		}
 	}
@@ -137,9 +136,7 @@ func TestHookEnded(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			ctx, cancel := context.WithTimeout(t.Context(), tt.left)
 			defer cancel()
-			h := sh("sleep 60")
-			h.Limit = tt.limit
-			_, err := h.run(ctx, hookInput{})
+			_, err := runCommand(ctx, sh("sleep 60 & sleep 60"), tt.limit, hookInput{})
 			if err == nil || err.Error() != tt.want {
 				t.Errorf("%v, want %s", err, tt.want)
 			}
@@ -185,17 +182,17 @@ func TestHookInLittleTime(t *testing.T) {
 // A delivery runs the command that it carries, else the configured one; where there is none any more it is dropped.
 func TestHookCommand(t *testing.T) {
 	carries := toHook
-	carries.HookCommand, carries.HookLimit = sh("echo carried").Command, time.Minute
+	carries.HookCommand = sh("echo carried")
 	for name, tt := range map[string]struct {
 		info  correlation.ProcessInfo
-		hook  Hook
+		hook  []string
 		state correlation.DebtState
 		said  string
 		runs  int
 	}{
 		"carried":    {carries, sh("echo configured"), correlation.Delivered, "carried", 1},
 		"configured": {toHook, sh("echo configured"), correlation.Delivered, "configured", 1},
-		"gone":       {toHook, Hook{}, correlation.Dropped, "", 0},
+		"gone":       {toHook, nil, correlation.Dropped, "", 0},
 	} {
 		b := newBench(t)
 		b.o.Hook = tt.hook

@@ -21,8 +21,8 @@ type Options struct {
 	Like correlation.ProcessInfo
 	// Daemon returns the daemon at a URL; "" is the configured one. nil: there is none.
 	Daemon func(url string) (Daemon, error)
-	Hook   Hook   // on_session_end; its zero value runs nothing
-	Folder string // of the database; transcripts lie in a folder in it while they are delivered
+	Hook   []string // on_session_end, a command with its arguments; empty: none
+	Folder string   // of the database; transcripts lie in a folder in it while they are delivered
 	// StaleAfter is the age at which a key that was started and never used is freed. Zero: no key is.
 	StaleAfter time.Duration
 	Retention  Retention
@@ -208,7 +208,7 @@ func (w *worker) deliver(ctx context.Context, a *attempt) (err error) {
 // postTime limits a post to half of the worker's time, where that is short and a hook comes after the post.
 func (w *worker) postTime(ctx context.Context) (context.Context, context.CancelFunc) {
 	deadline, short := ctx.Deadline()
-	if !short || len(w.o.Hook.Command) == 0 {
+	if !short || len(w.o.Hook) == 0 {
 		return ctx, func() {}
 	}
 	return context.WithTimeout(ctx, time.Until(deadline)/2)

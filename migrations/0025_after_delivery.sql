@@ -14,3 +14,7 @@ CREATE INDEX debts_ask ON debts (ask) WHERE ask > 0;
 -- At which daemons a key is held, by address: it is freed at each. Those from before: at the one that is configured.
 ALTER TABLE session_keys ADD COLUMN held TEXT NOT NULL DEFAULT '[]'; -- JSON: addresses; '': where the configured one is
 UPDATE session_keys SET held = '[""]' WHERE started > 0 AND ended = 0;
+
+-- How long a hook may run is no setting any more.
+ALTER TABLE processes DROP COLUMN hook_limit;
+ALTER TABLE debts DROP COLUMN hook_limit;

@@ -28,7 +28,7 @@ func WorkerOptions(c *config.Config, store *correlation.Store, token func(url st
 	log zerolog.Logger) delivery.Options {
 	return delivery.Options{
 		Store: store, Folder: c.Dir(), Like: configured(c), StaleAfter: contextAge, Retention: retention(c), Log: log,
-		Hook: delivery.Hook{Command: c.OnSessionEnd},
+		Hook: c.OnSessionEnd,
 		Daemon: func(url string) (delivery.Daemon, error) {
 			at := *c
 			if url != "" && c.Source("daemon_url") != "--daemon-url" {
