@@ -19,15 +19,21 @@ const maxText = 1 << 20
 // MaxTools is how many tool calls of a turn are kept.
 const MaxTools = 256
 
-// A ToolCall is what is kept of a tool call: neither its input nor its output.
+// A ToolCall is what is kept of a tool call: of its input the command alone, of its output how that ended.
 type ToolCall struct {
 	ID           string   `json:"id,omitempty"` // the harness's, cut to 128 bytes
 	Title        string   `json:"title"`
-	Kind         string   `json:"kind"`
+	Kind         string   `json:"kind"` // ACP's, or PlanKind
 	Status       string   `json:"status"`
 	Locations    []string `json:"locations,omitempty"` // paths
 	Milliseconds int64    `json:"ms,omitempty"`        // from its first to its last report
+	Command      string   `json:"command,omitempty"`   // where the title is another
+	Exit         *int     `json:"exit,omitempty"`      // of the command; nil: not known
+	Steps        []string `json:"steps,omitempty"`     // of a plan: those that are not done
 }
+
+// PlanKind is the kind of a plan, which is kept as a tool call: agents make plans by a tool.
+const PlanKind = "plan"
 
 const (
 	maxToolID    = 128 // bytes
@@ -35,17 +41,26 @@ const (
 	maxWord      = 32 // of a kind and of a status, which the protocol enumerates
 	maxLocations = 16
 	maxLocation  = 512
+	maxSteps     = 32
 )
 
 // bounded returns the call cut to the sizes that are stored.
 func (t ToolCall) bounded() ToolCall {
 	t.ID, t.Title = chars.Cut(t.ID, maxToolID), chars.Cut(t.Title, maxTitle)
 	t.Kind, t.Status = chars.Cut(t.Kind, maxWord), chars.Cut(t.Status, maxWord)
-	t.Locations = slices.Clone(t.Locations[:min(len(t.Locations), maxLocations)])
-	for i, at := range t.Locations {
-		t.Locations[i] = chars.Cut(at, maxLocation)
-	}
+	t.Command = chars.Cut(t.Command, maxTitle)
+	t.Locations = cutAll(t.Locations, maxLocations, maxLocation)
+	t.Steps = cutAll(t.Steps, maxSteps, maxTitle)
 	return t
+}
+
+// cutAll returns at most so many texts, each of at most so many bytes.
+func cutAll(texts []string, most, bytes int) []string {
+	texts = slices.Clone(texts[:min(len(texts), most)])
+	for i, text := range texts {
+		texts[i] = chars.Cut(text, bytes)
+	}
+	return texts
 }
 
 // Merge takes over the fields of a later report that are not empty.
@@ -58,8 +73,15 @@ func (t *ToolCall) Merge(later ToolCall) {
 	set(&t.Title, later.Title)
 	set(&t.Kind, later.Kind)
 	set(&t.Status, later.Status)
+	set(&t.Command, later.Command)
 	if len(later.Locations) > 0 {
 		t.Locations = later.Locations
+	}
+	if later.Exit != nil {
+		t.Exit = later.Exit
+	}
+	if later.Kind == PlanKind {
+		t.Steps = later.Steps
 	}
 	t.Milliseconds = max(t.Milliseconds, later.Milliseconds)
 }

@@ -169,6 +169,26 @@ func TestToolWords(t *testing.T) {
 	}
 }
 
+// A later report of a command says how it ended, and a later plan replaces the one before, also by none.
+func TestCommandsAndPlans(t *testing.T) {
+	b := newBench(t)
+	v := b.open(OpenSession{ACPID: "s"})
+	one := 1
+	check(t, b.happen("p", TurnBegan{Session: b.number("p", v.ID), Turn: 1},
+		ToolUsed{1, ToolCall{ID: "1", Title: "Test it", Kind: "execute", Command: "make test"}},
+		ToolUsed{1, ToolCall{ID: "1", Status: "failed", Exit: &one}}, ToolUsed{1, ToolCall{ID: "1"}},
+		ToolUsed{1, ToolCall{ID: PlanKind, Kind: PlanKind, Steps: []string{strings.Repeat("x", 501), "b"}}}))
+	want := []ToolCall{{ID: "1", Title: "Test it", Kind: "execute", Status: "failed", Command: "make test", Exit: &one},
+		{ID: PlanKind, Kind: PlanKind, Steps: []string{strings.Repeat("x", 500), "b"}}}
+	if diff := cmp.Diff(want, b.onlyTurn(v.ID).Tools); diff != "" {
+		t.Error(diff)
+	}
+	check(t, b.happen("p", ToolUsed{1, ToolCall{ID: PlanKind, Kind: PlanKind}}))
+	if got := b.onlyTurn(v.ID).Tools[1].Steps; len(got) != 0 {
+		t.Errorf("left of the plan: %q", got)
+	}
+}
+
 func TestFirstPrompt(t *testing.T) {
 	b := newBench(t)
 	v := b.open(OpenSession{ACPID: "s"})

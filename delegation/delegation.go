@@ -90,6 +90,7 @@ type Result struct {
 	Verdict *float64 `json:"verdict,omitempty"` // of who asked: -1 to 1
 	Note    string   `json:"note,omitempty"`
 	Check   *Check   `json:"check,omitempty"` // the last one; nil for none
+	Brief   string   `json:"brief,omitempty"` // what was decided, is open and was given up (memory.Brief)
 }
 
 // A Check is how a command ended that looks at what a child has made, in the child's tree and bounds.

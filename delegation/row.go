@@ -36,6 +36,7 @@ type Row struct {
 	Note     string     `json:"note,omitempty"`     // beside the verdict
 	Answer   string     `json:"answer,omitempty"`   // the child's last message
 	Check    *Check     `json:"check,omitempty"`    // how a command ended that looked at the changes
+	Brief    string     `json:"brief,omitempty"`    // what was decided, is open and was given up
 
 	Continues   string `json:"continues,omitempty"`   // the delegation that it goes on with
 	ContinuedBy string `json:"continuedBy,omitempty"` // the one that goes on with it, and has its changes
@@ -48,8 +49,8 @@ func (d Delegation) Row() Row {
 		Scope: list(scope.Items(d.Scope)), Kept: list(scope.Items(d.Kept)), Session: d.ACPID, By: d.By(),
 		Parent: cmp.Or(d.Inside, d.Key), Depth: d.Depth, Started: d.Created.UTC(), Usage: d.Usage, Stop: d.Stop,
 		Reason: d.Reason, Branch: d.Branch, Paths: list(d.Paths), Refused: list(d.Refused), Verdict: d.Verdict,
-		Note: d.Note, Answer: d.Answer, Check: d.Check, Continues: d.Continues, ContinuedBy: d.ContinuedBy,
-		Tree: d.Tree}
+		Note: d.Note, Answer: d.Answer, Check: d.Check, Brief: d.Brief, Continues: d.Continues,
+		ContinuedBy: d.ContinuedBy, Tree: d.Tree}
 	if d.State.Ended() {
 		ended := d.Ended.UTC()
 		r.Ended = &ended

@@ -34,7 +34,7 @@ func (r Runner) Run(ctx context.Context, id, task string) error {
 	o := r.carryOut(ctx, d, lock.ID(), task)
 	end, cancel := context.WithTimeout(context.WithoutCancel(ctx), endLimit)
 	defer cancel()
-	r.Ended(end, d, o)
+	r.Ended(end, d, &o)
 	for err = r.Ledger.End(end, d.ID, lock.ID(), o); err != nil && !errors.Is(err, errTaken) && end.Err() == nil; {
 		select {
 		case <-time.After(noteEvery): // the disk may be full for a while

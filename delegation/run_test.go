@@ -52,7 +52,7 @@ func newStage(t *testing.T) *stage {
 	s.write("heron.txt")
 	s.Runner = Runner{Ledger: s.Ledger, Command: []string{self}, Folders: filepath.Join(t.TempDir(), "work"),
 		ReadMode: func(string) string { return "" }, Made: func(Delegation, string) error { return nil },
-		Ended: func(_ context.Context, _ Delegation, o Outcome) { s.ended = append(s.ended, o) }}
+		Ended: func(_ context.Context, _ Delegation, o *Outcome) { s.ended = append(s.ended, *o) }}
 	return s
 }
 

@@ -49,8 +49,8 @@ type Runner struct {
 	ReadMode func(agent string) string
 	// Made is called with a delegation's folder before the child works there.
 	Made func(d Delegation, folder string) error
-	// Ended is called with the outcome before it is stored.
-	Ended func(ctx context.Context, d Delegation, o Outcome)
+	// Ended is called with the outcome before it is stored, and may add to it.
+	Ended func(ctx context.Context, d Delegation, o *Outcome)
 	Log   zerolog.Logger
 }
 

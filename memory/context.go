@@ -32,8 +32,7 @@ type Context struct {
 	Warnings []string `json:"warnings,omitempty"` // the daemon's, for people
 	// CutOff is how long a search took that ran out of time, and left something out; 0: it did not.
 	CutOff time.Duration `json:"-"`
-	// Continued is how the conversation that this session continues ended, as the function Continued tells it. It is
-	// said whatever the source.
+	// Continued is the brief of the conversation that this session continues. It is told whatever the source.
 	Continued string `json:"-"`
 	// Owned: another integration speaks for the session (ErrOwned). Nothing is told then, whatever was fetched before.
 	Owned bool `json:"-"`

@@ -27,7 +27,7 @@ func goesOn(w *world, name string) func(*Options) {
 				for _, t := range turns {
 					rounds = append(rounds, memory.Round{User: t.User, Assistant: t.Assistant})
 				}
-				return memory.Continued(rounds), err
+				return memory.BriefOf(rounds).Text(), err
 			}
 			return b, nil
 		}

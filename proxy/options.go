@@ -75,7 +75,7 @@ type Backend struct {
 	TakeIn func(context.Context)
 	// Parent returns the Signet key of the session whose agent has started this process, "" for none. May be nil.
 	Parent func(ctx context.Context, cwd string) string
-	// Continued returns, in the words of memory.Continued, how the conversation ended that a session continues; "" if
+	// Continued returns the brief (memory.Brief) of the conversation that a session continues; "" if
 	// it continues none. The session is named by its row and its agent's own name. May be nil.
 	Continued func(ctx context.Context, row int64, agent string) (string, error)
 	// ClientGone is called once, when the client has gone or we are told to end, to start a worker that delivers what

@@ -35,6 +35,7 @@ const (
 	updateThought        = "agent_thought_chunk"
 	updateTool           = "tool_call"
 	updateToolMore       = "tool_call_update"
+	updatePlan           = "plan"
 	updateUser           = "user_message_chunk"
 	updateInfo           = "session_info_update"
 	updateSessionMessage = "session_message" // from one session to another, in place of user_message

@@ -268,8 +268,14 @@ func (q *quiet) recorded() (recorded []string) {
 		case correlation.AssistantSaid:
 			answer += e.Text
 		case correlation.ToolUsed:
-			recorded = append(recorded, strings.TrimSpace(fmt.Sprintln("tool:", e.Tool.Title, e.Tool.Kind, e.Tool.Status,
-				strings.Join(e.Tool.Locations, " "))))
+			line := fmt.Sprintln("tool:", e.Tool.Title, e.Tool.Kind, e.Tool.Status, strings.Join(e.Tool.Locations, " "))
+			if more := append([]string{e.Tool.Command}, e.Tool.Steps...); strings.Join(more, "") != "" {
+				line += fmt.Sprintf("%q", more)
+			}
+			if e.Tool.Exit != nil {
+				line += fmt.Sprint(" exit ", *e.Tool.Exit)
+			}
+			recorded = append(recorded, strings.TrimSpace(line))
 		case correlation.Titled:
 			recorded = append(recorded, "title: "+e.Title)
 		case correlation.Summarised:

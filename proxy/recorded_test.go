@@ -62,6 +62,17 @@ func TestRecorded(t *testing.T) {
 			"", nil, []string{"tool: t   /1 /2 /3 /4 /5 /6 /7 /8 /9 /10 /11 /12 /13 /14 /15 /16"}},
 		{"a diff", []string{strings.TrimSuffix(tool("Edit"), "}") + `,"kind":"edit","content":[{"type":"diff","path":"/x/a.go","newText":"b"}]}`},
 			"", nil, []string{"tool: Edit edit  /x/a.go"}},
+		{"a command of codex", []string{strings.TrimSuffix(tool("go test"), "}") + `,"kind":"execute","status":"failed","rawInput":{"command":["bash","-lc",` +
+			`"go test ` + key + `"]},"rawOutput":{"exit_code":3}}`}, "", nil,
+			[]string{"tool: go test execute failed \n[\"go test [redacted:anthropic]\"] exit 3"}},
+		{"a command of opencode", []string{strings.TrimSuffix(tool("Test it"), "}") + `,"rawInput":{"command":"go test"},"rawOutput":{"metadata":{"exit":0}}}`},
+			"", nil, []string{"tool: Test it   \n[\"go test\"] exit 0"}},
+		{"a command of claude", []string{strings.TrimSuffix(tool("go test"), "}") + `,"rawInput":{"command":"go test"},"rawOutput":"Exit code 2\nFAIL"}`},
+			"", nil, []string{"tool: go test   \n exit 2"}},
+		{"plans, of which the last counts", []string{
+			`{"sessionUpdate":"plan","entries":[{"content":"a","status":"pending"}]}`,
+			`{"sessionUpdate":"plan","entries":[{"content":"a","status":"completed"},{"content":"b ` + key + `","status":"in_progress"}]}`,
+		}, "", nil, []string{"tool: Plan of 2 steps plan completed \n[\"\" \"b [redacted:anthropic]\"]"}},
 		{"files of the client's", []string{
 			`{"jsonrpc":"2.0","id":7,"method":"fs/read_text_file","params":{"sessionId":"s1","path":"/x/a.go"}}`,
 			`{"jsonrpc":"2.0","id":8,"method":"fs/write_text_file","params":{"sessionId":"s1","path":"/x/b.go","content":"b"}}`,

@@ -220,7 +220,10 @@ func (r *recorder) recordTools(d session.DueTurn, private []string) {
 	}
 	events := make([]correlation.Event, 0, len(d.Tools))
 	for _, call := range d.Tools {
-		call.Title = clean(call.Title, maxTitle)
+		call.Title, call.Command = clean(call.Title, maxTitle), clean(call.Command, maxTitle)
+		for i, step := range call.Steps {
+			call.Steps[i] = clean(step, maxTitle)
+		}
 		for i, path := range call.Locations {
 			call.Locations[i] = clean(path, maxTitle)
 		}

@@ -1,7 +1,9 @@
 package proxy
 
 import (
+	"fmt"
 	"slices"
+	"strconv"
 
 	"github.com/Signet-AI/signet-acp-proxy/chars"
 	"github.com/Signet-AI/signet-acp-proxy/correlation"
@@ -27,6 +29,7 @@ var watchedUpdates = map[string]struct {
 	updateAgent:          {session.Words, updateAgent},
 	updateTool:           {session.Words, updateTool},
 	updateToolMore:       {session.Words, updateTool},
+	updatePlan:           {session.Words, updatePlan},
 	updateUsage:          {session.Reports, updateUsage},
 	updateMode:           {session.Reports, updateMode},
 	updateConfig:         {session.Reports, updateConfig},
@@ -66,6 +69,8 @@ func readUpdate(l tappedUpdate, line []byte) func(*session.Connection) {
 	switch l.kind {
 	case updateTool:
 		return toolCall(l.session, line)
+	case updatePlan:
+		return plan(l.session, line)
 	case methodReadFile, methodWriteFile:
 		return fileRequest(l, line)
 	case updateCommands:
@@ -120,8 +125,67 @@ func toolCall(s *session.Session, line []byte) func(*session.Connection) {
 			}
 		}
 	}
+	if call.Command = commandIn(update); call.Command == call.Title {
+		call.Command = ""
+	}
+	call.Exit = exitIn(update)
 	name, _ := stringAt(update, "_meta", "claudeCode", "toolName")
 	return func(c *session.Connection) { c.ToolCalled(s, call, name == compactTool) }
+}
+
+// commandIn returns the command line that a tool runs: a string, or a list whose last one a shell gets.
+func commandIn(update []byte) string {
+	command, _ := stringAt(update, "rawInput", "command")
+	if words, ok := frame.Find(update, "rawInput", "command"); ok && command == "" {
+		for word := range frame.Elements(update, words) {
+			if text, ok := frame.String(word.Of(update)); ok {
+				command = text
+			}
+		}
+	}
+	return chars.Cut(command, 2*maxTitle)
+}
+
+// exitPlaces are where harnesses say how a command ended (docs/facts/harnesses.md, "Plans and commands").
+var exitPlaces = [][]string{
+	{"rawOutput", "exit_code"},              // codex
+	{"rawOutput", "exitCode"},               // pi
+	{"rawOutput", "metadata", "exit"},       // opencode
+	{"_meta", "terminal_exit", "exit_code"}, // claude, to clients with terminals
+}
+
+// exitIn returns the exit status of a tool's command; nil: the update does not say.
+func exitIn(update []byte) *int {
+	for _, path := range exitPlaces {
+		if at, ok := frame.Find(update, path...); ok {
+			if n, err := strconv.Atoi(string(at.Of(update))); err == nil {
+				return &n
+			}
+		}
+	}
+	if said, ok := stringAt(update, "rawOutput"); ok { // claude
+		return chars.ExitCode(said)
+	}
+	return nil
+}
+
+// plan reads a plan: the steps that are not done, and how many there are.
+func plan(s *session.Session, line []byte) func(*session.Connection) {
+	entries, ok := frame.Find(line, "params", "update", "entries")
+	if !ok {
+		return nil
+	}
+	call := correlation.ToolCall{ID: correlation.PlanKind, Kind: correlation.PlanKind, Status: "completed"}
+	all := 0
+	for entry := range frame.Elements(line, entries) {
+		all++
+		if status, _ := stringAt(entry.Of(line), "status"); status != "completed" && len(call.Steps) < maxPlaces {
+			step, _ := stringAt(entry.Of(line), "content")
+			call.Steps = append(call.Steps, chars.Cut(step, maxTitle))
+		}
+	}
+	call.Title = fmt.Sprintf("Plan of %d steps", all)
+	return func(c *session.Connection) { c.ToolCalled(s, call, false) }
 }
 
 // fileRequest reads a request for a file of the client's, which is a tool call though no update may say so.

@@ -76,11 +76,11 @@ func (c *conversations) addDigests(ctx context.Context, src Source) error {
 		if len(s.Turns) == 0 || s.AllTurns < 2 {
 			continue
 		}
-		d, _, err := src.Memories.Digest(ctx, s.ID)
+		b, _, err := src.Memories.Brief(ctx, s.ID)
 		if err != nil {
 			return err
 		}
-		s.Digest = d.Text()
+		s.Digest = b.Line()
 	}
 	return nil
 }

@@ -26,7 +26,7 @@ type repository struct {
 
 // repositoryOf returns the repository of a folder; false where it is in none, or there is no git.
 func repositoryOf(ctx context.Context, dir string) (repository, bool) {
-	out, err := git{Tree: dir}.found(ctx, "rev-parse", "--path-format=absolute", "--show-toplevel", "--git-dir",
+	out, err := git{Tree: dir}.found(ctx, "", "rev-parse", "--path-format=absolute", "--show-toplevel", "--git-dir",
 		"--git-common-dir", "--git-path", "objects", "--show-object-format")
 	line := strings.Split(out, "\n")
 	if err != nil || len(line) != 5 {
@@ -42,10 +42,10 @@ func repositoryOf(ctx context.Context, dir string) (repository, bool) {
 }
 
 // found runs git where it has to find the repository by itself.
-func (g git) found(ctx context.Context, args ...string) (string, error) {
+func (g git) found(ctx context.Context, in string, args ...string) (string, error) {
 	dir := g.Tree
 	g.Tree = ""
-	return g.run(ctx, "", append([]string{"-C", dir}, args...)...)
+	return g.run(ctx, in, append([]string{"-C", dir}, args...)...)
 }
 
 func (r repository) git() git { return git{Dir: r.Dir, Tree: r.Top} }

@@ -127,7 +127,7 @@ func TestOpencode(t *testing.T) {
 	}
 	want := []Turn{
 		{User: "Hello", Assistant: "Hello yourself\f\n\nRead.",
-			Tools: []Tool{{"read /w/a.go", "read", []string{"/w/a.go"}}}, Started: time.UnixMilli(1000), Ended: time.UnixMilli(2000)},
+			Tools: []Tool{{Title: "read /w/a.go", Kind: "read", Paths: []string{"/w/a.go"}}}, Started: time.UnixMilli(1000), Ended: time.UnixMilli(2000)},
 		{User: "Bye", Started: time.UnixMilli(3000), Ended: time.UnixMilli(3000)},
 	}
 	if diff := gocmp.Diff(want, all[0].Turns); diff != "" || all[0].ID != "ses_1" || all[0].Cwd != "/home/robin/work" {

@@ -17,6 +17,7 @@ type builder struct {
 	err    error                    // of yield; nothing is taken after it
 	from   string                   // the conversation that what is said now was copied from
 	size   int                      // bytes of what was said since the last part
+	calls  map[string]int           // of the last turn, by the harness's ids: their places among its tools
 	beside map[string]bool          // by conversation: whether it has a file of its own beside this one
 
 	children []*builder // subagents whose lines stand in the same file, in the order of their first ones
@@ -91,6 +92,11 @@ func (b *builder) addFolders(folders ...string) {
 func (b *builder) say(role string, said content, at time.Time) {
 	switch role {
 	case "user":
+		for _, p := range said {
+			if p.result != nil {
+				b.ended(p.result.ToolUseID, p.result.Content.join(), p.result.IsError)
+			}
+		}
 		b.user(said.prompt(), at)
 	case "assistant":
 		b.answered(said, at)
@@ -110,6 +116,7 @@ func (b *builder) answered(c content, at time.Time) {
 			return
 		}
 		b.tool(*c[n].call)
+		b.called(c[n].id)
 		c = c[n+1:]
 	}
 }
@@ -147,6 +154,7 @@ func (b *builder) user(text string, at time.Time) {
 	}
 	b.startPart()
 	b.size += len(words)
+	b.calls = nil
 	b.Turns = append(b.Turns, Turn{User: words, Command: command, Started: at, Ended: at, From: b.from})
 }
 
@@ -210,7 +218,34 @@ func (b *builder) tool(call Tool) {
 	if last.Assistant != "" && !strings.HasSuffix(last.Assistant, chars.ToolMark) {
 		last.Assistant += chars.ToolMark
 	}
+	at := slices.IndexFunc(last.Tools, func(t Tool) bool { return t.Kind == planKind })
+	if call.Kind == planKind && at >= 0 {
+		last.Tools[at] = call // the last plan counts
+		return
+	}
 	if len(last.Tools) < maxTools {
 		last.Tools = append(last.Tools, call)
+	}
+}
+
+// called notes the id of the last call that was taken.
+func (b *builder) called(id string) {
+	if n := len(b.Turns); n > 0 && id != "" {
+		if b.calls == nil {
+			b.calls = map[string]int{}
+		}
+		b.calls[id] = len(b.Turns[n-1].Tools) - 1
+	}
+}
+
+// ended notes how a call of the last turn ended: a command with the code that its output names.
+func (b *builder) ended(id, output string, failed bool) {
+	i, known := b.calls[id]
+	if !known || i < 0 {
+		return
+	}
+	call := &b.Turns[len(b.Turns)-1].Tools[i]
+	if call.Failed = failed; call.Kind == "execute" {
+		call.Exit = chars.ExitCode(output)
 	}
 }

@@ -28,8 +28,10 @@ var codex = format{
 			Source struct {
 				Subagent json.RawMessage `json:"subagent"`
 			} `json:"source"` // of the user's conversations a word
-			Message string `json:"message"`
-			call           // its arguments are JSON in a string, or a patch
+			Message string          `json:"message"`
+			call                    // its arguments are JSON in a string, or a patch
+			CallID  string          `json:"call_id"`
+			Output  json.RawMessage `json:"output"`
 			Item    struct {
 				Type    string  `json:"type"`
 				Content content `json:"content"`
@@ -44,6 +46,9 @@ var codex = format{
 			b.note(summary)
 		case line.Type == "response_item" && (p.Type == "function_call" || p.Type == "custom_tool_call"):
 			b.tool(p.tool())
+			b.called(p.CallID)
+		case line.Type == "response_item" && p.Type == "function_call_output":
+			b.ended(p.CallID, string(p.Output), false)
 		case line.Type != "event_msg":
 		case p.Type == "turn_aborted":
 			b.note(interruption)

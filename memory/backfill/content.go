@@ -13,10 +13,19 @@ import (
 // that a tool was called.
 type content []piece
 
-// A piece of a message is a text, or a tool that was called.
+// A piece of a message is a text, a tool that was called, or its result.
 type piece struct {
-	text string
-	call *Tool
+	text   string
+	call   *Tool
+	id     string // of the call
+	result *result
+}
+
+// A result is what came of a tool's call, as the Anthropic API has it.
+type result struct {
+	ToolUseID string  `json:"tool_use_id"`
+	IsError   bool    `json:"is_error"`
+	Content   content `json:"content"`
 }
 
 // A call is that a tool was called, in the JSON of any harness.
@@ -26,6 +35,7 @@ type call struct {
 	Input     json.RawMessage `json:"input"`
 	Args      json.RawMessage `json:"args"`
 	Arguments json.RawMessage `json:"arguments"`
+	ID        string          `json:"id"`
 }
 
 func (c call) tool() Tool {
@@ -35,17 +45,21 @@ func (c call) tool() Tool {
 // A block is a part of a message in the JSON of any harness.
 type block struct {
 	call
-	Type      string          `json:"type"`
-	Text      string          `json:"text"`
+	Type string `json:"type"`
+	Text string `json:"text"`
+	result
 	Thought   json.RawMessage `json:"thought"`
 	Synthetic bool            `json:"synthetic"` // not the user's, in OpenCode's
 
-	Function *call                           `json:"functionCall"` // as the Gemini API has it
-	ToolUse  *call                           // Zed's
-	Request  struct{ Value call }            `json:"toolCall"` // Goose's
-	Tool     string                          `json:"tool"`     // OpenCode's
-	State    struct{ Input json.RawMessage } `json:"state"`
-	Data     struct {                        // Crush's
+	Function *call                `json:"functionCall"` // as the Gemini API has it
+	ToolUse  *call                // Zed's
+	Request  struct{ Value call } `json:"toolCall"` // Goose's
+	Tool     string               `json:"tool"`     // OpenCode's
+	State    struct {
+		Input    json.RawMessage
+		Metadata struct{ Exit *int }
+	} `json:"state"`
+	Data struct { // Crush's
 		call
 		Text string `json:"text"`
 	} `json:"data"`
@@ -66,7 +80,10 @@ func (b block) piece() (p piece, ok bool) {
 	switch {
 	case tool != nil:
 		made := tool.tool()
-		return piece{call: &made}, true
+		made.Exit = b.State.Metadata.Exit
+		return piece{call: &made, id: tool.ID}, true
+	case kind == "tool_result":
+		return piece{result: &b.result}, true
 	case kind == "" || kind == "text" || kind == "input_text" || kind == "output_text":
 		text := cmp.Or(b.Text, b.Data.Text)
 		return piece{text: text}, text != "" && b.Thought == nil && !b.Synthetic

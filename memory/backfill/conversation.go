@@ -48,8 +48,10 @@ func Clean(t Turn, earlier []string) (kept Turn, all []string) {
 	t.Assistant = privacy.Clean(t.Assistant, private, false)
 	for i, call := range t.Tools {
 		t.Tools[i].Title = privacy.Clean(call.Title, private, false)
-		for n, path := range call.Paths {
-			call.Paths[n] = privacy.Clean(path, private, false)
+		for _, list := range [][]string{call.Paths, call.Steps} {
+			for n, text := range list {
+				list[n] = privacy.Clean(text, private, false)
+			}
 		}
 	}
 	return t, private

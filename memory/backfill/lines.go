@@ -135,11 +135,15 @@ func eachLine(ctx context.Context, path string, f func(line []byte) error) error
 	return err
 }
 
-// toolOutput reports whether a line holds nothing but a tool's result, which many long lines do: they are not decoded.
-// A line that may hold words or a call as well is.
+// toolOutput reports whether a line holds nothing but the result of a tool that did what it should, which many long
+// lines do: they are not decoded. A line that may hold words or a call as well is.
 func toolOutput(line []byte) bool {
-	return bytes.Contains(line, toolResult) && !bytes.Contains(line, toolUse) && !bytes.Contains(line, textBlock)
+	return bytes.Contains(line, toolResult) && !bytes.Contains(line, toolUse) && !bytes.Contains(line, textBlock) &&
+		!bytes.Contains(line, toolFailed)
 }
 
 // These cannot be found inside a text, where quotation marks are escaped.
-var toolResult, toolUse, textBlock = []byte(`"tool_result"`), []byte(`"tool_use"`), []byte(`"text"`)
+var (
+	toolResult, toolUse   = []byte(`"tool_result"`), []byte(`"tool_use"`)
+	textBlock, toolFailed = []byte(`"text"`), []byte(`"is_error":true`)
+)

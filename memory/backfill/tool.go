@@ -3,6 +3,7 @@ package backfill
 import (
 	"cmp"
 	"encoding/json"
+	"fmt"
 	"strings"
 
 	"github.com/Signet-AI/signet-acp-proxy/chars"
@@ -12,10 +13,15 @@ import (
 // A Tool is a tool that the agent called: what for, and which files the call names. Neither what was written to them
 // nor what came back is kept.
 type Tool struct {
-	Title string
-	Kind  string // ACP's: read, edit, execute, search, fetch, other
-	Paths []string
+	Title  string
+	Kind   string // ACP's: read, edit, execute, search, fetch, other; or planKind
+	Paths  []string
+	Failed bool
+	Exit   *int     // of a command; nil: not known
+	Steps  []string // of a plan: those that are not done
 }
+
+const planKind = "plan"
 
 const (
 	maxTools = 256 // of a turn
@@ -64,6 +70,8 @@ func toolCall(name string, arguments string) Tool {
 		Pattern      string          `json:"pattern"`
 		Cmd          string          `json:"cmd"`
 		Command      json.RawMessage `json:"command"`
+		Todos        []step          `json:"todos"`
+		Plan         []step          `json:"plan"`
 	}
 	decode([]byte(arguments), &in)
 	var paths []string
@@ -73,11 +81,27 @@ func toolCall(name string, arguments string) Tool {
 	for _, file := range patchedFile().FindAllStringSubmatch(text, -1) {
 		paths = append(paths, file[1])
 	}
+	if steps := append(in.Todos, in.Plan...); len(steps) > 0 {
+		return planOf(steps)
+	}
 	command := commandOf(in.Command) + in.Cmd
 	if command == "" && len(paths) == 0 && in.Pattern != "" {
 		command = name + " " + in.Pattern
 	}
 	return newTool(name, command, paths...)
+}
+
+// A step of a plan, as the tools of several harnesses take it.
+type step struct{ Content, Step, Description, Status string }
+
+func planOf(steps []step) Tool {
+	t := Tool{Title: fmt.Sprintf("Plan of %d steps", len(steps)), Kind: planKind}
+	for _, s := range steps {
+		if text := cmp.Or(s.Content, s.Step, s.Description); s.Status != "completed" && text != "" {
+			t.Steps = append(t.Steps, chars.Cut(text, maxTitle))
+		}
+	}
+	return t
 }
 
 // patchedFile finds the files that a patch of codex's own form changes.

@@ -12,8 +12,9 @@ import (
 )
 
 // Where tools were called stands in an answer, and what they were called for beside it: a patch's files, a command, and
-// nothing that was written or came back.
+// nothing that was written or came back but how a command ended.
 func TestTools(t *testing.T) {
+	three := 3
 	text := func(s string) string { return fmt.Sprintf(`{"type":"text","text":%q}`, s) }
 	call := func(name, input string) string {
 		return fmt.Sprintf(`{"type":"tool_use","id":"1","name":%q,"input":%s}`, name, input)
@@ -40,20 +41,27 @@ func TestTools(t *testing.T) {
 			claudeLine("assistant", call("Read", `{"file_path":"/w/mast.go"}`)),
 			claudeLine("user", `{"type":"tool_result","content":"CANARY"}`),
 			claudeLine("assistant", text("I look at it."), call("Edit", `{"file_path":"/w/mast.go","new_string":"CANARY"}`)),
+			claudeLine("assistant", call("TodoWrite", `{"todos":[{"content":"sand the mast","status":"pending"}]}`)),
 			claudeLine("assistant", call("Bash", `{"command":"go test ./..."}`)),
+			claudeLine("user", `{"type":"tool_result","tool_use_id":"1","is_error":true,"content":"Exit code 3 CANARY"}`),
+			claudeLine("assistant", call("TodoWrite", `{"todos":[{"content":"sand the mast","status":"completed"},`+
+				`{"content":"paint it","status":"in_progress"}]}`)),
 			claudeLine("assistant", text("It is mended.")),
-		}, "I look at it.\f\n\nIt is mended.", []Tool{{"Read /w/mast.go", "read", []string{"/w/mast.go"}},
-			{"Edit /w/mast.go", "edit", []string{"/w/mast.go"}}, {"go test ./...", "execute", nil}}},
+		}, "I look at it.\f\n\nIt is mended.", []Tool{{Title: "Read /w/mast.go", Kind: "read", Paths: []string{"/w/mast.go"}},
+			{Title: "Edit /w/mast.go", Kind: "edit", Paths: []string{"/w/mast.go"}},
+			{Title: "Plan of 2 steps", Kind: "plan", Steps: []string{"paint it"}},
+			{Title: "go test ./...", Kind: "execute", Failed: true, Exit: &three}}},
 		"codex": {".codex/sessions/rollout-1.jsonl", []string{
 			codexLine("session_meta", `{"id":"s","cwd":"/w"}`),
 			codexLine("event_msg", `{"type":"user_message","message":"Mend the mast."}`),
 			codexLine("event_msg", `{"type":"agent_message","message":"I look at it."}`),
-			codexLine("response_item", `{"type":"function_call","name":"shell",
+			codexLine("response_item", `{"type":"function_call","name":"shell","call_id":"c1",
 				"arguments":"{\"command\":[\"bash\",\"-lc\",\"go test ./...\"]}"}`),
-			codexLine("response_item", `{"type":"function_call_output","output":"CANARY"}`),
+			codexLine("response_item", `{"type":"function_call_output","call_id":"c1",
+				"output":"{\"output\":\"CANARY\",\"metadata\":{\"exit_code\":0}}"}`),
 			codexLine("response_item", `{"type":"custom_tool_call","name":"apply_patch","input":`+string(patch)+`}`),
-		}, "I look at it.\f", []Tool{{"go test ./...", "execute", nil},
-			{"apply_patch mast.go", "edit", []string{"mast.go", "keel.go"}}}},
+		}, "I look at it.\f", []Tool{{Title: "go test ./...", Kind: "execute", Exit: new(int)},
+			{Title: "apply_patch mast.go", Kind: "edit", Paths: []string{"mast.go", "keel.go"}}}},
 	} {
 		home := t.TempDir()
 		path := filepath.Join(home, c.file)

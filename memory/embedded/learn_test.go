@@ -130,8 +130,8 @@ func TestDelegatedTurn(t *testing.T) {
 	if user, answer := ask(); strings.Contains(user, "ochre") || !strings.Contains(answer, "oakum") {
 		t.Errorf("the task: %q; the answer: %q", user, answer)
 	}
-	d, _, err := w.Digest(t.Context(), session.ID)
-	if text := d.Text(); err != nil || strings.Contains(text, "Decided") {
+	b, _, err := w.Brief(t.Context(), session.ID)
+	if text := b.Line(); err != nil || strings.Contains(text, "decided") {
 		t.Errorf("%q, %v", text, err)
 	}
 	if last, err := correlation.LastSessions(t.Context(), w.db, "/p", [2]string{}, 5); len(last) != 0 || err != nil {
@@ -232,6 +232,6 @@ func TestEchoes(t *testing.T) {
 	}
 	last := Rounds(turns)[len(turns)-1]
 	if len(last.Agreed) > 0 || !strings.Contains(last.Assistant, agreed) || strings.Contains(last.Result, "white") {
-		t.Errorf("its digest: %+v", last)
+		t.Errorf("its brief: %+v", last)
 	}
 }

@@ -57,7 +57,7 @@ func (s *Store) Recall(ctx context.Context, session memory.Session, prompt strin
 	return c, nil
 }
 
-// recall fills in what a prompt is told: the profile, notes, where the work is, what was said, digests.
+// recall fills in what a prompt is told: the profile, notes, where the work is, what was said, briefs.
 func (s *Store) recall(ctx context.Context, session memory.Session, in search, c *memory.Context) error {
 	lines, err := s.profile(ctx, s.db, in) // first: it is told whatever else there is time for
 	if err != nil {
@@ -96,12 +96,12 @@ func (s *Store) recall(ctx context.Context, session memory.Session, in search, c
 	if ranked, err = s.worth(ctx, &q, ranked, in); err != nil {
 		return err
 	}
-	digests, err := s.recallDigests(beside, &q, ranked, in)
+	briefs, err := s.recallBriefs(beside, &q, ranked, in)
 	if err != nil && !timedOut(err) {
 		return err
 	}
 	left := maxTold
-	others := slices.Concat(notes, further, ownProject(digests, in.project))
+	others := slices.Concat(notes, further, ownProject(briefs, in.project))
 	for _, it := range others {
 		left -= it.Size()
 		in.seen = append(slices.Clip(in.seen), it.ID, it.Text)
@@ -196,7 +196,7 @@ func (s *Store) aboutMemory(ctx context.Context, in search) ([]memory.Item, erro
 	if err != nil {
 		return nil, err
 	}
-	items, err := s.digests(ctx, sessions, in)
+	items, err := s.briefs(ctx, sessions, in)
 	if err != nil {
 		return nil, err
 	}

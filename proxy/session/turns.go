@@ -102,16 +102,7 @@ func (t *Turn) call(report correlation.ToolCall, at time.Time) {
 		t.tools = append(t.tools, tool{report: correlation.ToolCall{ID: report.ID}, began: at})
 	}
 	one := &t.tools[i]
-	for _, field := range []struct{ to, from *string }{
-		{&one.report.Title, &report.Title}, {&one.report.Kind, &report.Kind}, {&one.report.Status, &report.Status},
-	} {
-		if *field.from != "" {
-			*field.to = *field.from
-		}
-	}
-	if len(report.Locations) > 0 {
-		one.report.Locations = report.Locations
-	}
+	one.report.Merge(report)
 	one.report.Milliseconds = at.Sub(one.began).Milliseconds()
 	one.due = true
 }

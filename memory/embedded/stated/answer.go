@@ -21,24 +21,18 @@ func Decided(before, prompt string) (list []string) {
 		switch {
 		case len(list) == most:
 			return list
+		case strings.HasSuffix(text, ":"), strings.HasPrefix(text, "//"), passingState.Begins(language.PlainOf(text)):
 		case question != "" && !ok:
 			list = append(list, "asked “"+question+"”: "+text)
-		case ok:
+		case ok && len(language.Terms(s.Text)) > 0:
 			list = append(list, withOption(before, s.Text))
 		}
 	}
 	return list
 }
 
-// Agreed returns the decisions in an answer.
-func Agreed(answer string) (list []string) {
-	for _, s := range In(answer) {
-		if s.Kind == Decision {
-			list = append(list, s.Text)
-		}
-	}
-	return list
-}
+// passingState begins a sentence about how things are.
+var passingState = language.NewPhrases(`right now|currently|at the moment|what i'd like to do is`, ``)
 
 const (
 	lastPart      = 1200 // bytes of an answer in which its question is looked for

@@ -34,8 +34,18 @@ func proposal(text language.Plain) bool {
 				return true
 			}
 		}
-		if verb := text.Word(next); !isStep(verb, text.Word(next+1)) {
+		if verb := text.Word(next); !isStep(verb, text.Word(next+1)) && !isChore(text, next) {
 			return verb != ""
+		}
+	}
+	return false
+}
+
+// isChore reports whether a verb is about a commit, a branch and the like, which settle nothing.
+func isChore(text language.Plain, verb int) bool {
+	for i := verb + 1; i <= verb+4; i++ {
+		if chores()[text.Word(i)] {
+			return true
 		}
 	}
 	return false
@@ -50,6 +60,8 @@ func isStep(verb, behind string) bool {
 		return behind == "sure"
 	case "move":
 		return forward()[behind]
+	case "implement", "improve", "add", "create":
+		return demonstratives()[behind] || behind == "it" || behind == "them"
 	case "keep":
 		return strings.HasSuffix(behind, "ing")
 	}

@@ -73,6 +73,22 @@ func Failed(prompt string) string {
 	return chars.Cut(all[0].Text, longestSay)
 }
 
+// StillFails returns the sentence with which a prompt begins, if that says that what was made does not work: Failed is
+// also a mere no.
+func StillFails(prompt string) string {
+	if said := Failed(prompt); said != "" && broken.In(language.PlainOf(said)) {
+		return said
+	}
+	return ""
+}
+
+// broken is that something does not work.
+var broken = language.NewPhrases(`error|errors|fails|failing|failed|broken|doesn't work|does not work|didn't work|
+	not work|not working|isn't working|not fixed|isn't right|isnt right|not right|wrong|seeing|hangs|crashes|
+	fehler|geht nicht|funktioniert nicht|kaputt|erreur|ne marche pas|ne fonctionne pas|no funciona|falla|errore|
+	non funziona|erro|não funciona|fout|werkt niet|ошибка|не работает`,
+	`错误 不行 没用 エラー 動かない 에러 안 돼`)
+
 // AsksMemory reports whether a prompt asks what is remembered: "what do you know about me?".
 func AsksMemory(prompt string) bool {
 	return len(prompt) <= shortPrompt && ofMemory.In(language.PlainOf(prompt))
@@ -108,12 +124,15 @@ func Open(result string) string {
 		switch listed = s.Item && (listed || remains.In(language.PlainOf(s.Heading))); {
 		case says && strings.HasSuffix(s.Text, ":"):
 			listed = true
+		case language.EndsInQuestion(s.Text), nothingLeft().MatchString(s.Text):
 		case says, listed:
 			steps = append(steps, s.Text)
 		}
 	}
 	return chars.Cut(strings.Join(steps, "; "), longest)
 }
+
+var nothingLeft = pattern.New(`(?i)^(?:nothing|none|no )|\b(?:nothing|no (?:open|remaining|further|more|known))\b`)
 
 const (
 	maxSteps    = 2   // that are left to do

@@ -226,8 +226,8 @@ var (
 		perfect sure fine alright thanks no right well maybe actually`)
 	fillers = language.WordSet(`just then also instead first all simply please definitely actually`)
 	forward = language.WordSet(`on to forward ahead past into along over`)
-	reports = language.WordSet(`i we it its that thats there theres this you wrong problem worries not the they ich
-		wir es das je on il ca yo eso lo io e questo eu isso ik het dat я это мы`)
+	reports = language.WordSet(`i im ive we it its that thats there theres this you wrong problem worries not the they
+		ich wir es das je on il ca yo eso lo io e questo eu isso ik het dat я это мы`)
 	// auxiliaries begin an English question or request; questions, with the question words of the other languages.
 	auxiliaries = language.WordSet(`are is do does did can could would should will shall has have`)
 	questions   = language.WordSet(`are is do does did can could would should will what how why which where when who
@@ -235,10 +235,11 @@ var (
 		perché come puoi como pode waarom hoe kun можешь почему как`)
 	otherPeople = language.WordSet(`they their theirs user users customer customers visitor visitors`)
 	ourselves   = language.WordSet(`you your yours i me my mine we us our im ive id ill youre were dont`)
+	chores      = language.WordSet(`commit branch pr issue ticket`)
 	// steps are verbs of doing work, not of settling something.
 	steps = language.WordSet(`start begin continue test try get check look see take walk work review debug commit push
 		run install merge fix investigate find figure go wait ask do talk think step dig focus tackle resume
 		verify validate confirm come back proceed finish wrap clean pull write dive assume say read recap
 		please now switch open close build deploy plan update complete brainstorm explore discuss analyze
-		revisit`)
+		revisit examine pickup freeze`)
 )

@@ -1,6 +1,7 @@
 package stated
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -104,13 +105,16 @@ func TestIn(t *testing.T) {
 		"Он никогда не меняет файлы":                           "",
 		"Файлы никогда не меняй вручную":                       Rule,
 		"never": "",
-		"Should we always squash the commits of a branch?":      "",
-		"lets start with the parser tests":                      "",
-		"let's move on to the next milestone":                   "",
-		"Fix the error in parser.go.":                           "",
-		"Do we prefer tabs?":                                    "",
-		"Wow! Amazing, congratulations!":                        "",
-		"I think we should have seen an error in the log here.": "",
+		"Should we always squash the commits of a branch?":                                       "",
+		"lets start with the parser tests":                                                       "",
+		"let's create a new git branch for the parser":                                           "",
+		"let's implement this parser now":                                                        "",
+		"let's implement the parser in C":                                                        Decision,
+		"let's move on to the next milestone":                                                    "",
+		"Fix the error in parser.go.":                                                            "",
+		"Do we prefer tabs?":                                                                     "",
+		"Wow! Amazing, congratulations!":                                                         "",
+		"I think we should have seen an error in the log here.":                                  "",
 		"you edited the vendor folder, not the module" + strings.Repeat(" that we spoke of", 10): "",
 		"are you editing the vendor folder or the module?":                                       "",
 		"which of these two layouts should be the default one for the invoices?":                 "",
@@ -202,12 +206,52 @@ func TestDecided(t *testing.T) {
 	}
 }
 
-// Of an answer only its decisions are agreed.
-func TestAgreed(t *testing.T) {
-	got := Agreed("We decided to keep the table. Never edit the seeds. I prefer short answers.")
-	if len(got) != 1 || got[0] != "We decided to keep the table." {
-		t.Errorf("%q", got)
+// Of an answer count what was chosen over what, what it recommended if the user then agreed, and what was given up.
+func TestSettled(t *testing.T) {
+	for _, c := range []struct{ answer, reply, agreed, failed string }{
+		{"I kept the old table rather than a new one. Never edit the seeds.", "", "I kept the old table rather than a new one.", ""},
+		{"I kept the old table. I should have used one table instead of two.", "", "", ""},
+		{"Let me see what I chose over the queue.\nI chose the queue instead of cron:", "", "", ""},
+		{"I recommend the queue. The rest is cheap.", "yes, do it", "I recommend the queue.", ""},
+		{"Recommendation: the queue.", "ok", "Recommendation: the queue.", ""},
+		{"Each recommendation is better.", "ok", "", ""},
+		{"I recommend the queue.", "why the queue?", "", ""},
+		{"I recommend the queue.", "Sure?", "", ""},
+		{"I reverted the queue. We had to roll back the migration.", "", "", "I reverted the queue.|We had to roll back the migration."},
+		{"That approach did not work on Windows. If this approach doesn't work, tell me.", "", "", "That approach did not work on Windows."},
+		{"The tests failed because of the port. Did that fix not work?", "", "", ""},
+		{"Der zweite Versuch hat nicht funktioniert.", "", "", "Der zweite Versuch hat nicht funktioniert."},
+		{strings.Repeat("I recommend the queue. ", 5), "yes", strings.Repeat("I recommend the queue.|", 2) + "I recommend the queue.", ""},
+	} {
+		agreed, failed := Settled(c.answer, c.reply)
+		if strings.Join(agreed, "|") != c.agreed || strings.Join(failed, "|") != c.failed {
+			t.Errorf("%q, %q: %q, %q", c.answer, c.reply, agreed, failed)
+		}
 	}
+}
+
+// A question that closes an answer is open; an offer to go on is none.
+func TestQuestion(t *testing.T) {
+	for answer, want := range map[string]string{
+		"It is done. Which of the two ports do you want?": "Which of the two ports do you want?",
+		"It is done. Would you like me to go on?":         "",
+		"Is it done? It is.":                              "Is it done?",
+		"It is done.":                                     "",
+	} {
+		if got := Question(answer); got != want {
+			t.Errorf("%q: %q", answer, got)
+		}
+	}
+	for prompt, want := range map[string]string{"still the same error. look": "still the same error.",
+		"no, use the other one": "", "no": ""} {
+		if got := StillFails(prompt); got != want {
+			t.Errorf("%q: %q", prompt, got)
+		}
+	}
+}
+
+// A prompt states a few things, not a document's worth.
+func TestMost(t *testing.T) {
 	if found := In(strings.Repeat("Never edit the seeds of x1. ", 1) + "Never edit a2. Never edit a3. Never edit a4. Never edit a5. " +
 		"Never edit a6. Never edit a7. Never edit a8. Never edit a9."); len(found) != most {
 		t.Errorf("%d of a prompt", len(found))
@@ -264,6 +308,7 @@ func TestOpen(t *testing.T) {
 		"All pass. One test still fails on Windows.":                                               "One test still fails on Windows.",
 		"Drei Tests laufen. Die Doku steht noch aus.":                                              "Die Doku steht noch aus.",
 		"All of it is done.": "",
+		"Nothing else to do. No further steps remain to do. What is still open?": "",
 	} {
 		if got := Open(result); got != want {
 			t.Errorf("%q: %q, want %q", result, got, want)
@@ -301,7 +346,8 @@ func FuzzIn(f *testing.F) {
 		if got := Gist(before) + Open(before); !utf8.ValidString(got) {
 			t.Errorf("%q", got)
 		}
-		for _, s := range append(Decided(before, text), Agreed(before)...) {
+		agreed, failed := Settled(before, text)
+		for _, s := range slices.Concat(Decided(before, text), agreed, failed) {
 			if s == "" || !utf8.ValidString(s) {
 				t.Errorf("%q", s)
 			}

@@ -142,8 +142,10 @@ func Delegation(d runtime.ShownDelegation, s term.Screen) {
 	if d.Check != nil && d.Check.Exit != 0 {
 		fmt.Fprintf(s.W, "\n%s\n%s\n", s.Paint(term.Bold, "the last lines of the check"), term.Visible(d.Check.Last))
 	}
-	if d.Answer != "" {
-		fmt.Fprintf(s.W, "\n%s\n", term.Visible(d.Answer))
+	for _, text := range []string{d.Answer, d.Brief} {
+		if text != "" {
+			fmt.Fprintf(s.W, "\n%s\n", strings.TrimSpace(term.Visible(text)))
+		}
 	}
 }
 

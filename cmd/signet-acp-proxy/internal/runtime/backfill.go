@@ -397,12 +397,18 @@ func (in *intake) turnsOf(c backfill.Conversation, project string) ([]correlatio
 		}
 		tools := make([]correlation.ToolCall, 0, len(t.Tools))
 		for _, call := range t.Tools {
-			for n, path := range call.Paths {
-				call.Paths[n] = in.hidden.Conceal(project, path)
+			for _, list := range [][]string{call.Paths, call.Steps} {
+				for n, text := range list {
+					list[n] = in.hidden.Conceal(project, text)
+				}
 			}
 			call.Title = in.hidden.Conceal(project, call.Title)
-			tools = append(tools, correlation.ToolCall{Title: call.Title, Kind: call.Kind, Status: "completed",
-				Locations: call.Paths})
+			status := "completed"
+			if call.Failed {
+				status = "failed"
+			}
+			tools = append(tools, correlation.ToolCall{Title: call.Title, Kind: call.Kind, Status: status,
+				Locations: call.Paths, Exit: call.Exit, Steps: call.Steps})
 		}
 		turns = append(turns, correlation.TurnTold{Command: t.Command, Notes: t.Notes, Whole: correlation.Turn{
 			User: t.User, Assistant: t.Assistant, Tools: tools, Started: t.Started, Ended: t.Ended,

@@ -175,8 +175,11 @@ func newRunner(c *config.Config, db *sql.DB, log *logFile) (delegation.Runner, e
 		Made: func(d delegation.Delegation, root string) error {
 			return os.WriteFile(filepath.Join(root, projectFile), []byte(d.Project), 0o600)
 		},
-		Ended: func(ctx context.Context, d delegation.Delegation, o delegation.Outcome) {
-			delegationResult{c, db, log, d, o}.store(ctx)
+		Ended: func(ctx context.Context, d delegation.Delegation, o *delegation.Outcome) {
+			r := delegationResult{c, db, log, d, *o}
+			r.o.Brief = r.brief(ctx)
+			o.Brief = r.o.Brief
+			r.store(ctx)
 		},
 	}, nil
 }
@@ -188,6 +191,21 @@ type delegationResult struct {
 	log *logFile
 	d   delegation.Delegation
 	o   delegation.Outcome
+}
+
+// brief is what the child's conversation leaves to the caller, beside its answer and its changes.
+func (r delegationResult) brief(ctx context.Context) string {
+	store := NewSessions(r.c, r.db, r.log)
+	session, err := store.Book().Worker(ctx, r.o.ACPID, r.d.Key)
+	if err == nil {
+		var b memory.Brief
+		if b, err = briefOf(ctx, store, session); err == nil {
+			return b.Outcome()
+		}
+	}
+	log := r.log.Logger()
+	log.Info().Err(err).Str("delegation", r.d.ID).Msg("its conversation has no brief")
+	return ""
 }
 
 // daemonTime is how long the daemon may take for a result: the caller waits for it.
@@ -224,6 +242,9 @@ func (r delegationResult) sendToCaller(ctx, at context.Context, daemon *signet.C
 	text := fmt.Sprintf("Delegation %s is %s. %s\n%s", r.d.ID, r.o.State, r.o.Reason, chars.Cut(r.o.Answer, 2<<10))
 	if r.o.Check != nil {
 		text += fmt.Sprintf("\nChecked: %s\n%s", r.o.Check, chars.Cut(r.o.Check.Last, 1<<10))
+	}
+	if r.o.Brief != "" {
+		text += "\n" + r.o.Brief
 	}
 	m := delegation.Message{To: r.d.Harness, From: r.d.Agent, Session: r.d.Key, Recipient: r.d.Key,
 		Project: r.d.Project, Text: text, Delegation: r.d.ID}

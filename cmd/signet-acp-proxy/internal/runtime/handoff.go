@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
@@ -19,6 +20,7 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/config"
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/term"
 	"github.com/Signet-AI/signet-acp-proxy/correlation"
+	"github.com/Signet-AI/signet-acp-proxy/delegation/worktree"
 	"github.com/Signet-AI/signet-acp-proxy/memory"
 	"github.com/Signet-AI/signet-acp-proxy/memory/embedded"
 	"github.com/Signet-AI/signet-acp-proxy/memory/mcpserver"
@@ -58,8 +60,8 @@ func leaveTo(
 	if memory.OptedOut(s.Cwd, c.Exclude) {
 		return handoff{}, fmt.Errorf("%s is excluded from memory (.signet-ignore or exclude)", s.Cwd)
 	}
-	text, err := continued(ctx, store, s.ID)
-	if err == nil && text == "" {
+	brief, err := briefOf(ctx, store, s.ID)
+	if err == nil && brief.Text() == "" {
 		err = errNothingSaid
 	}
 	if err == nil {
@@ -202,9 +204,12 @@ func handoffTool(c *config.Config, log *logFile, open func(context.Context) (*sq
 	}
 }
 
-const continuedTurns = 50 // turns that are read, the last of a conversation and its first
+const (
+	briefTurns = 100                    // that are read, the last of a conversation and its first
+	gitLimit   = 150 * time.Millisecond // to say which files are committed: a prompt waits meanwhile
+)
 
-// continuedBy tells how the conversation ended that a session continues. names are those of its agent.
+// continuedBy returns the brief of the conversation that a session continues. names are those of its agent.
 func continuedBy(
 	ctx context.Context, c *config.Config, store *correlation.Store, session int64, names []string,
 ) (string, error) {
@@ -212,16 +217,25 @@ func continuedBy(
 	if err != nil || before.Session == 0 || !before.Handed && !c.Continue {
 		return "", err
 	}
-	return continued(ctx, store, before.Session)
+	b, err := briefOf(ctx, store, before.Session)
+	return b.Text(), err
 }
 
-// continued tells how a session ended.
-func continued(ctx context.Context, store *correlation.Store, session int64) (string, error) {
-	turns, err := store.Book().LastTurns(ctx, session, continuedTurns)
-	if err != nil {
-		return "", err
+// briefOf returns the brief of a session.
+func briefOf(ctx context.Context, store *correlation.Store, session int64) (b memory.Brief, err error) {
+	turns, err := store.Book().LastTurns(ctx, session, briefTurns)
+	if err != nil || len(turns) == 0 {
+		return b, err
 	}
-	return memory.Continued(embedded.Rounds(turns)), nil
+	rounds := embedded.Rounds(turns)
+	for i := range rounds {
+		rounds[i].Agent = HarnessName(rounds[i].Agent)
+	}
+	b = memory.BriefOf(rounds)
+	ctx, cancel := context.WithTimeout(ctx, gitLimit)
+	defer cancel()
+	b.Committed = worktree.Committed(ctx, turns[len(turns)-1].Cwd, b.Changed)
+	return b, nil
 }
 
 // namesOf returns the names under which an agent may be handed something: its own, the one that it was started as, and

@@ -116,7 +116,7 @@ func nothing(why string) Preview {
 	return Preview{Nothing: why, Items: []previewItem{}, Out: []previewPiece{}}
 }
 
-// continued tells how the conversation ended that the session would continue.
+// continued returns the brief of the conversation that the session would continue.
 func (d *Data) continued(ctx context.Context, q PreviewQuery, who memory.Session) (string, error) {
 	var id int64
 	var err error
@@ -131,7 +131,8 @@ func (d *Data) continued(ctx context.Context, q PreviewQuery, who memory.Session
 	if err != nil || id == 0 {
 		return "", err
 	}
-	return continued(ctx, d.Sessions, id)
+	b, err := briefOf(ctx, d.Sessions, id)
+	return b.Text(), err
 }
 
 // source returns where context would come from. forget ends the preview's key at the daemon.

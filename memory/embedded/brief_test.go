@@ -82,3 +82,35 @@ func TestLearnedAndNotes(t *testing.T) {
 		}
 	}
 }
+
+// Of a turn's tools a brief gets the last check, with how it ended, and what is left of the plan; of its words what was
+// settled, given up and asked, and by whom.
+func TestRounds(t *testing.T) {
+	one := 1
+	turns := []correlation.Said{
+		{User: "Let's keep the old table.", Harness: "claude", Assistant: "Should we use the queue? " +
+			"I recommend the queue.", Tools: []correlation.ToolCall{
+			{Kind: "execute", Title: "`go test ./...`", Status: "completed"}, {Kind: "execute", Title: "ls"},
+			{Kind: "plan", Steps: []string{"paint"}}, {Kind: "edit", Title: "make test"}}},
+		{User: "yes", Harness: "claude", Assistant: "Now I run it.\f\n\nI reverted the queue. Which port do you want?",
+			Tools: []correlation.ToolCall{{Kind: "execute", Title: "Test it", Command: "make check", Exit: &one}}},
+	}
+	rounds := Rounds(turns)
+	if r := rounds[0]; r.Check != "`go test ./...`: completed" || !r.Planned || strings.Join(r.Plan, "") != "paint" ||
+		strings.Join(r.Decided, "") != "Let's keep the old table." || strings.Join(r.Agreed, "") != "I recommend the queue." ||
+		r.Question != "" || r.Asker != "user" || r.Agent != "claude" {
+		t.Errorf("%+v", r)
+	}
+	if r := rounds[1]; r.Check != "`make check`: exit 1" || r.Planned || strings.Join(r.GaveUp, "") != "I reverted the queue." ||
+		r.Question != "Which port do you want?" || strings.Join(r.Decided, "") != "asked “Should we use the queue?”: yes" {
+		t.Errorf("%+v", r)
+	}
+	turns[1].User = "Actually, let's not keep the old table."
+	if r := Rounds(turns)[0]; len(r.Decided) != 0 || !strings.HasPrefix(strings.Join(r.GaveUp, ""), "Let's keep the old table. / taken back: ") {
+		t.Errorf("%+v", r)
+	}
+	turns[0].ByAgent = true
+	if r := Rounds(turns)[0]; len(r.Decided) != 0 || r.Asker != "caller" {
+		t.Errorf("%+v", r)
+	}
+}
