@@ -33,6 +33,7 @@ type Batch struct {
 // Changes are what a process has to know of what its events have changed. Numbers are its own.
 type Changes struct {
 	Spoke  bool          // a turn has ended, or has more text
+	Ended  bool          // a turn has ended
 	Gone   map[int]bool  // numbers of sessions that the database does not have: they were forgotten
 	Opened map[int]int64 // rows by number of sessions that were opened
 	Closed []int         // numbers of sessions that the client has closed

@@ -162,7 +162,7 @@ func (e TurnEnded) fold(b *Batch) error {
 	if err != nil {
 		return err
 	}
-	b.Spoke = true
+	b.Spoke, b.Ended = true, true
 	b.touch(session)
 	err = b.exec(`UPDATE turns SET ended = iif(ended = 0, ?1, ended),
 		stop = iif(ended = 0 OR stop = 'unanswered', ?2, stop), code = iif(ended = 0, ?3, code),

@@ -1,17 +1,16 @@
-// Package eventlog writes what happens in a process into the database when it happens.
+// Package eventlog writes down what happens in a process when it happens, and brings it into the database.
 //
-// What is appended is queued. One goroutine takes what is queued and has it written in order, in short transactions; a
-// person's prompt, an answer's next words and a turn's end are rows a few milliseconds after they came. Where the
-// database does not take them within 40 ms, because it is locked, slow, full or not open yet, the same events go with
-// plain write(2) into a spill file that only this process appends to ($SIGNET_PATH/acp/live, 0600, one JSON object a
-// line): what is written survives kill -9, and nobody waits. The file is folded in, in order, as soon as the database
-// takes it, by this process or by whoever comes next (Sweep). Events are numbered, and the database keeps the number up
-// to which it has those of a process, so that each counts once, whoever writes it.
+// What is appended is queued. One goroutine writes what is queued, in order and with plain write(2), into a file that only
+// this process appends to ($SIGNET_PATH/acp/live, 0600, one JSON object a line): what is written survives kill -9, and
+// nobody waits for a database. Another goroutine folds the file into the database a tenth of a second later, or at once
+// for who waits for a row, in order and in short transactions, and blanks what is folded in. What a process could not
+// fold in is left to whoever comes next (Sweep). Events are numbered, and the database keeps the number up to which it
+// has those of a process, so that each counts once, whoever folds it in.
 //
 //	log, err := eventlog.Open(eventlog.Options{Dir: liveDir, Process: processInfo})
 //	const session, turn = 1, 1            // the caller counts them
 //	log.Append(correlation.Opened{Session: session, Open: openSession})
-//	log.Attach(store)                     // once the database is open; before that, everything goes to the file
+//	log.Attach(store)                     // once the database is open; until then all waits in the file
 //	row, err := log.Row(ctx, session)     // what Store.Claim wants
 //	log.Append(correlation.TurnBegan{Session: session, Turn: turn})
 //	log.Append(correlation.UserSaid{Turn: turn, Text: words})
@@ -73,18 +72,16 @@ func (l *Log) Append(events ...correlation.Event) {
 	}
 }
 
-// waitLimit is how long AppendWait waits: 40 ms for the database, and then for the file, which a busy machine writes at
-// once, and a disk that hangs does not.
-const waitLimit = dbWait + 50*time.Millisecond
+// waitLimit is how long AppendWait waits: a busy machine writes at once, and a disk that hangs does not.
+const waitLimit = 50 * time.Millisecond
 
-// AppendWait appends an event and waits until it is written, behind the text that was appended before it: 90 ms, and no
-// longer than ctx. ErrNotWritten: it is still queued, in front of that text now, or the disk does not take it.
+// AppendWait appends an event and waits until it is written, behind the text that was appended before it: waitLimit,
+// and no longer than ctx. ErrNotWritten: it is still queued, in front of that text now, or the disk does not take it.
 func (l *Log) AppendWait(ctx context.Context, e correlation.Event) error {
 	ctx, cancel := context.WithTimeout(ctx, waitLimit)
 	defer cancel()
 	written := make(chan error, 1)
 	l.w.add(e, written)
-	l.w.urge()
 	select {
 	case err := <-written:
 		return err
@@ -97,7 +94,6 @@ func (l *Log) AppendWait(ctx context.Context, e correlation.Event) error {
 
 // Flush waits until all that was appended is written, or ctx ends. ErrNotWritten: it is not.
 func (l *Log) Flush(ctx context.Context) error {
-	l.w.urge()
 	select {
 	case <-l.w.idle():
 	case <-ctx.Done():
@@ -109,13 +105,12 @@ func (l *Log) Flush(ctx context.Context) error {
 	return nil
 }
 
-// Attach has events written into a database from now on. It is called once.
+// Attach has events folded into a database from now on. It is called once.
 func (l *Log) Attach(store *correlation.Store) { l.w.f.attach(store) }
 
 // Row waits until the Opened event of a session is in the database, and returns the session's row. Errors: that of ctx,
 // errClosed, or correlation.ErrNotFound for a session that was forgotten.
 func (l *Log) Row(ctx context.Context, session int) (int64, error) {
-	l.w.urge()
 	return l.w.f.row(ctx, session)
 }
 
@@ -127,7 +122,7 @@ func (l *Log) Folded(ctx context.Context) error {
 	return l.w.f.awaitFolded(ctx, l.w.taken())
 }
 
-// Close writes what is queued, folds in what is spilled until ctx ends, and releases the process's lock. unfolded: some
+// Close writes what is queued, folds it in until ctx ends, and releases the process's lock. unfolded: some
 // of it is not in the database, and waits in the file for the next Sweep. What could not be written at all is reported
 // to Options.Tell. Only the first call does anything.
 func (l *Log) Close(ctx context.Context) (unfolded bool, err error) {

@@ -51,8 +51,8 @@ func (f file) is(opened fs.FileInfo) bool {
 	return os.SameFile(opened, now)
 }
 
-// spillOf is the file of a process of this version.
-func spillOf(dir, process string) file { return file{filepath.Join(dir, process+suffix), process, 0} }
+// fileOf is the file of a process of this version.
+func fileOf(dir, process string) file { return file{filepath.Join(dir, process+suffix), process, 0} }
 
 // filesIn returns the files of events in a folder, by process and number.
 func filesIn(dir string) ([]file, error) {

@@ -26,6 +26,7 @@ type folding struct {
 	store  *correlation.Store
 	header header // of the process
 	least  int64  // number up to which the database has all, unless it is another one than before
+	own    bool   // the process is this one, whose syncer brings the database's log to the disk
 	log    zerolog.Logger
 	now    func() time.Time
 
@@ -107,7 +108,11 @@ var errLacks = errors.New("the database lacks what it had")
 func (f *folding) apply(b *correlation.Batch, lines []line, did *folded) (failed int64, rest []line, err error) {
 	began := time.Now()
 	for i, l := range lines {
-		if l.n <= did.began && (l.strange == nil || did.began > 0) { // what is strange has its forerunner's number
+		known := l.n <= did.written
+		if l.strange != nil { // it has its forerunner's number
+			known = l.n <= did.began && did.began > 0
+		}
+		if known {
 			continue
 		}
 		if did.events > 0 && l.strange == nil && time.Since(began) > maxHold {
@@ -156,9 +161,6 @@ func (f *folding) refuse(b *correlation.Batch, l line, why error) error {
 	if l.event != nil {
 		session, turn = numbersOf(l.event)
 	}
-	if l.text == nil {
-		l.text, _ = appendLine(nil, queued{n: l.n, at: l.at, event: l.event})
-	}
 	b.At(f.now())
 	return b.Refuse(bytes.TrimSpace(l.text), session, turn, why.Error())
 }
@@ -175,7 +177,7 @@ func (f *folding) file(ctx context.Context, from file, did func(folded)) error {
 		return errNoHeader
 	}
 	f.header = h
-	at, last := start, int64(0)
+	at, last, first := start, int64(0), int64(-1)
 	for buf := make([]byte, maxRead); ; {
 		lines, end, err := from.readLines(in, at, &last, &buf)
 		if err != nil {
@@ -185,19 +187,24 @@ func (f *folding) file(ctx context.Context, from file, did func(folded)) error {
 			if err := f.steps(ctx, lines, did); err != nil {
 				return err
 			}
+			if first < 0 {
+				first = at
+			}
 		}
 		if end == at {
 			break
 		}
 		at = end
 	}
-	if at == start {
+	if first < 0 {
 		return nil
 	}
-	if _, err := f.store.SyncLog(); err != nil {
-		return err
+	if !f.own {
+		if _, err := f.store.SyncLog(); err != nil {
+			return err
+		}
 	}
-	return blank(in, start, at)
+	return blank(in, first, at)
 }
 
 // blank writes spaces over a part of a file of events, which ends with a line.

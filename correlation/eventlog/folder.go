@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"maps"
 	"slices"
@@ -12,23 +13,29 @@ import (
 
 	"github.com/Signet-AI/signet-acp-proxy/correlation"
 	"github.com/Signet-AI/signet-acp-proxy/guard"
+	"github.com/Signet-AI/signet-acp-proxy/pace"
 	"github.com/Signet-AI/signet-acp-proxy/sqlite"
 )
 
 const (
-	foldLimit = 10 * time.Second // for what the writer gives at a time, which normally takes a millisecond
-	maxLog    = 4 << 20          // bytes of the database's log, which is brought into the database then
+	linger    = 100 * time.Millisecond // pause before a fold, so that what comes next is in it
+	foldLimit = 10 * time.Second       // for one fold, which normally takes a millisecond
+	foldRetry = 50 * time.Millisecond  // pause after the database has refused, doubled up to foldLast
+	foldLast  = 2 * time.Second
+	maxLog    = 4 << 20 // bytes of the database's log, which is brought into the database then
 )
 
-// A folder brings the events of this process into the database, in a goroutine of its own, because a commit cannot be
-// stopped. The writer gives it something at a time, and decides what goes where.
+// A folder folds the file of this process into the database, in a goroutine of its own.
 type folder struct {
 	o        Options
-	file     file // that the writer spills to
+	file     file
 	folding  folding
-	work     chan []queued // 1-buffered; nil: all that is spilled
-	done     chan error    // 1-buffered: what has become of it
-	attached chan struct{} // closed once there is a database
+	written  chan struct{}   // 1-buffered: the file has more
+	urged    chan struct{}   // 1-buffered: somebody waits for it to be folded in
+	lacks    chan struct{}   // 1-buffered: the database lacks what it had
+	again    chan struct{}   // 1-buffered: the file has that again
+	attached chan struct{}   // closed once there is a database
+	ended    chan<- struct{} // 1-buffered: a turn that has ended is in the database's log
 
 	mu      sync.Mutex    // guards what follows
 	rows    map[int]int64 // of sessions, by number
@@ -46,13 +53,13 @@ type folder struct {
 	reported bool // a person was told that the database takes nothing
 }
 
-func newFolder(o Options, h header, spill file) *folder {
-	f := &folder{o: o, file: spill, folding: folding{header: h, log: o.Log, now: o.Now},
-		checkpointed: maxLog, work: make(chan []queued, 1),
-		done: make(chan error, 1), attached: make(chan struct{}), rows: map[int]int64{}, gone: map[int]bool{},
-		moved: make(chan struct{}), stopped: make(chan struct{})}
-	f.ctx, f.cancel = context.WithCancel(context.Background())
-	return f
+func newFolder(o Options, h header, f file) *folder {
+	d := &folder{o: o, file: f, folding: folding{header: h, own: true, log: o.Log, now: o.Now}, checkpointed: maxLog,
+		written: make(chan struct{}, 1), urged: make(chan struct{}, 1), lacks: make(chan struct{}, 1),
+		again: make(chan struct{}, 1), attached: make(chan struct{}), rows: map[int]int64{}, gone: map[int]bool{}, moved: make(chan struct{}),
+		stopped: make(chan struct{})}
+	d.ctx, d.cancel = context.WithCancel(context.Background())
+	return d
 }
 
 // attach begins to use a database.
@@ -76,38 +83,56 @@ func (f *folder) isAttached() bool {
 	}
 }
 
-// run is the folder's goroutine.
+// run is the folder's goroutine. It begins with what was written before there was a database.
 func (f *folder) run() {
 	defer close(f.stopped)
-	for {
-		select {
-		case events := <-f.work:
-			ctx, cancel := context.WithTimeout(f.ctx, foldLimit)
-			err := f.foldAll(sqlite.WithLockWait(ctx, dbWait), events)
-			cancel()
-			if err != nil {
-				f.report(err)
-				f.o.Log.Debug().Err(err).Msg("the database takes no events just now") // usually another writes
-			}
-			f.done <- err
-		case <-f.ctx.Done():
-			return
+	wait := foldRetry
+	for f.ctx.Err() == nil {
+		began := time.Now()
+		ctx, cancel := context.WithTimeout(f.ctx, foldLimit)
+		err := f.fold(sqlite.WithLockWait(ctx, foldWait))
+		cancel()
+		switch {
+		case err == nil:
+			wait = foldRetry
+			rest := max(linger, pace.Rest(time.Since(began)))
+			f.pause(f.written, nil)
+			f.pause(f.urged, time.After(rest))
+		case errors.Is(err, errLacks):
+			wake(f.lacks)
+			f.pause(f.again, nil)
+		default:
+			f.report(err)
+			f.o.Log.Debug().Err(err).Msg("the database takes no events just now") // usually another writes
+			f.pause(f.urged, time.After(wait))
+			wait = min(2*wait, foldLast)
 		}
 	}
 }
 
-// foldAll brings events into the database; nil: all that is spilled.
-func (f *folder) foldAll(ctx context.Context, events []queued) error {
-	f.folding.least = f.has()
+// pause waits until one of two things happens, or the goroutine is to end.
+func (f *folder) pause(one <-chan struct{}, other <-chan time.Time) {
+	select {
+	case <-one:
+	case <-other:
+	case <-f.ctx.Done():
+	}
+}
+
+// fold brings what is written into the database.
+func (f *folder) fold(ctx context.Context) error {
+	had := f.has()
+	f.folding.least = had
 	err := guard.Try("folder", func() error {
-		if events != nil {
-			return f.folding.steps(ctx, linesOf(events), f.applied)
-		}
-		if err := f.folding.file(ctx, f.file, f.applied); err != nil {
+		err := f.folding.file(ctx, f.file, f.applied)
+		if begins := errors.Is(err, fs.ErrNotExist) || errors.Is(err, io.ErrUnexpectedEOF); err != nil && !begins {
 			return err
 		}
-		written, err := f.folding.store.Written(ctx, f.o.Process.ID) // others may have folded some of it in
-		if err == nil {
+		if f.has() > had {
+			return nil
+		}
+		written, err := f.folding.store.Written(ctx, f.o.Process.ID) // another process may have folded it in
+		if err == nil && written > had {
 			f.applied(folded{written: written})
 		}
 		return err
@@ -120,6 +145,10 @@ func (f *folder) foldAll(ctx context.Context, events []queued) error {
 
 // anew begins with the database that is there now.
 func (f *folder) anew() {
+	select {
+	case <-f.again: // of another time
+	default:
+	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	clear(f.rows)
@@ -171,6 +200,9 @@ func (f *folder) applied(did folded) {
 	f.moved = make(chan struct{})
 	f.mu.Unlock()
 	tellRefused(did.refused, f.o.Tell)
+	if did.Ended {
+		wake(f.ended)
+	}
 	if did.Spoke || len(gone) > 0 {
 		slices.Sort(gone)
 		f.o.Folded(did.Spoke, gone)
@@ -227,6 +259,9 @@ func (f *folder) awaitFolded(ctx context.Context, n int64) error {
 }
 
 func (f *folder) await(ctx context.Context, moved <-chan struct{}) error {
+	if !pace.Gentle(ctx) {
+		wake(f.urged)
+	}
 	select {
 	case <-moved:
 		return nil

@@ -28,12 +28,12 @@ func TestHangingDisk(t *testing.T) {
 	if err := l.Flush(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	spilled := l.w.spilled
-	spilled.mu.Lock()
-	file := spilled.out
-	spilled.out = in // takes 64 KB, then nothing until somebody reads
-	spilled.mu.Unlock()
-	defer file.Close()
+	file := l.w.out
+	file.mu.Lock()
+	opened := file.out
+	file.out = in // takes 64 KB, then nothing until somebody reads
+	file.mu.Unlock()
+	defer opened.Close()
 	words := strings.Repeat("word ", maxText/5-100)
 	for range 60 {
 		l.Append(correlation.AssistantSaid{Turn: 1, Text: words})

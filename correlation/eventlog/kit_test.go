@@ -1,12 +1,15 @@
 package eventlog_test
 
 import (
+	"bytes"
 	"context"
 	"database/sql"
+	"os"
 	"path/filepath"
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"go.uber.org/goleak"
 
@@ -110,6 +113,24 @@ func (b *bench) files() (names []string) {
 		names = append(names, filepath.Base(path))
 	}
 	return names
+}
+
+// nothingWaits checks that the files have headers alone: all else is blanked, after it is in the database.
+func (b *bench) nothingWaits() {
+	b.tb.Helper()
+	for end := time.Now().Add(time.Minute); ; time.Sleep(5 * time.Millisecond) {
+		waiting := 0
+		for _, name := range b.files() {
+			_, lines, _ := bytes.Cut(must(os.ReadFile(filepath.Join(b.dir, name)))(b.tb), []byte{'\n'})
+			waiting += len(bytes.TrimSpace(lines))
+		}
+		if waiting == 0 {
+			return
+		}
+		if time.Now().After(end) {
+			b.tb.Fatalf("%d bytes are still in files", waiting)
+		}
+	}
 }
 
 func (b *bench) sweep() Swept {

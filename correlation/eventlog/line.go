@@ -38,17 +38,8 @@ type line struct {
 	n       int64 // its number
 	at      time.Time
 	event   correlation.Event
-	text    []byte // as the file has it; nil: it comes from none
+	text    []byte // as the file has it
 	strange error  // it is no event of ours
-}
-
-// linesOf are events that have not been in a file.
-func linesOf(events []queued) []line {
-	lines := make([]line, len(events))
-	for i, q := range events {
-		lines[i] = line{n: q.n, at: q.at, event: q.event}
-	}
-	return lines
 }
 
 // parse decodes a line, without its line end. It returns an error if the line is no event.

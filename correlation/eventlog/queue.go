@@ -17,9 +17,8 @@ const (
 
 // A queue is what waits to be written, in the order in which it will be.
 type queue struct {
-	o     Options
-	wake  chan struct{} // 1-buffered: there is something to write
-	urged chan struct{} // 1-buffered: somebody waits for it
+	o    Options
+	wake chan struct{} // 1-buffered: there is something to write
 
 	mu      sync.Mutex // guards what follows
 	events  []queued
@@ -46,7 +45,7 @@ type queued struct {
 type loss struct{ events, bytes int }
 
 func newQueue(o Options) *queue {
-	q := &queue{o: o, wake: make(chan struct{}, 1), urged: make(chan struct{}, 1), quiet: make(chan struct{}),
+	q := &queue{o: o, wake: make(chan struct{}, 1), quiet: make(chan struct{}),
 		resting: true}
 	close(q.quiet)
 	return q
@@ -97,9 +96,6 @@ func (q *queue) overtake(written chan error) {
 		q.o.Tell("the disk hangs: the conversation goes on, and the last words may be lost if this program is killed")
 	}
 }
-
-// urge ends the writer's pauses: somebody waits.
-func (q *queue) urge() { wake(q.urged) }
 
 // taken is the number of the last event that was taken.
 func (q *queue) taken() int64 {
@@ -196,7 +192,7 @@ func (q *queue) left() (events, bytes int) {
 	return q.lost.events + len(q.events), q.lost.bytes + q.waiting
 }
 
-func wake(c chan struct{}) {
+func wake(c chan<- struct{}) {
 	select {
 	case c <- struct{}{}:
 	default:

@@ -13,18 +13,15 @@ import (
 )
 
 const (
-	dbWait    = 40 * time.Millisecond // for the database; a response waits meanwhile
-	soon      = 2 * time.Millisecond  // pause before a transaction, so that what comes at once is in one
-	maxWrite  = 64 << 10              // bytes of text that are written at a time
+	maxWrite  = 64 << 10 // bytes of text that are written at a time
+	maxFile   = 64 << 10 // bytes of a file; a longer one goes once the database has all of it
 	tryAgain  = 250 * time.Millisecond
 	lastWrite = 500 * time.Millisecond // how long the end of a process waits for a disk that hangs
 	lastFold  = time.Second            // and then for a commit, or for why the database takes nothing
-	foldRetry = 50 * time.Millisecond  // pause after the database has refused, doubled up to foldLast
-	foldLast  = 2 * time.Second
 )
 
-// A writer has what is queued written, in a goroutine of its own: into the database, or, while that takes nothing or
-// has not all that came before, into the spill file. What neither takes waits in the queue, and is tried again.
+// A writer writes what is queued to the file of this process, in a goroutine of its own. What the disk does not take
+// waits in the queue, and is tried again.
 type writer struct {
 	o Options
 	*queue
@@ -36,22 +33,19 @@ type writer struct {
 	stopped chan struct{}
 
 	// The goroutine's, and after it of whoever has joined it.
-	lock    *correlation.Lock // shows that the process lives
-	spilled *spill
-	recent  history
-	busy    bool             // the folder works, and nobody waits for it
-	wait    time.Duration    // how long the database is left alone when it refuses next
-	rest    <-chan time.Time // until then it is; nil: it is not
-	reached int64            // number up to which the database had all when it last took something
-	told    bool             // a person knows that the disk took nothing
+	lock   *correlation.Lock // shows that the process lives
+	out    *output
+	recent history
+	told   bool // a person knows that the disk took nothing
 }
 
 // newWriter begins to write for a process whose lock is taken.
 func newWriter(o Options, lock *correlation.Lock) *writer {
-	s := newSpill(o)
-	w := &writer{o: o, queue: newQueue(o), f: newFolder(o, s.header, s.file), lock: lock, spilled: s,
-		stop: make(chan struct{}), stopped: make(chan struct{}), wait: foldRetry}
+	out := newOutput(o)
+	w := &writer{o: o, queue: newQueue(o), f: newFolder(o, out.header, out.file), lock: lock, out: out,
+		stop: make(chan struct{}), stopped: make(chan struct{})}
 	w.sync = newSyncer(o, w.bringToDisk)
+	w.f.ended = w.sync.ended
 	guard.Go("writer", w.run)
 	guard.Go("syncer", w.sync.run)
 	return w
@@ -60,20 +54,12 @@ func newWriter(o Options, lock *correlation.Lock) *writer {
 // run is the writer's goroutine.
 func (w *writer) run() {
 	defer close(w.stopped)
-	attached := w.f.attached
 	var again <-chan time.Time
 	for {
 		select {
 		case <-w.wake:
-			w.gather()
-		case err := <-w.f.done:
-			w.settled(err)
-		case <-attached:
-			attached = nil
-		case <-w.urged:
-			w.rest = nil
-		case <-w.rest:
-			w.rest = nil
+		case <-w.f.lacks:
+			guard.Run("writer", w.again)
 		case <-again:
 		case <-w.stop:
 			w.drain()
@@ -83,28 +69,10 @@ func (w *writer) run() {
 		if !w.drain() {
 			again = time.After(tryAgain)
 		}
-		w.foldSpilled()
 	}
 }
 
-// gather lets a little more come together, unless somebody waits.
-func (w *writer) gather() {
-	if !w.direct() {
-		return
-	}
-	select {
-	case <-time.After(soon):
-	case <-w.urged:
-	case <-w.stop:
-	}
-}
-
-// direct reports whether the database takes what comes next: it has all that came before.
-func (w *writer) direct() bool {
-	return w.f.isAttached() && !w.busy && w.rest == nil && w.spilled.empty()
-}
-
-// drain writes what is queued. It returns false if neither the database nor the disk takes it all.
+// drain writes what is queued. It returns false if the disk does not take it all.
 func (w *writer) drain() bool {
 	guard.Run("writer", w.follow)
 	for {
@@ -127,14 +95,17 @@ func (w *writer) writeGuarded(batch []queued) (rest []queued) {
 	return rest
 }
 
-// write has events written, and tells who waits. It returns those that were not.
+// write writes events, and tells who waits. It returns those that were not written.
 func (w *writer) write(batch []queued) (rest []queued) {
 	guard.Point("writer")
-	if !w.direct() || !w.hand(batch) {
-		var err error
-		if rest, err = w.spilled.write(batch); err != nil {
-			w.fails(err)
+	if w.out.size > maxFile && w.f.has() >= w.out.last {
+		if err := w.out.remove(); err != nil {
+			w.o.Log.Warn().Err(err).Msg("removing a file of events")
 		}
+	}
+	rest, err := w.out.write(batch)
+	if err != nil {
+		w.fails(err)
 	}
 	taken := batch[:len(batch)-len(rest)]
 	if len(rest) == 0 && w.full.Swap(false) {
@@ -147,68 +118,15 @@ func (w *writer) write(batch []queued) (rest []queued) {
 		}
 		q.tell(nil)
 	}
+	wake(w.f.written)
 	return rest
-}
-
-// hand gives events to the database, and reports whether it has taken them in time. A commit cannot be stopped: it may
-// take them still, and finds out by their numbers that they are spilled as well.
-func (w *writer) hand(batch []queued) bool {
-	w.f.work <- batch
-	limit := time.NewTimer(dbWait)
-	defer limit.Stop()
-	select {
-	case err := <-w.f.done:
-		w.settled(err)
-		return err == nil
-	case <-limit.C:
-		w.busy = true
-		return false
-	}
-}
-
-// foldSpilled has what is spilled folded in, if the database takes anything.
-func (w *writer) foldSpilled() {
-	if !w.f.isAttached() || w.busy || w.rest != nil || w.spilled.empty() {
-		return
-	}
-	w.busy = true
-	w.f.work <- nil
-}
-
-// settled notes what has become of what the folder was given.
-func (w *writer) settled(err error) {
-	w.busy = false
-	if errors.Is(err, errLacks) {
-		w.again()
-		return
-	}
-	if err != nil {
-		w.rest = time.After(w.wait)
-		w.wait = min(2*w.wait, foldLast)
-		return
-	}
-	if w.spilled.empty() {
-		w.wait = foldRetry
-		return
-	}
-	reached := w.f.has()
-	switch {
-	case reached >= w.spilled.last:
-		w.wait = foldRetry
-		if err := w.spilled.remove(); err != nil {
-			w.o.Log.Warn().Err(err).Msg("removing a spill file")
-		}
-	case reached == w.reached: // its last line is damaged, until another follows
-		w.rest = time.After(foldLast)
-	}
-	w.reached = reached
 }
 
 // follow goes on at the path of the live folder if another one, or none, is there now: somebody has removed or replaced
 // it. What was said here last, and the database that is there does not have, is written there again.
 func (w *writer) follow() {
 	if w.lock.Stands() {
-		if !w.spilled.stands() {
+		if !w.out.stands() {
 			w.again()
 		}
 		return
@@ -228,11 +146,14 @@ func (w *writer) follow() {
 	w.o.Tell(w.o.Dir + " " + happened)
 }
 
-// again spills what was written last, in front of what is spilled. By its numbers a database that has it leaves it.
+// again writes what was written last once more, in front of what the file has. By its numbers a database that has it
+// leaves it.
 func (w *writer) again() {
-	if err := w.spilled.again(w.recent.events); err != nil {
+	if err := w.out.again(w.recent.events); err != nil {
 		w.fails(err)
 	}
+	wake(w.f.again)
+	wake(w.f.written)
 }
 
 // fails says once that the disk does not take what is said.
@@ -251,7 +172,7 @@ func (w *writer) fails(err error) {
 }
 
 // bringToDisk has the system bring what was written to the disk itself.
-func (w *writer) bringToDisk() error { return errors.Join(w.spilled.sync(), w.f.sync()) }
+func (w *writer) bringToDisk() error { return errors.Join(w.out.sync(), w.f.sync()) }
 
 // close ends the writer, as Log.Close says.
 func (w *writer) close(ctx context.Context) (unfolded bool, err error) {
@@ -265,16 +186,13 @@ func (w *writer) close(ctx context.Context) (unfolded bool, err error) {
 		return true, errors.New("nothing is written down any more: a write hangs")
 	}
 	w.sync.close(limit.Done())
-	if joined := w.f.stop(time.After(lastFold)); joined && !w.spilled.empty() {
-		if w.f.has() < w.spilled.last {
-			err = w.f.foldAll(ctx, nil)
-		}
-		if errors.Is(err, errLacks) {
+	if joined := w.f.stop(time.After(lastFold)); joined && !w.out.empty() {
+		if err = w.f.fold(ctx); errors.Is(err, errLacks) {
 			w.again()
-			err = w.f.foldAll(ctx, nil)
+			err = w.f.fold(ctx)
 		}
 		if err == nil {
-			err = w.spilled.remove()
+			err = w.out.remove()
 		}
 		w.f.report(err)
 	}
@@ -284,12 +202,12 @@ func (w *writer) close(ctx context.Context) (unfolded bool, err error) {
 	if ctx.Err() != nil || isTransient(ctx, err) {
 		err = nil // another process folds the rest in
 	}
-	unfolded = !w.spilled.empty()
+	unfolded = !w.out.empty()
 	if events, bytes := w.left(); events > 0 {
 		w.o.Tell(fmt.Sprintf("of this conversation %d events (%d bytes of text) could not be written down", events,
 			bytes))
 	}
-	return unfolded, errors.Join(err, w.spilled.close(), w.lock.Release())
+	return unfolded, errors.Join(err, w.out.close(), w.lock.Release())
 }
 
 // How much of what was written last is kept.

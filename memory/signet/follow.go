@@ -18,8 +18,7 @@ import (
 // Errors: memory.ErrOwned, memory.ErrUnavailable.
 func (c *Client) Follow(ctx context.Context, p Prompt, each bool) (err error) {
 	key := p.Session.Key
-	p.Text = sendable(p.Text)
-	if key == "" || p.Text == "" || c.keys.recalled(key, p.Text) || !each && !c.keys.unheard(key) {
+	if key == "" || p.Text == "" || !each && !c.keys.unheard(key) {
 		return nil
 	}
 	if err := c.keys.bypassed(key); err != nil {
@@ -35,7 +34,7 @@ func (c *Client) Follow(ctx context.Context, p Prompt, each bool) (err error) {
 	return c.follow(ctx, p, each)
 }
 
-// follow does that without asking whether the daemon is left alone; the prompt's text is sendable already.
+// follow does that without asking whether the daemon is left alone.
 func (c *Client) follow(ctx context.Context, p Prompt, each bool) error {
 	key := p.Session.Key
 	if err := c.keys.awaitStart(ctx, key); err != nil {
@@ -44,12 +43,19 @@ func (c *Client) follow(ctx context.Context, p Prompt, each bool) error {
 	if err := c.keys.bypassed(key); err != nil {
 		return err
 	}
-	first := c.keys.unheard(key)
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
 	h, err := c.Health(ctx)
 	if err != nil {
 		return err
+	}
+	// not before: it costs more than all else, and mostly no daemon is there
+	if p.Text = sendable(p.Text); p.Text == "" || c.keys.recalled(key, p.Text) {
+		return nil
+	}
+	first := c.keys.unheard(key)
+	if first && p.Starting != nil {
+		p.Starting(ctx)
 	}
 	if first && h.Newer {
 		if err := c.Claim(ctx, p.Session); err != nil || !each {

@@ -45,7 +45,7 @@ func TestMessages(t *testing.T) {
 		len(again.Items) != 0 {
 		t.Errorf("what was told: %+v, %v", again.Items, err)
 	}
-	if err := c.Follow(t.Context(), Prompt{s, "on", ""}, true); err != nil || len(c.Messages("k")) != 1 {
+	if err := c.Follow(t.Context(), Prompt{Session: s, Text: "on"}, true); err != nil || len(c.Messages("k")) != 1 {
 		t.Errorf("%d messages (%v)", len(c.Messages("k")), err)
 	}
 	if err := c.Acknowledge(t.Context(), s, []string{"mem-1", messagePrefix + id}); err != nil ||
@@ -55,7 +55,7 @@ func TestMessages(t *testing.T) {
 	if err := c.Acknowledge(t.Context(), s, []string{messagePrefix + id}); err != nil || len(d.Acknowledged(id)) != 1 {
 		t.Errorf("acknowledged twice (%v)", err)
 	}
-	if err := c.Follow(t.Context(), Prompt{s, "on", ""}, true); err != nil || len(c.Messages("k")) != 0 ||
+	if err := c.Follow(t.Context(), Prompt{Session: s, Text: "on"}, true); err != nil || len(c.Messages("k")) != 0 ||
 		len(c.Messages("other")) != 0 {
 		t.Errorf("it comes again (%v)", err)
 	}
@@ -78,7 +78,7 @@ func TestInbox(t *testing.T) {
 			t.Errorf("%s: acknowledged: %v", kind.Version(), err)
 		}
 		d.Send("gamma", "And now?")
-		if err := c.Follow(t.Context(), Prompt{s, "on", ""}, true); err != nil {
+		if err := c.Follow(t.Context(), Prompt{Session: s, Text: "on"}, true); err != nil {
 			t.Error(err)
 		}
 		if got := messagesOf(c.Messages("k")); !slices.Equal(got,
@@ -119,7 +119,7 @@ func TestSessionKnown(t *testing.T) {
 			t.Fatal(err)
 		}
 		d.ForgetRequests()
-		if err := c.Follow(t.Context(), Prompt{s, "on", ""}, false); err != nil {
+		if err := c.Follow(t.Context(), Prompt{Session: s, Text: "on"}, false); err != nil {
 			t.Fatal(err)
 		}
 		claims := 0

@@ -118,7 +118,7 @@ func TestTryIsAHook(t *testing.T) {
 		if err != nil || len(got.Items) != 1 || len(d.Requests(startPath)) != 3 {
 			t.Errorf("%s: %+v, %v, %d starts", kind.Version(), got, err, len(d.Requests(startPath)))
 		}
-		if err := c.Follow(t.Context(), Prompt{memory.Session{Key: "c"}, "hello", ""}, true); err != nil {
+		if err := c.Follow(t.Context(), Prompt{Session: memory.Session{Key: "c"}, Text: "hello"}, true); err != nil {
 			t.Errorf("%s: %v", kind.Version(), err)
 		}
 	}
@@ -137,7 +137,9 @@ func TestPromptsTry(t *testing.T) {
 			_, err := c.Recall(t.Context(), memory.Session{Key: "k"}, "heron", nil)
 			return err
 		},
-		"follow": func() error { return c.Follow(t.Context(), Prompt{memory.Session{Key: "k"}, "heron", ""}, true) },
+		"follow": func() error {
+			return c.Follow(t.Context(), Prompt{Session: memory.Session{Key: "k"}, Text: "heron"}, true)
+		},
 	} {
 		now = now.Add(time.Second)
 		c.presence.failed()

@@ -31,6 +31,8 @@ type Prompt struct {
 	Session memory.Session
 	Text    string // the user's words
 	Last    string // what the assistant said last, "" where that is not told
+	// Starting is called before the daemon hears of the key for the first time. It may be nil.
+	Starting func(context.Context)
 }
 
 // submit posts a prompt whose text is sendable (POST /api/hooks/user-prompt-submit). The daemon answers with what it

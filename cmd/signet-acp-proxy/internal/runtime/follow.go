@@ -245,10 +245,8 @@ func (f *follower) promptLocked(t *followedTurn, text string) {
 		last = f.daemon.TakeAnswer(s.who.Key)
 	}
 	f.tellLocked(s, "a prompt", func(ctx context.Context, d *signet.Client, who memory.Session) error {
-		if d.Unheard(who.Key) {
-			f.starting(ctx, who)
-		}
-		return d.Follow(ctx, signet.Prompt{Session: who, Text: text, Last: last}, f.presence)
+		return d.Follow(ctx, signet.Prompt{Session: who, Text: text, Last: last,
+			Starting: func(ctx context.Context) { f.starting(ctx, who) }}, f.presence)
 	})
 }
 

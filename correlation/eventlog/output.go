@@ -1,0 +1,200 @@
+package eventlog
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"sync"
+
+	"github.com/rs/zerolog"
+
+	"github.com/Signet-AI/signet-acp-proxy/files"
+)
+
+// An output is the file of this process. It is made when there is something to write. Only the writer writes to it.
+type output struct {
+	file
+	log    zerolog.Logger
+	header header
+	last   int64 // number of its last event
+
+	openFile
+	buf []byte // reused
+
+	mu sync.Mutex // guards out, for sync
+}
+
+// An openFile is what an output writes to.
+type openFile struct {
+	out    *os.File    // nil: there is none
+	opened fs.FileInfo // of out
+	size   int64
+	torn   bool // a write broke off: a line end comes first
+}
+
+func newOutput(o Options) *output {
+	return &output{log: o.Log, file: fileOf(o.Dir, o.Process.ID), header: header{version, o.Now().UnixMilli(), o.Process}}
+}
+
+// empty reports whether there is no file.
+func (o *output) empty() bool { return o.current().out == nil }
+
+// stands reports whether the file, if there is one, is still at its path.
+func (o *output) stands() bool {
+	f := o.current()
+	return f.out == nil || o.is(f.opened)
+}
+
+func (o *output) current() openFile {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.openFile
+}
+
+// begin makes a file at a path, with a header if it has none.
+func (o *output) begin(path string) error {
+	out, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR|os.O_APPEND|files.NoFollow, 0o600)
+	if err != nil {
+		return err
+	}
+	size, err := out.Seek(0, io.SeekEnd)
+	if err == nil && size == 0 {
+		size, err = o.header.write(out)
+	}
+	info, statErr := out.Stat()
+	if err = errors.Join(err, statErr); err != nil {
+		return errors.Join(err, out.Close())
+	}
+	o.set(openFile{out, info, size, true}) // whatever stands there: a line begins
+	return nil
+}
+
+func (o *output) set(f openFile) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.openFile = f
+}
+
+// again puts events in front of what the file has, in one that is made anew at its path. Some may be in it twice.
+func (o *output) again(events []queued) (err error) {
+	var rest []byte
+	old := o.openFile
+	if old.out != nil {
+		if rest, err = io.ReadAll(io.NewSectionReader(old.out, 0, old.size)); err != nil {
+			return err
+		}
+		_, rest, _ = bytes.Cut(rest, []byte{'\n'}) // the header
+	}
+	if len(rest)+len(events) == 0 {
+		return nil
+	}
+	making := o.path + ".new"
+	if err := o.begin(making); err != nil {
+		return err
+	}
+	lines, _ := o.encode(events)
+	if err = o.append(append(lines, rest...)); err == nil {
+		err = os.Rename(making, o.path)
+	}
+	if err != nil {
+		err = errors.Join(err, o.close(), os.Remove(making))
+		o.set(old)
+	} else if old.out != nil {
+		err = old.out.Close()
+	}
+	return err
+}
+
+// encode encodes events, and returns where each one's line ends.
+func (o *output) encode(batch []queued) (buf []byte, ends []int) {
+	ends, buf = make([]int, len(batch)), o.buf[:0]
+	for i, q := range batch {
+		if line, err := appendLine(buf, q); err == nil {
+			buf = line
+		} else {
+			o.log.Error().Err(err).Msg("an event that cannot be written")
+		}
+		ends[i] = len(buf)
+	}
+	if o.buf = buf; cap(buf) > 4*maxWrite { // of something large, once
+		o.buf = nil
+	}
+	if len(batch) > 0 {
+		o.last = max(o.last, batch[len(batch)-1].n)
+	}
+	return buf, ends
+}
+
+// write brings events to the file, in one write where that is possible. It returns those that the disk did not take,
+// and why.
+func (o *output) write(batch []queued) (rest []queued, err error) {
+	if o.empty() {
+		if err := o.begin(o.path); err != nil {
+			return batch, err
+		}
+	}
+	buf, ends := o.encode(batch)
+	if err = o.append(buf); err != nil {
+		for i, from := 0, 0; i < len(batch); i++ { // a disk that is nearly full takes some of it
+			if o.append(buf[from:ends[i]]) != nil {
+				return batch[i:], err
+			}
+			from = ends[i]
+		}
+	}
+	return nil, nil
+}
+
+// append writes whole lines, or nothing of them.
+func (o *output) append(text []byte) error {
+	if o.torn {
+		text = append([]byte{'\n'}, text...)
+	}
+	n, err := o.out.Write(text)
+	switch {
+	case err == nil:
+		o.torn = false
+		o.size += int64(n)
+	case n > 0:
+		if o.torn = o.out.Truncate(o.size) != nil; o.torn {
+			o.size += int64(n)
+		}
+	}
+	return err
+}
+
+// remove removes the file: the database has all of it.
+func (o *output) remove() error {
+	err := o.close()
+	if gone := os.Remove(o.path); !errors.Is(gone, fs.ErrNotExist) {
+		err = errors.Join(err, gone)
+	}
+	return err
+}
+
+// sync has the system bring the file to the disk itself.
+func (o *output) sync() error {
+	o.mu.Lock()
+	out := o.out
+	o.mu.Unlock()
+	if out == nil {
+		return nil
+	}
+	if err := out.Sync(); !errors.Is(err, fs.ErrClosed) {
+		return err
+	}
+	return nil // it has gone meanwhile
+}
+
+func (o *output) close() error {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.out == nil {
+		return nil
+	}
+	err := o.out.Close()
+	o.out = nil
+	return err
+}
