@@ -119,7 +119,7 @@ func (s *Store) Schema(ctx context.Context) error {
 
 const schemaLimit = time.Second
 
-// LiveDir is the folder of the locks, and of the spill files, of living processes; "" for none.
+// LiveDir is the folder of the locks, and of the event files, of living processes; "" for none.
 func (s *core) LiveDir() string { return s.live }
 
 // write runs f in a transaction. doing says in the error what was being done.

@@ -60,7 +60,7 @@ func (s *core) leaveDebts(ctx context.Context, tx *sql.Tx, id, reason string) er
 }
 
 // SweepDead ends the processes that died without an end: what they had in flight is in doubt, their open turns have
-// ended, and what they owe is due. unread, if not nil, reports that a process's spill file is not folded in yet;
+// ended, and what they owe is due. unread, if not nil, reports that a process's event file is not folded in yet;
 // it is left for later, or a part of a session would be delivered as the whole. SweepDead returns how many it ended.
 func (s *Store) SweepDead(ctx context.Context, unread func(process string) bool) (int, error) {
 	const doing = "looking for dead processes"

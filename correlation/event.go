@@ -207,7 +207,7 @@ type unknown struct {
 	Session, Turn int
 }
 
-// kinds are all kinds, by their names in the table events and in a spill file. What one does to the database is its
+// kinds are all kinds, by their names in the table events and in an event file. What one does to the database is its
 // method fold; of which session and turn it is say its fields of these names.
 var kinds = map[string]Event{
 	"session_opened":  Opened{},

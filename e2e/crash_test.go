@@ -15,7 +15,7 @@ import (
 )
 
 // A recording is what a relay has written until it was killed behind its last response: into the database, or, while
-// somebody else held that, into its spill file. The database's log and the spill file were only appended to, and the
+// somebody else held that, into its event file. The database's log and the event file were only appended to, and the
 // database's own file stayed as it was, so that their prefixes are what a kill at any other moment leaves.
 //
 // That covers a kill between two appends and in the middle of one, of a turn and of a migration. It does not cover the
@@ -23,7 +23,7 @@ import (
 // times instead (TestCrashedCommands), and disks that take no more after ever more bytes (TestCrashFull).
 type recording struct {
 	base, wal, events []byte
-	process           string // the name of its spill file
+	process           string // the name of its event file
 	said              []string
 	had               int // turns in the base
 }
@@ -75,7 +75,7 @@ func record(t *testing.T, base []byte, held bool) *recording {
 		files, err := filepath.Glob(filepath.Join(acp, "live", "*.events"))
 		must(b, err)
 		if len(files) != 1 {
-			t.Fatalf("spill files: %q", files)
+			t.Fatalf("event files: %q", files)
 		}
 		r.process = filepath.Base(files[0])
 		r.events, err = os.ReadFile(files[0])
@@ -93,7 +93,7 @@ func record(t *testing.T, base []byte, held bool) *recording {
 	return r
 }
 
-// put makes a box hold the beginnings of the log and of the spill file.
+// put makes a box hold the beginnings of the log and of the event file.
 func (r *recording) put(b *box, wal, events int) {
 	acp := filepath.Dir(b.database())
 	must(b, os.RemoveAll(acp))
@@ -110,7 +110,7 @@ func (r *recording) put(b *box, wal, events int) {
 // no session was told twice.
 func (r *recording) check(b *box, wal, events int) {
 	b.t.Helper()
-	where := fmt.Sprintf("%d of %d bytes of the log, %d of %d of the spill file", wal, len(r.wal), events, len(r.events))
+	where := fmt.Sprintf("%d of %d bytes of the log, %d of %d of the event file", wal, len(r.wal), events, len(r.events))
 	if got := b.try(proxyBin, "sessions", "--json"); got.Code != 0 || got.Stderr != "" {
 		b.t.Errorf("%s: exit %d\n%s", where, got.Code, got.Stderr)
 		return
@@ -152,7 +152,7 @@ func TestCrash(t *testing.T) {
 			t.Parallel()
 			b := newBox(t)
 			b.set("SIGNET_ACP_MEMORY=embedded", "SIGNET_PORT=1")
-			direct, spilled := record(t, base(t), false), record(t, base(t), true)
+			direct, waiting := record(t, base(t), false), record(t, base(t), true)
 			tried := 0
 			try := func(r *recording, wal, events int) {
 				r.put(b, wal, events)
@@ -160,7 +160,7 @@ func TestCrash(t *testing.T) {
 				tried++
 			}
 			frame := frameHeader + int(binary.BigEndian.Uint32(direct.wal[8:]))
-			frames, lines := (len(direct.wal)-walHeader)/frame, bytes.Count(spilled.events, []byte{'\n'})
+			frames, lines := (len(direct.wal)-walHeader)/frame, bytes.Count(waiting.events, []byte{'\n'})
 			for i := 0; i <= frames; i += stride(17) {
 				at := walHeader + i*frame
 				try(direct, at, 0)
@@ -169,14 +169,14 @@ func TestCrash(t *testing.T) {
 			try(direct, len(direct.wal), 0)
 			at := 0
 			for i := 1; i <= lines; i++ {
-				line := bytes.IndexByte(spilled.events[at:], '\n') + 1
+				line := bytes.IndexByte(waiting.events[at:], '\n') + 1
 				if i%stride(5) == 0 || i == lines {
-					try(spilled, 0, at+line/2) // torn
-					try(spilled, 0, at+line)
+					try(waiting, 0, at+line/2) // torn
+					try(waiting, 0, at+line)
 				}
 				at += line
 			}
-			t.Logf("%d appends to the log, %d to the spill file; %d prefixes tried", frames, lines, tried)
+			t.Logf("%d appends to the log, %d to the event file; %d prefixes tried", frames, lines, tried)
 		})
 	}
 }

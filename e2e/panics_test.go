@@ -35,7 +35,7 @@ func TestPanics(t *testing.T) {
 		"reading down":           {lost: 2},
 		"editing up":             {bare: true, lost: 2},
 		"editing down":           {bare: true, lost: 2},
-		"opening":                {}, // the words wait in the spill file, and identity needs no database
+		"opening":                {}, // the words wait in the event file, and identity needs no database
 		"look-up":                {},
 		"fetch":                  {},
 		"identity":               {bare: true},

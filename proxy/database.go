@@ -306,6 +306,6 @@ func (d *database) close() {
 		d.o.Log.Error().Err(err).Msg("ending to record")
 	}
 	if unfolded {
-		d.o.Log.Info().Msg("the database did not take all in time; the rest is in the spill file")
+		d.o.Log.Info().Msg("the database did not take all in time; the rest is in the event file")
 	}
 }

@@ -86,7 +86,7 @@ func TestKilledInAnAnswer(t *testing.T) {
 	}
 }
 
-// written is how many words are in the database or in spill files.
+// written is how many words are in the database or in event files.
 func written(t *testing.T, w *world, db sqlite.Querier) int {
 	t.Helper()
 	names, err := filepath.Glob(filepath.Join(filepath.Dir(w.path), "live", "*.events"))

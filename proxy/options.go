@@ -31,7 +31,7 @@ type Client struct {
 	Stderr io.Writer // for people; a Write must not wait for them
 }
 
-// Events is how everything is recorded, as rows at once or in a spill file; *eventlog.Log is one, and documents the
+// Events is how everything is recorded: in an event file, then in the database. *eventlog.Log is one, and documents the
 // methods.
 type Events interface {
 	Process() string

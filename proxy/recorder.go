@@ -18,8 +18,8 @@ const (
 	recordEvery = 250 * time.Millisecond
 	// how long the disk is waited for
 	flushLimit = 50 * time.Millisecond
-	// how long a response waits for the words of its turn to be written: in the database, or in the spill file
-	endLimit   = 90 * time.Millisecond
+	// how long a response waits for the words of its turn to be written: in the event file
+	endLimit   = 50 * time.Millisecond
 	minRest    = 20 * time.Millisecond // pause after recording, so that what comes meanwhile is recorded together
 	maxUnsaved = 256 << 10             // bytes that are queued before the disk is waited for
 )

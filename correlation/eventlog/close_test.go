@@ -138,7 +138,7 @@ func TestWaits(t *testing.T) {
 	check(t, l.Folded(t.Context()))
 	b.nothingWaits()
 	tx := must(other.BeginTx(t.Context(), nil))(t)
-	session, turns := conversation(l, "spilled")
+	session, turns := conversation(l, "waiting")
 	for range 40 {
 		l.Append(correlation.AssistantSaid{Turn: turns[1], Text: strings.Repeat("CANARY ", 1000)})
 	}
@@ -155,7 +155,7 @@ func TestWaits(t *testing.T) {
 	}
 	b.found("direct")
 	b.found("later")
-	v := must(b.store.Find(t.Context(), "claude", "spilled"))(t)
+	v := must(b.store.Find(t.Context(), "claude", "waiting"))(t)
 	all := must(b.store.Book().Turns(t.Context(), v.ID))(t)
 	if len(all) != 2 || all[0].Assistant != "answer one" || !strings.HasPrefix(all[1].Assistant, "answer twoCANARY") ||
 		v.Record != "r" {

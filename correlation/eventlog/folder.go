@@ -56,8 +56,8 @@ type folder struct {
 func newFolder(o Options, h header, f file) *folder {
 	d := &folder{o: o, file: f, folding: folding{header: h, own: true, log: o.Log, now: o.Now}, checkpointed: maxLog,
 		written: make(chan struct{}, 1), urged: make(chan struct{}, 1), lacks: make(chan struct{}, 1),
-		again: make(chan struct{}, 1), attached: make(chan struct{}), rows: map[int]int64{}, gone: map[int]bool{}, moved: make(chan struct{}),
-		stopped: make(chan struct{})}
+		again: make(chan struct{}, 1), attached: make(chan struct{}), moved: make(chan struct{}),
+		stopped: make(chan struct{}), rows: map[int]int64{}, gone: map[int]bool{}}
 	d.ctx, d.cancel = context.WithCancel(context.Background())
 	return d
 }

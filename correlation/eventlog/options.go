@@ -13,7 +13,7 @@ import (
 
 // Options of a Log.
 type Options struct {
-	// Dir is the folder of the locks and spill files of living processes ($SIGNET_PATH/acp/live), made when needed.
+	// Dir is the folder of the locks and event files of living processes ($SIGNET_PATH/acp/live), made when needed.
 	Dir string
 	// Process says who writes. If ID is empty, or another process has it, a new one is made.
 	Process correlation.ProcessInfo
@@ -49,7 +49,7 @@ func (o *Options) defaults() {
 }
 
 var (
-	// ErrNotWritten says that an event is neither in the database nor in the spill file, or not yet.
+	// ErrNotWritten says that an event is neither in the database nor in the event file, or not yet.
 	ErrNotWritten = errors.New("not written yet")
 	// errClosed says that nothing is written any more.
 	errClosed = errors.New("nothing is recorded any more")

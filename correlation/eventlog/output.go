@@ -35,7 +35,8 @@ type openFile struct {
 }
 
 func newOutput(o Options) *output {
-	return &output{log: o.Log, file: fileOf(o.Dir, o.Process.ID), header: header{version, o.Now().UnixMilli(), o.Process}}
+	return &output{log: o.Log, file: fileOf(o.Dir, o.Process.ID),
+		header: header{version, o.Now().UnixMilli(), o.Process}}
 }
 
 // empty reports whether there is no file.

@@ -22,7 +22,7 @@ import (
 // take longer.
 const foldWait = 100 * time.Millisecond
 
-// A Sweep folds in the spill files of other processes, which are in the store's LiveDir.
+// A Sweep folds in the event files of other processes, which are in the store's LiveDir.
 type Sweep struct {
 	Store *correlation.Store
 	Now   func() time.Time // nil: time.Now

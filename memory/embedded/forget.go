@@ -69,7 +69,7 @@ func (s *Store) removeOne(ctx context.Context, tx *sql.Tx, m Memory) error {
 	return correlation.DropContexts(ctx, tx, m.ID)
 }
 
-// Erase takes what was removed from the database out of spill files, and out of SQLite's write-ahead log.
+// Erase takes what was removed from the database out of event files, and out of SQLite's write-ahead log.
 func (s *Store) Erase(ctx context.Context) error {
 	if s.opts.Erase != nil {
 		if err := s.opts.Erase(ctx); err != nil {

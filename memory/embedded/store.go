@@ -24,7 +24,7 @@ type Options struct {
 	Exclude       []string // globs of folders that have opted out
 	OtherProjects bool     // recall from other projects as well
 	NotPersonal   bool     // what a person likes is told only in the project where it was said
-	// Erase takes what was forgotten here out of other places that hold it, spill files. nil: there are none.
+	// Erase takes what was forgotten here out of other places that hold it, event files. nil: there are none.
 	Erase func(context.Context) error
 	// Renames says which files of a work tree were renamed, the new path by the old one. nil: nobody knows.
 	Renames func(ctx context.Context, top string) (map[string]string, error)

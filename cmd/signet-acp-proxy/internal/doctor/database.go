@@ -239,7 +239,7 @@ func (d debts) findings() (found []finding) {
 	return found
 }
 
-// events names the spill files that nobody can take in.
+// events names the event files that nobody can take in.
 func (e *examination) events() (found []finding) {
 	if e.c.DB == "" { // nobody has named a folder
 		return nil

@@ -60,7 +60,7 @@ func (e *examination) permissions() []finding {
 // minSpace is what a session may need, in bytes: SQLite's log and some turns.
 const minSpace = 1 << 20
 
-// space checks that the folders of the database and of spill files can be written, by writing a file.
+// space checks that the folders of the database and of event files can be written, by writing a file.
 func (e *examination) space() []finding {
 	if e.c.DB == "" { // nobody has named a folder
 		return nil

@@ -244,8 +244,8 @@ var errNothing = fmt.Errorf("nothing was removed in the last %d minutes, or it w
 // sessions removes sessions, and then what is left of them outside of the database.
 func (r Removal) sessions(ctx context.Context, what string, work func() error,
 	left func() correlation.Forgotten) error {
-	spilled := eventlog.Sweep{Store: r.Data.Sessions, Log: r.Data.Log.Logger(), Living: true}
-	if _, err := spilled.Run(ctx); err != nil {
+	waiting := eventlog.Sweep{Store: r.Data.Sessions, Log: r.Data.Log.Logger(), Living: true}
+	if _, err := waiting.Run(ctx); err != nil {
 		return err
 	}
 	err := r.keep(ctx, what, work)
@@ -253,7 +253,7 @@ func (r Removal) sessions(ctx context.Context, what string, work func() error,
 	// what a child has kept of its conversation
 	trees := delegation.NewLedger(r.Data.DB, r.Data.Config.LiveDir()).RemoveTrees(ctx,
 		runtime.DelegationFolders(r.Data.Config), delegation.MaxTrees)
-	return errors.Join(err, trees, eventlog.TakeIn(ctx, spilled.Store, spilled.Log), r.Data.Sessions.Checkpoint(ctx),
+	return errors.Join(err, trees, eventlog.TakeIn(ctx, waiting.Store, waiting.Log), r.Data.Sessions.Checkpoint(ctx),
 		delivery.RemoveTranscripts(r.Data.Config.Dir(), gone.Debts), runtime.RemoveShown(r.Data.Config))
 }
 
