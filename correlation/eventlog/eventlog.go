@@ -1,11 +1,11 @@
 // Package eventlog writes down what happens in a process when it happens, and brings it into the database.
 //
 // What is appended is queued. One goroutine writes what is queued, in order and with plain write(2), into a file that
-// only this process appends to ($SIGNET_PATH/acp/live, 0600, one JSON object a line): what is written survives kill -9, and
-// nobody waits for a database. Another goroutine folds the file into the database a tenth of a second later, or at once
-// for who waits for a row, in order and in short transactions, and blanks what is folded in. What a process could not
-// fold in is left to whoever comes next (Sweep). Events are numbered, and the database keeps the number up to which it
-// has those of a process, so that each counts once, whoever folds it in.
+// only this process appends to ($SIGNET_PATH/acp/live, 0600, one JSON object a line): what is written survives kill
+// -9, and nobody waits for a database. Another goroutine folds the file into the database a tenth of a second later,
+// or at once for who waits for a row, in order and in short transactions, and blanks what is folded in. What a process
+// could not fold in is left to whoever comes next (Sweep). Events are numbered, and the database keeps the number up
+// to which it has those of a process, so that each counts once, whoever folds it in.
 //
 //	log, err := eventlog.Open(eventlog.Options{Dir: liveDir, Process: processInfo})
 //	const session, turn = 1, 1            // the caller counts them
