@@ -55,10 +55,9 @@ recall:
 	CODING="$(abspath $(CODING))" DIALOGUES="$(abspath $(DIALOGUES))" \
 		go test -tags $(TAGS) -count=1 -v -run Recall -bench Recall -benchtime 480x ./memory/embedded/...
 
-# What Where can save at most: TEAM=FILE has real sessions, WORKBENCH=PROGRAM asks for each first prompt, before it goes in.
-saves: build
-	$(WORKBENCH) $(BIN) --data $(TEAM) --json $(BIN).saves.json
-	./scripts/saves $(TEAM) $(BIN).saves.json; rm -f $(BIN).saves.json
+# Which files Where names before real sessions (TEAM=FILE) go in, what it can save at most, and what learning from use changes.
+saves:
+	TEAM="$(abspath $(TEAM))" go test -tags $(TAGS) -count=1 -v -run RecallTeam ./memory/embedded
 
 # Kills between any two writes of a turn, a commit and a migration; of forget, prune and restore; and disks that fill up.
 crash:

@@ -1,6 +1,7 @@
 package memory
 
 import (
+	"fmt"
 	"strings"
 	"time"
 )
@@ -26,6 +27,30 @@ func FileItem(path string) string { return "file:" + path }
 
 // FileOf is the path of such an item.
 func FileOf(item string) (path string, isFile bool) { return strings.CutPrefix(item, "file:") }
+
+// InWords counts the items of a block: "3 memories, 2 files", or "" for none.
+func InWords(items []string) string {
+	files := 0
+	for _, item := range items {
+		if _, isFile := FileOf(item); isFile {
+			files++
+		}
+	}
+	var parts []string
+	for _, part := range []struct {
+		n         int
+		one, many string
+	}{{len(items) - files, "memory", "memories"}, {files, "file", "files"}} {
+		switch part.n {
+		case 0:
+		case 1:
+			parts = append(parts, "1 "+part.one)
+		default:
+			parts = append(parts, fmt.Sprintf("%d %s", part.n, part.many))
+		}
+	}
+	return strings.Join(parts, ", ")
+}
 
 // whereSection lists places in at most most bytes. A path is whole, for an agent copies it; the user's words have what
 // room is left, those of the best places first.

@@ -1,8 +1,10 @@
 package proxy
 
 import (
+	"cmp"
 	"fmt"
 
+	"github.com/Signet-AI/signet-acp-proxy/memory"
 	"github.com/Signet-AI/signet-acp-proxy/proxy/frame"
 	"github.com/Signet-AI/signet-acp-proxy/proxy/session"
 )
@@ -23,14 +25,7 @@ func (e *env) notice(req session.Request) []byte {
 	if client := e.client.Load(); client == nil || !client.notices || e.version2() {
 		return nil
 	}
-	title := "identity"
-	switch n := len(in.Items); n {
-	case 0:
-	case 1:
-		title = "1 memory"
-	default:
-		title = fmt.Sprintf("%d memories", n)
-	}
+	title := cmp.Or(memory.InWords(in.Items), "identity")
 	return fmt.Appendf(nil, `{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":%s,"update":{`+
 		`"sessionUpdate":"notice","severity":"info","title":%s,"description":"Inserted by signet-acp-proxy."}}}`+"\n",
 		quote(req.Session.ID()), quote(fmt.Sprintf("%s, %s", title, size(in.Bytes))))

@@ -63,22 +63,31 @@ func Figure(n int64) string {
 	return text
 }
 
+// ShareUsed says how many of the recalled items were seen to be used: "3 recalled, 1 seen to be used (33 %)", "" where
+// none was recalled. Rules do not count.
+func ShareUsed(all map[string]Uses) string {
+	told, used := 0, 0
+	for _, kind := range []string{correlation.UseFile, correlation.UseWords} {
+		told, used = told+all[kind].Told, used+all[kind].Used
+	}
+	if told == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%d recalled, %d seen to be used (%d %%)", told, used, 100*used/told)
+}
+
 // OfUse says what became of what memory told, "" for nothing. A use that leaves no trace is not seen.
 func OfUse(all map[string]Uses) string {
-	told, used := 0, 0
-	var kinds []string
+	var kinds, parts []string
 	for _, kind := range []struct{ name, plural string }{
 		{correlation.UseFile, "files"}, {correlation.UseWords, "notes"},
 	} {
 		if n := all[kind.name]; n.Told > 0 {
-			told, used = told+n.Told, used+n.Used
 			kinds = append(kinds, fmt.Sprintf("%s %d of %d", kind.plural, n.Used, n.Told))
 		}
 	}
-	var parts []string
-	if told > 0 {
-		parts = append(parts, fmt.Sprintf("%d recalled, %d seen to be used (%d %%): %s", told, used, 100*used/told,
-			strings.Join(kinds, ", ")))
+	if share := ShareUsed(all); share != "" {
+		parts = append(parts, share+": "+strings.Join(kinds, ", "))
 	}
 	if n := all[correlation.UseRule]; n.Told > 0 {
 		parts = append(parts, fmt.Sprintf("rules: %d recalled, %d repeated by the user", n.Told, n.SaidAgain))

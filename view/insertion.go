@@ -1,6 +1,7 @@
 package view
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -8,6 +9,7 @@ import (
 
 	"github.com/Signet-AI/signet-acp-proxy/chars"
 	"github.com/Signet-AI/signet-acp-proxy/correlation"
+	"github.com/Signet-AI/signet-acp-proxy/memory"
 	"github.com/Signet-AI/signet-acp-proxy/telemetry"
 )
 
@@ -52,26 +54,41 @@ func (c *conversations) readInsertions(ctx context.Context, src Source, in corre
 	if err != nil {
 		return err
 	}
+	uses, err := src.Sessions.Uses(ctx, in)
+	if err != nil {
+		return err
+	}
+	became := map[int64]map[string]string{}
+	for _, u := range uses {
+		if became[u.Session] == nil {
+			became[u.Session] = map[string]string{}
+		}
+		became[u.Session][u.Item] = u.InWords()
+	}
 	for _, one := range slices.Backward(all) {
 		if s := c.byID[one.Session]; s != nil {
-			s.addInsertion(newInsertion(one, texts))
+			s.addInsertion(newInsertion(one, texts, became[s.ID]))
 		}
 	}
 	return nil
 }
 
-// newInsertion returns an injection as the page shows it.
-func newInsertion(one correlation.Injection, texts map[string]string) insertion {
+// newInsertion returns an injection as the page shows it. texts and became are the texts of items and what became of them.
+func newInsertion(one correlation.Injection, texts, became map[string]string) insertion {
 	t := insertion{
 		Source: one.Source, at: one.At, Block: excerpt{Body: one.Text}, Outcome: outcomes[one.Outcome],
-		What:   count(len(one.Items), "memory", "memories") + ", " + telemetry.Bytes(int64(one.Bytes)),
+		What:   cmp.Or(memory.InWords(one.Items), "identity") + ", " + telemetry.Bytes(int64(one.Bytes)),
 		Waited: fmt.Sprintf("%d ms to find, the prompt waited %d ms", one.FetchMS, one.HeldMS),
 	}
 	if one.CutMS > 0 {
 		t.Waited += fmt.Sprintf("; the search was cut off after %d ms", one.CutMS)
 	}
 	for _, id := range one.Items {
-		t.Items = append(t.Items, item{ID: id, Text: chars.Title(texts[id]), Shown: texts[id] != ""})
+		it := item{ID: id, Text: chars.Title(texts[id]), Shown: texts[id] != "", Became: became[id]}
+		if path, isFile := memory.FileOf(id); isFile {
+			it.File = path
+		}
+		t.Items = append(t.Items, it)
 	}
 	t.Block.cut(one.Bytes, maxBlock)
 	return t

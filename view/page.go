@@ -100,6 +100,11 @@ func (p *Page) readOverview(ctx context.Context, src Source) error {
 func (p *Page) readOne(ctx context.Context, src Source, id int64) error {
 	related, err := src.Sessions.Related(ctx, id)
 	if err == nil {
+		var others []int64
+		others, err = src.Memories.EditedToo(ctx, id)
+		related = append(related, others...)
+	}
+	if err == nil {
 		err = p.conversations.read(ctx, src, choice{sessions: append(related, id), text: maxLive,
 			turns: correlation.Scope{Sessions: []int64{id}}})
 	}

@@ -2,7 +2,7 @@ package view
 
 import (
 	"cmp"
-	"slices"
+	"context"
 	"time"
 
 	"github.com/Signet-AI/signet-acp-proxy/correlation"
@@ -23,11 +23,12 @@ type session struct {
 	Live                bool
 	Turns               []*turn // the newest, as many as the page has room for
 	AllTurns            int
-	Older               int      // how many turns there is no room for
-	Used                string   // tokens and cost in words
-	Digest              string   // what it was about
-	Files               []string // that its tools changed, each once
-	Told                int      // memories that it was told
+	Older               int       // how many turns there is no room for
+	Used                string    // tokens and cost in words
+	Digest              string    // what it was about
+	Files               []touched // of its project, those that it edited first
+	Edited              int       // how many of these it edited
+	Told                int       // memories and files that it was told
 	Continues           *session
 	ContinuedBy         []*session
 	Caller              *session         // the session that called it
@@ -68,13 +69,38 @@ func oldestFirst(a, b *session) int {
 	return cmp.Or(a.Started.Compare(b.Started), cmp.Compare(a.ID, b.ID))
 }
 
-// addFiles notes which files tools changed, relative to the session's folder where they are below it.
-func (s *session) addFiles(tools []correlation.ToolCall) {
-	for _, path := range embedded.Changed(tools, s.Cwd) {
-		if !slices.Contains(s.Files, path) {
-			s.Files = append(s.Files, path)
+// A touched is a file of a session.
+type touched struct {
+	embedded.FileTouched
+	Others []*session // that edited it, too, and are on the page, the newest first
+}
+
+const maxOthers = 5 // sessions of a file
+
+// addFiles adds to the sessions which files they touched.
+func (c *conversations) addFiles(ctx context.Context, src Source, in correlation.Scope) error {
+	files, err := src.Memories.FilesIn(ctx, in.Sessions)
+	editors := map[[2]string][]*session{} // by project and path
+	for _, s := range c.newest() {
+		for _, f := range files[s.ID] {
+			s.Files = append(s.Files, touched{FileTouched: f})
+			if at := [2]string{s.Project, f.Path}; f.Edited() {
+				s.Edited++
+				editors[at] = append(editors[at], s)
+			}
 		}
 	}
+	for _, s := range c.byID {
+		for i := range s.Files {
+			f := &s.Files[i]
+			for _, other := range editors[[2]string{s.Project, f.Path}] {
+				if other != s && len(f.Others) < maxOthers {
+					f.Others = append(f.Others, other)
+				}
+			}
+		}
+	}
+	return err
 }
 
 // Tokens are all tokens that were reported, "" for none.

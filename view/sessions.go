@@ -36,6 +36,9 @@ func (c *conversations) read(ctx context.Context, src Source, of choice) (err er
 		return err
 	}
 	c.addUsage(used)
+	if err := c.addFiles(ctx, src, in); err != nil {
+		return err
+	}
 	if of.text > 0 {
 		if err := c.addDigests(ctx, src); err != nil {
 			return err
@@ -105,7 +108,7 @@ func (c *conversations) readSessions(ctx context.Context, src Source, in correla
 	return err
 }
 
-// addUsage numbers the turns, notes which files they changed, and adds what turns and sessions used.
+// addUsage numbers the turns, and adds what turns and sessions used.
 func (c *conversations) addUsage(used *telemetry.Usage) {
 	turns := map[int64]*turn{}
 	for _, s := range c.byID {
@@ -113,7 +116,6 @@ func (c *conversations) addUsage(used *telemetry.Usage) {
 		for i, t := range s.Turns {
 			t.N = s.Older + i + 1
 			turns[t.id] = t
-			s.addFiles(t.Tools)
 		}
 	}
 	for r := range used.Reports {

@@ -119,8 +119,10 @@ type insertion struct {
 	at time.Time
 }
 
-// An item is a memory, or a passage of a conversation, in a block.
+// An item is a memory, a passage of a conversation, or a file, in a block.
 type item struct {
 	ID, Text string
-	Shown    bool // it is among the page's memories
+	File     string // its path; "" for another item
+	Shown    bool   // it is among the page's memories
+	Became   string // whether it was of use, in words
 }

@@ -22,7 +22,7 @@ type usage struct {
 	Silent []string // harnesses that report no usage
 }
 
-// A table is usage by harness, project, day or session.
+// A table is usage by harness, project, week or session.
 type table struct {
 	By, Title string // such as "harness" and "Harness"
 	Rows      []row
@@ -35,8 +35,8 @@ type row struct {
 	Session                *session // in a table by session, where it is on the page
 	Sessions, Turns        string
 	Input, Output, Cost    string
-	Memory                 string
-	Unreported, TurnsTotal int // how many turns reported no tokens, of how many
+	Memory, Used           string // what it added, and how much of it was seen to be used
+	Unreported, TurnsTotal int    // how many turns reported no tokens, of how many
 }
 
 // readUsage reads usage. Tables by session link to those of the page.
@@ -71,7 +71,7 @@ func (p *Page) readUsage(ctx context.Context, src Source) error {
 		}
 	}
 	for _, t := range []struct{ by, title string }{{telemetry.ByHarness, "Harness"}, {telemetry.ByProject, "Project"},
-		{telemetry.ByDay, "Day"}, {telemetry.BySession, "Session"}} {
+		{telemetry.ByWeek, "Week"}, {telemetry.BySession, "Session"}} {
 		u.Tables = append(u.Tables, newTable(t.title, t.by, used.Sums(t.by), p.byID, p.home))
 	}
 	for _, s := range used.Sums(telemetry.ByHarness) {
@@ -120,7 +120,7 @@ func calendar(sums []telemetry.Sum) []telemetry.Sum {
 // newTable makes a table of sums.
 func newTable(title, by string, sums []telemetry.Sum, sessions map[int64]*session, at home) table {
 	switch by {
-	case telemetry.ByDay:
+	case telemetry.ByWeek:
 		slices.Reverse(sums)
 	case telemetry.BySession:
 		sums = largest(sums)
@@ -171,7 +171,7 @@ func (p *Page) readNames(ctx context.Context, src Source, sums []telemetry.Sum) 
 // newRow puts a sum in words.
 func newRow(s telemetry.Sum) row {
 	row := row{Key: s.Key, Sessions: telemetry.Figure(int64(s.Sessions)),
-		Turns: telemetry.Figure(int64(s.Turns)), Cost: s.Price(), Memory: telemetry.Bytes(s.MemoryBytes),
+		Turns: telemetry.Figure(int64(s.Turns)), Cost: s.Price(), Memory: telemetry.Bytes(s.MemoryBytes), Used: telemetry.ShareUsed(s.Uses),
 		Unreported: max(0, s.Turns-s.Counted), TurnsTotal: s.Turns}
 	if s.InputTokens != nil {
 		row.Input = telemetry.Figure(*s.InputTokens)

@@ -189,10 +189,10 @@ func TestSessions(t *testing.T) {
 		"/home/sample/src/curlew", "no project", "22 November 2026, 15:00",
 		"How long is the mast of the Curlew?",
 		"Inserted before your words: 1 memory, 229 B, from the embedded store; 4 ms to find, the prompt waited 6 ms; the agent has it",
-		"The mast of the Curlew is 11.42 metres long. memory",
+		"The mast of the Curlew is 11.42 metres long. memory", "go.mod not seen to be used", " memory used",
 		"Read chart.go read completed, 12 ms /home/sample/src/curlew/chart.go", "go test ./... execute failed, 4210 ms",
 		"sent, perhaps lost", "cancelled", "3 turns2,700 tokens in, 360 out, 0.094 USD", "Qwen Code/home/sample/orchard",
-		"began with: ", "Continues", "Goes on in", "Called by", "Codex, which delegated", "1 file changedgo.mod",
+		"began with: ", "Continues", "Goes on in", "Called by", "Codex, which delegated", "1 file edited, 1 read or named", "go.mod edited; also edited in ", "chart.go read",
 		"How long is the mast of the Curlew?curlew13.1k1",
 		"A prompt of a megabyte. A prompt of a megabyte. A prompt of a megabyte. A promp…", "… and 1.0 MB more",
 	} {
@@ -244,7 +244,7 @@ func TestUsage(t *testing.T) {
 	d := write(t, source(t, viewtest.Sample{Turns: 60, Memories: 40}))
 	text := d.section("usage")
 	for _, want := range []string{"What memory itself cost", " prompts, about ", "Qwen Code reported no usage",
-		"By harness", "By project", "By day", "By session", "Qwen Code39–––", "unreported)"} {
+		"By harness", "By project", "By week", "By session", "Qwen Code39–––", "unreported)"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("it does not say %q", want)
 		}

@@ -108,7 +108,11 @@ func (p program) printConversation(ctx context.Context, d *runtime.Data, s runti
 	case *p.asJSON:
 		return term.JSON(p.std.Out, said)
 	}
-	return term.Page(p.std.Out, func(screen term.Screen) error { return report.Conversation(s, said, screen) })
+	files, err := d.FilesOf(ctx, s)
+	if err != nil {
+		return err
+	}
+	return term.Page(p.std.Out, func(screen term.Screen) error { return report.Conversation(s, said, files, screen) })
 }
 
 // projectOf returns the project of a folder that a person names, "" for none.

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -17,13 +18,45 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/memory"
 )
 
-// Real conversations are not part of this repository: make recall CODING=DIR DIALOGUES=DIR names where they are.
+// Real conversations are not part of this repository: make recall CODING=DIR DIALOGUES=DIR names where they are,
+// make saves TEAM=FILE, too.
 
 // A corpusTurn is one turn; tools is where the agent called tools.
 type corpusTurn struct {
 	at              time.Time
 	user, assistant string
 	tools           []correlation.ToolCall
+}
+
+// spoken is a turn as the corpora have it.
+type spoken struct {
+	At    time.Time
+	User  string
+	Agent []spokenPart
+}
+
+// A spokenPart of an answer is a text, or a tool that was called.
+type spokenPart struct {
+	Text, Tool string
+	Paths      []string
+}
+
+// turn returns a turn of work in a folder.
+func (s spoken) turn(top string) corpusTurn {
+	turn := corpusTurn{at: s.At, user: s.User}
+	for i, p := range s.Agent {
+		if p.Text != "" {
+			turn.assistant += p.Text + "\n\n"
+			continue
+		}
+		turn.assistant += chars.ToolMark
+		call := correlation.ToolCall{ID: strconv.Itoa(i), Kind: p.Tool, Title: p.Tool + " " + strings.Join(p.Paths, " ")}
+		for _, path := range p.Paths {
+			call.Locations = append(call.Locations, filepath.Join(top, path))
+		}
+		turn.tools = append(turn.tools, call)
+	}
+	return turn
 }
 
 func (w *world) held(project, name string, turns []corpusTurn) {
@@ -88,6 +121,8 @@ func (n *tally) add(hit bool) {
 	}
 }
 
+func (n *tally) addAll(hits, of int) { n.hits, n.of = n.hits+hits, n.of+of }
+
 func (n tally) share() float64 { return float64(n.hits) / float64(max(n.of, 1)) }
 
 // block returns what a first prompt is told, and the whole block's size.
@@ -127,30 +162,14 @@ func TestRecallCoding(t *testing.T) {
 			Name     string
 			Sessions []struct {
 				File  string
-				Turns []struct {
-					At    time.Time
-					User  string
-					Agent []struct {
-						Text, Tool string
-						Paths      []string
-					}
-				}
+				Turns []spoken
 			}
 		}
 		readJSON(t, file, &project)
 		for _, s := range project.Sessions {
 			var turns []corpusTurn
 			for _, said := range s.Turns {
-				turn := corpusTurn{at: said.At, user: said.User}
-				for _, part := range said.Agent {
-					if part.Text != "" {
-						turn.assistant += part.Text + "\n\n"
-						continue
-					}
-					turn.assistant += chars.ToolMark
-					turn.tools = append(turn.tools, correlation.ToolCall{Kind: "edit", Locations: part.Paths})
-				}
-				turns = append(turns, turn)
+				turns = append(turns, said.turn("/src/"+project.Name))
 			}
 			w.held("/src/"+project.Name, project.Name+s.File, turns)
 		}

@@ -23,7 +23,7 @@ type FileVisit struct {
 	Session string    `json:"session,omitempty"` // the Signet key
 	Did     string    `json:"did"`               // edited, read or named
 	At      time.Time `json:"at"`                // the last time
-	Words   string    `json:"words,omitempty"`   // what the user said there: of what was asked for, else first
+	Words   string    `json:"words,omitempty"`   // what the user said there: of what was asked for, else before the last edit
 }
 
 const (
@@ -38,22 +38,25 @@ func (s *Store) Files(ctx context.Context, text, project string, limit int) ([]F
 	if project = memory.Project(project); project == "" {
 		return nil, nil
 	}
-	q, ranked, err := s.rank(ctx, search{text: text, project: project, most: defaultLimit})
-	if err != nil {
-		return nil, sqlite.While(doing, err)
-	}
 	paths, err := sqlite.Collect(ctx, s.db, sqlite.One[string], `SELECT path FROM files
 		WHERE project = ?1 AND substr('/' || path, -length(?2)) = ?2 GROUP BY path ORDER BY max(turn) DESC`, project,
 		"/"+filepath.ToSlash(strings.TrimSpace(text)))
-	if err == nil && len(paths) == 0 {
-		var files []where.File
-		files, _, err = s.rankFiles(ctx, &q, ranked, project)
+	if err != nil {
+		return nil, sqlite.While(doing, err)
+	}
+	var ranked []*rank.Passage
+	if len(paths) == 0 {
+		var q rank.Query
+		if q, ranked, err = s.rank(ctx, search{text: text, project: project, most: defaultLimit}); err != nil {
+			return nil, sqlite.While(doing, err)
+		}
+		files, _, err := s.rankFiles(ctx, &q, ranked, project)
+		if err != nil {
+			return nil, sqlite.While(doing, err)
+		}
 		for _, f := range files {
 			paths = append(paths, f.Path)
 		}
-	}
-	if err != nil {
-		return nil, sqlite.While(doing, err)
 	}
 	var found []FileWork
 	for _, path := range paths[:min(len(paths), limit)] {
@@ -68,36 +71,53 @@ func (s *Store) Files(ctx context.Context, text, project string, limit int) ([]F
 
 func (s *Store) visits(ctx context.Context, project, path string, ranked []*rank.Passage) ([]FileVisit, error) {
 	var sessions []int64
+	turns := map[int64]int64{}
 	visits, err := sqlite.Collect(ctx, s.db, func(row sqlite.Row) (v FileVisit, err error) {
-		var session, at int64
+		var session, turn, at int64
 		var kind where.Kind
-		err = row.Scan(&session, &v.Session, &kind, &at)
+		err = row.Scan(&session, &v.Session, &kind, &at, &turn)
 		v.Did, v.At, sessions = kind.String(), sqlite.Unstamp(at).UTC(), append(sessions, session)
+		turns[session] = turn
 		return v, err
 	}, `SELECT f.session,
 		coalesce((SELECT key FROM turns_said s WHERE s.session = f.session ORDER BY id DESC LIMIT 1), ''),
-		max(f.kind), max(f.at) FROM files f WHERE f.project = ? AND f.path = ? GROUP BY f.session
-		ORDER BY max(f.turn) DESC LIMIT ?`,
-		project, path, visitsOfFile)
+		max(f.kind), max(f.at), coalesce(max(f.turn) FILTER (WHERE f.kind = ?4), max(f.turn))
+		FROM files f WHERE f.project = ?1 AND f.path = ?2 GROUP BY f.session ORDER BY max(f.turn) DESC LIMIT ?3`,
+		project, path, visitsOfFile, where.Edited)
 	if err != nil {
 		return nil, err
 	}
-	words, err := s.wordsOf(ctx, sessions, ranked)
+	words, err := s.wordsOf(ctx, turns, ranked)
 	for i, session := range sessions {
 		visits[i].Words = clip(strings.Join(strings.Fields(words[session]), " "), maxSessionOf)
 	}
 	return visits, err
 }
 
-// FilesIn returns the files that a session touched, edited ones first, each group in the order of the paths.
-func (s *Store) FilesIn(ctx context.Context, session int64) ([]FileTouched, error) {
-	files, err := sqlite.Collect(ctx, s.db, func(row sqlite.Row) (f FileTouched, err error) {
+// FilesIn returns the files that sessions touched, edited ones first, each group in the order of the paths.
+func (s *Store) FilesIn(ctx context.Context, sessions []int64) (map[int64][]FileTouched, error) {
+	files := map[int64][]FileTouched{}
+	err := sqlite.Each(ctx, s.db, func(row sqlite.Row) error {
+		var session int64
+		var f FileTouched
 		var kind where.Kind
-		err = row.Scan(&f.Path, &kind)
+		err := row.Scan(&session, &f.Path, &kind)
 		f.Did = kind.String()
-		return f, err
-	}, `SELECT path, max(kind) FROM files WHERE session = ? GROUP BY path ORDER BY max(kind) DESC, path`, session)
-	return files, sqlite.While("reading a session's files", err)
+		files[session] = append(files[session], f)
+		return err
+	}, `SELECT session, path, max(kind) FROM files WHERE session IN (SELECT value FROM json_each(?))
+		GROUP BY session, path ORDER BY session, max(kind) DESC, path`, sqlite.List(sessions))
+	return files, sqlite.While("reading the files of sessions", err)
+}
+
+// EditedToo returns the newest other sessions that edited files which a session touched.
+func (s *Store) EditedToo(ctx context.Context, session int64) ([]int64, error) {
+	const most = 50
+	sessions, err := sqlite.Collect(ctx, s.db, sqlite.One[int64], `SELECT session FROM files
+		WHERE project = (SELECT project FROM files WHERE session = ?1 LIMIT 1)
+			AND path IN (SELECT path FROM files WHERE session = ?1) AND session <> ?1 AND kind = ?2
+		GROUP BY session ORDER BY max(turn) DESC LIMIT ?3`, session, where.Edited, most)
+	return sessions, sqlite.While("reading the files of sessions", err)
 }
 
 // A FileTouched is a file of a session.
@@ -105,3 +125,6 @@ type FileTouched struct {
 	Path string `json:"path"` // from the project's top
 	Did  string `json:"did"`  // edited, read or named
 }
+
+// Edited reports whether it was changed, made or removed.
+func (f FileTouched) Edited() bool { return f.Did == where.Edited.String() }

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/Signet-AI/signet-acp-proxy/correlation"
 	"github.com/Signet-AI/signet-acp-proxy/correlation/correlationtest"
@@ -159,5 +160,35 @@ func TestRenamed(t *testing.T) {
 	}
 	if found, err = w.Files(t.Context(), "the deadline of a held prompt", top, 10); err != nil || len(found) != 3 {
 		t.Errorf("%+v, %v", found, err)
+	}
+}
+
+// Of a file it is known which sessions touched it, with what the user wanted when it was edited last: of "go on" what was
+// said before.
+func TestVisits(t *testing.T) {
+	top := repository(t)
+	w := newWorld(t)
+	edit := []correlation.ToolCall{toolCall("edit", top+"/a.go")}
+	for n, turns := range [][]corpusTurn{
+		{{user: "Look at the page of the kiln."}, {user: "Paint the door of the shed green, please."},
+			{user: "yes, go on", tools: edit}, {user: "Now tell me what the time is in Lisbon.",
+				tools: []correlation.ToolCall{toolCall("read", top+"/a.go")}}},
+		{{user: "Oil it", tools: edit}, {user: "What is the price of the oil of the shed?"}},
+	} {
+		for i := range turns {
+			turns[i].at = w.now.Add(time.Duration(i) * time.Minute)
+		}
+		w.held(top, string(rune('a'+n)), turns)
+	}
+	if err := w.Learn(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	for text, want := range map[string]string{"a.go": "Oil it; Paint the door of the shed green, please.",
+		"the price of the oil": "What is the price of the oil of the shed?; Paint the door of the shed green, please."} {
+		found, err := w.Files(t.Context(), text, top, 10)
+		if err != nil || len(found) != 1 || len(found[0].Sessions) != 2 ||
+			found[0].Sessions[0].Words+"; "+found[0].Sessions[1].Words != want {
+			t.Errorf("%s: %+v, %v", text, found, err)
+		}
 	}
 }

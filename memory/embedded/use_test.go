@@ -20,12 +20,7 @@ func (w *world) told(name, project string, turn correlation.Turn, items ...strin
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	if _, err := w.db.ExecContext(ctx, `INSERT INTO injections (session, key, kind, block_id, source, bytes, fetch_ms,
-		held_ms, at, outcome, items, text) SELECT id, key, 'context', 'b', 'embedded', 1, 0, 0, 1, 'kept',
-		?2, 'block' FROM sessions WHERE id = ?1`,
-		session.ID, sqlite.List(items)); err != nil {
-		w.t.Fatal(err)
-	}
+	w.inserted(name, items)
 	turn.Session, turn.Started, turn.Ended, turn.Stop = session.ID, w.now, w.now, "end_turn"
 	if err := correlationtest.Save(ctx, w.journal, []correlation.Turn{turn}); err != nil {
 		w.t.Fatal(err)
@@ -34,6 +29,16 @@ func (w *world) told(name, project string, turn correlation.Turn, items ...strin
 		w.t.Fatal(err)
 	}
 	return session.ID
+}
+
+// inserted writes that a session was told items.
+func (w *world) inserted(session string, items []string) {
+	w.t.Helper()
+	if _, err := w.db.ExecContext(w.t.Context(), `INSERT INTO injections (session, key, kind, block_id, source, bytes,
+		fetch_ms, held_ms, at, outcome, items, text) SELECT id, key, 'context', 'b', 'embedded', 1, 0, 0, 1, 'kept',
+		?2, 'block' FROM sessions WHERE acp_id = ?1`, session, sqlite.List(items)); err != nil {
+		w.t.Fatal(err)
+	}
 }
 
 func TestUse(t *testing.T) {

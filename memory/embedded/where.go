@@ -138,37 +138,42 @@ func (s *Store) placesFor(ctx context.Context, files []where.File, worked map[in
 	ranked []*rank.Passage) ([]memory.Place, error) {
 	var places []memory.Place
 	at := map[int64]int{} // by session
-	var sessions []int64
+	turns := map[int64]int64{}
 	for _, f := range files {
 		w := worked[f.Turn]
 		i, known := at[w.session]
 		if !known {
 			i = len(places)
-			at[w.session], sessions = i, append(sessions, w.session)
+			at[w.session], turns[w.session] = i, f.Turn
 			places = append(places, memory.Place{Date: w.at, Score: f.Score})
 		}
 		places[i].Paths = append(places[i].Paths, f.Path)
 	}
-	words, err := s.wordsOf(ctx, sessions, ranked)
+	words, err := s.wordsOf(ctx, turns, ranked)
 	for session, i := range at {
 		places[i].Words = words[session]
 	}
 	return places, err
 }
 
-// wordsOf returns what the user said in some sessions: what bears most on the prompt, else the first request.
-func (s *Store) wordsOf(ctx context.Context, sessions []int64, ranked []*rank.Passage) (map[int64]string, error) {
+// tellingWords is how many bytes of a user's words say more than "yes, go on".
+const tellingWords = 24
+
+// wordsOf returns what the user said in sessions, by their turns in which files were touched: what bears most on the
+// prompt, else what was said last until then, else the first request.
+func (s *Store) wordsOf(ctx context.Context, turns map[int64]int64, ranked []*rank.Passage) (map[int64]string, error) {
 	best := map[int64]int64{}
 	for _, p := range slices.Backward(ranked) {
-		if p.ByUser && slices.Contains(sessions, p.Thread) {
+		if _, wanted := turns[p.Thread]; wanted && p.ByUser && p.Size >= tellingWords {
 			best[p.Thread] = p.ID
 		}
 	}
 	words := map[int64]string{}
-	for _, session := range sessions {
+	for session, turn := range turns {
 		text, err := sqlite.Optional[string](s.db.QueryRowContext(ctx, `SELECT content FROM passages
-			WHERE id = ?1 OR ?1 = 0 AND thread = ?2 AND who = 'typed' ORDER BY position
-			LIMIT 1`, best[session], session))
+			WHERE id = ?1 OR ?1 = 0 AND thread = ?2 AND who = 'typed'
+			ORDER BY octet_length(content) >= ?4 AND turn <= ?3 DESC, iif(turn <= ?3, -turn, turn), position
+			LIMIT 1`, best[session], session, turn, tellingWords))
 		if err != nil {
 			return nil, err
 		}

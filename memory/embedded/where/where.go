@@ -37,7 +37,7 @@ type Heard struct {
 type File struct {
 	Path  string
 	Score float64 // comparable within one ranking
-	Turn  int64   // that voted most for it, 0: none, it is merely recent
+	Turn  int64   // that voted most for it, of equals the last
 }
 
 // The weights were chosen on the sessions of three projects (docs/facts/recall.md, "Where the work is"). Near ones do
@@ -67,7 +67,7 @@ func Rank(touches []Touch, heard []Heard, words language.Set) []File {
 		v := math.Pow(bears[t.Turn], contrast) * math.Pow(aging, ages[t.Session]) * t.Kind.weight()
 		at := visit{t.Session, t.Path}
 		ofSession[at] = append(ofSession[at], v)
-		if v > best[t.Path].size {
+		if v >= best[t.Path].size {
 			best[t.Path] = vote{t.Turn, v}
 		}
 	}

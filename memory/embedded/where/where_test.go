@@ -47,4 +47,8 @@ func TestRank(t *testing.T) {
 	if len(files) != 1 || files[0].Turn != 2 {
 		t.Errorf("%+v", files)
 	}
+	files = Rank([]Touch{{1, 1, a, Edited}, {2, 2, b, Edited}, {2, 3, b, Edited}}, []Heard{{1, 1, 1}}, nil)
+	if len(files) != 2 || files[1].Turn != 3 {
+		t.Errorf("of a file that is merely recent the last turn counts: %+v", files)
+	}
 }

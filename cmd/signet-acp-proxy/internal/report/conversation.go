@@ -9,11 +9,12 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/chars"
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/runtime"
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/term"
+	"github.com/Signet-AI/signet-acp-proxy/memory/embedded"
 	"github.com/Signet-AI/signet-acp-proxy/view"
 )
 
-// Conversation prints what was said in a session.
-func Conversation(s runtime.Listed, said []runtime.Entry, screen term.Screen) error {
+// Conversation prints what was said in a session, and which files it touched.
+func Conversation(s runtime.Listed, said []runtime.Entry, files []embedded.FileTouched, screen term.Screen) error {
 	var b strings.Builder
 	p := func(format string, args ...any) { fmt.Fprintf(&b, format, args...) }
 	head := fmt.Sprintf("%s · %s · %s · %s", s.ACPID, runtime.HarnessName(s.Harness), runtime.HomeShort(s.Cwd),
@@ -29,6 +30,12 @@ func Conversation(s runtime.Listed, said []runtime.Entry, screen term.Screen) er
 	}
 	if len(said) == 0 {
 		p("\nnothing was said\n")
+	}
+	if len(files) > 0 {
+		p("\n%s\n", screen.Paint(term.Bold, "Files"))
+	}
+	for _, f := range files {
+		p("%s\n", body(fmt.Sprintf("%-6s %s", f.Did, chars.Printable(f.Path)), "  ", screen))
 	}
 	_, err := io.WriteString(screen.W, b.String())
 	return err

@@ -69,7 +69,11 @@ func TestPrinted(t *testing.T) {
 	shown.SignetSessionKey, shown.ACPXRecordID, shown.AgentID, shown.ParentSessionKey = "acp-1", "rec-1", "alto", "acp-9"
 	shown.Continues, shown.ContinuedBy, shown.Project, shown.Started = "sess-0", "sess-2", "/src/kiln", at
 	if err := json.Unmarshal([]byte(`{"injections": [{"kind": "context", "source": "embedded", "outcome": "kept", "bytes": 9,
-		"fetchMs": 4, "heldMs": 6, "items": ["a", "b"], "at": "2026-10-03T09:30:00Z"}], "deliveries": [
+		"fetchMs": 4, "heldMs": 6, "items": ["a", "file:kiln.md"], "at": "2026-10-03T09:30:00Z"}],
+		"files": [{"path": "kiln.md", "did": "edited"}, {"path": "a.go", "did": "read"}],
+		"told": [{"item": "file:kiln.md", "kind": "file", "was": "used"},
+			{"item": "01A", "kind": "words", "was": "not seen to be used", "text": "It is hot."}, {"item": "01B", "kind": "rule", "was": "said again"}],
+		"deliveries": [
 		{"kind": "daemon", "state": "done", "attempts": 1, "turns": 3, "owed": "2026-10-03T09:30:00Z", "reply": "taken", "made": "2 dead"},
 		{"kind": "hook", "state": "owed", "owed": "2026-10-03T09:30:00Z", "reply": "no", "error": "refused"},
 		{"kind": "daemon", "state": "dead", "owed": "2026-10-03T09:30:00Z", "error": "`+delivery.KeptByDaemon+`"}]}`),
@@ -96,8 +100,8 @@ func TestPrinted(t *testing.T) {
 			name  string
 			print func(s term.Screen) error
 		}{
-			{"a conversation", func(s term.Screen) error { return Conversation(session, said, s) }},
-			{"no conversation", func(s term.Screen) error { return Conversation(session, nil, s) }},
+			{"a conversation", func(s term.Screen) error { return Conversation(session, said, shown.Files, s) }},
+			{"no conversation", func(s term.Screen) error { return Conversation(session, nil, nil, s) }},
 			{"an entry", func(s term.Screen) error { return Said(said[1], session, s) }},
 			{"agents", func(s term.Screen) error {
 				return Agents([]delegation.Agent{

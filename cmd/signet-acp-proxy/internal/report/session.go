@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"strconv"
@@ -10,6 +11,7 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/term"
 	"github.com/Signet-AI/signet-acp-proxy/correlation"
 	"github.com/Signet-AI/signet-acp-proxy/delivery"
+	"github.com/Signet-AI/signet-acp-proxy/memory"
 )
 
 // Session prints a session with all that belongs to it.
@@ -45,11 +47,11 @@ func Session(v runtime.Shown, s term.Screen) error {
 		fmt.Fprintln(s.W, "\n"+s.Paint(term.Bold, "Injected")+" (--context prints the text)")
 		t := &term.Table{Columns: []term.Column{
 			{Title: "AT"}, {Title: "KIND"}, {Title: "FROM"}, {Title: "OUTCOME"}, {Title: "BYTES"},
-			{Title: "MEMORIES", Spare: 3}, {Title: "FETCH", Spare: 2}, {Title: "HELD", Spare: 1},
+			{Title: "RECALLED", Spare: 3}, {Title: "FETCH", Spare: 2}, {Title: "HELD", Spare: 1},
 		}}
 		for _, in := range v.Injections {
 			t.Add(term.Local(in.At), in.Kind, in.Source, string(in.Outcome), strconv.Itoa(in.Bytes),
-				strconv.Itoa(len(in.Items)),
+				memory.InWords(in.Items),
 				fmt.Sprint(in.FetchMS, " ms"), fmt.Sprint(in.HeldMS, " ms"))
 		}
 		if err := t.Print(s); err != nil {
@@ -65,7 +67,11 @@ func Session(v runtime.Shown, s term.Screen) error {
 		fmt.Fprintln(s.W, "\n"+s.Paint(term.Bold, "Recalled"))
 		t := &term.Table{Columns: []term.Column{{Title: "ITEM", Least: 20}, {Title: "KIND"}, {Title: "WAS"}}}
 		for _, one := range v.Told {
-			t.Add(one.Item, one.Kind, one.Was)
+			name, isFile := memory.FileOf(one.Item)
+			if !isFile {
+				name = cmp.Or(one.Text, one.Item)
+			}
+			t.Add(name, one.Kind, one.Was)
 		}
 		if err := t.Print(s); err != nil {
 			return err

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/Signet-AI/signet-acp-proxy/chars"
 	"github.com/Signet-AI/signet-acp-proxy/correlation"
 	"github.com/Signet-AI/signet-acp-proxy/delegation"
 	"github.com/Signet-AI/signet-acp-proxy/memory/embedded"
@@ -30,7 +31,10 @@ type shownItem struct {
 	Item string `json:"item"`
 	Kind string `json:"kind"` // file, words or rule
 	Was  string `json:"was"`  // used, not seen to be used, said again
+	Text string `json:"text,omitempty"`
 }
+
+const shownText = 200 // characters of an item
 
 // shownInjection is one insertion.
 type shownInjection struct {
@@ -86,16 +90,23 @@ func (d *Data) Show(ctx context.Context, s Listed, inserted []correlation.Inject
 	shown := Shown{Row: s.Row(), Keys: []string{}, Injections: []shownInjection{}, Deliveries: []shownDelivery{},
 		Delegated: []delegation.Row{}, Warnings: append([]string{}, warnings...),
 		Told: []shownItem{}}
-	if shown.Files, err = d.Memories.FilesIn(ctx, s.ID); err != nil {
+	if shown.Files, err = d.FilesOf(ctx, s); err != nil {
 		return Shown{}, err
 	}
-	shown.Files = append([]embedded.FileTouched{}, shown.Files...)
 	uses, err := d.Sessions.Book().Uses(ctx, correlation.Scope{Sessions: []int64{s.ID}})
-	for _, u := range uses {
-		shown.Told = append(shown.Told, shownItem{u.Item, u.Kind, u.InWords()})
-	}
 	if err != nil {
 		return Shown{}, err
+	}
+	items := make([]string, len(uses))
+	for i, u := range uses {
+		items[i] = u.Item
+	}
+	texts, err := d.Memories.Beginnings(ctx, items, shownText)
+	if err != nil {
+		return Shown{}, err
+	}
+	for _, u := range uses {
+		shown.Told = append(shown.Told, shownItem{u.Item, u.Kind, u.InWords(), chars.Title(texts[u.Item])})
 	}
 	for _, one := range asked {
 		shown.Delegated = append(shown.Delegated, one.Row())
@@ -122,6 +133,12 @@ func (d *Data) Show(ctx context.Context, s Listed, inserted []correlation.Inject
 		shown.Deliveries = append(shown.Deliveries, deliveryOf(v))
 	}
 	return shown, nil
+}
+
+// FilesOf returns the files that a session touched, edited ones first.
+func (d *Data) FilesOf(ctx context.Context, s Listed) ([]embedded.FileTouched, error) {
+	files, err := d.Memories.FilesIn(ctx, []int64{s.ID})
+	return append([]embedded.FileTouched{}, files[s.ID]...), err
 }
 
 func deliveryOf(v correlation.Debt) shownDelivery {
