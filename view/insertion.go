@@ -73,7 +73,7 @@ func (c *conversations) readInsertions(ctx context.Context, src Source, in corre
 	return nil
 }
 
-// newInsertion returns an injection as the page shows it. texts and became are the texts of items and what became of them.
+// newInsertion returns an injection as the page shows it, with the texts of items and what became of them.
 func newInsertion(one correlation.Injection, texts, became map[string]string) insertion {
 	t := insertion{
 		Source: one.Source, at: one.At, Block: excerpt{Body: one.Text}, Outcome: outcomes[one.Outcome],

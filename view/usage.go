@@ -171,7 +171,8 @@ func (p *Page) readNames(ctx context.Context, src Source, sums []telemetry.Sum) 
 // newRow puts a sum in words.
 func newRow(s telemetry.Sum) row {
 	row := row{Key: s.Key, Sessions: telemetry.Figure(int64(s.Sessions)),
-		Turns: telemetry.Figure(int64(s.Turns)), Cost: s.Price(), Memory: telemetry.Bytes(s.MemoryBytes), Used: telemetry.ShareUsed(s.Uses),
+		Turns: telemetry.Figure(int64(s.Turns)), Cost: s.Price(), Memory: telemetry.Bytes(s.MemoryBytes),
+		Used:       telemetry.ShareUsed(s.Uses),
 		Unreported: max(0, s.Turns-s.Counted), TurnsTotal: s.Turns}
 	if s.InputTokens != nil {
 		row.Input = telemetry.Figure(*s.InputTokens)

@@ -23,7 +23,7 @@ type FileVisit struct {
 	Session string    `json:"session,omitempty"` // the Signet key
 	Did     string    `json:"did"`               // edited, read or named
 	At      time.Time `json:"at"`                // the last time
-	Words   string    `json:"words,omitempty"`   // what the user said there: of what was asked for, else before the last edit
+	Words   string    `json:"words,omitempty"`   // the user's: that were asked for, else before the last edit
 }
 
 const (

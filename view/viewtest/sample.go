@@ -195,8 +195,9 @@ func (f *filler) told(session int64, i int, at time.Time) {
 	f.exec(`INSERT INTO injections (session, key, kind, block_id, source, bytes, fetch_ms, held_ms, at, outcome, items,
 		text) VALUES (?, ?, 'context', '3f9c0a71d2be', 'embedded', ?, ?, ?, ?, ?, ?, ?)`, session, key(i), len(text),
 		4+i%20, 6+i%30, at.UnixMilli(), outcome, string(list), text)
-	f.exec(`INSERT INTO uses (session, item, kind, state, at) SELECT ?1, value, iif(value LIKE 'file:%', 'file', 'words'),
-		?2, ?3 FROM json_each(?4)`, session, i%2, at.UnixMilli(), string(list))
+	f.exec(`INSERT INTO uses (session, item, kind, state, at) SELECT ?1, value,
+		iif(value LIKE 'file:%', 'file', 'words'), ?2, ?3 FROM json_each(?4)`, session, i%2, at.UnixMilli(),
+		string(list))
 }
 
 func (f *filler) turn(session int64, i, n int, harness string, at time.Time) {
@@ -222,8 +223,8 @@ func (f *filler) turn(session int64, i, n int, harness string, at time.Time) {
 		agent)
 	if n == 1 {
 		f.exec(`INSERT INTO files (turn, session, project, path, kind, at) SELECT ?1, s.id, s.project, f.value ->> 0,
-			f.value ->> 1, ?3 FROM sessions s, json_each('[["chart.go", 1], ["go.mod", 2]]') f WHERE s.id = ?2`, id, session,
-			at.UnixMilli())
+			f.value ->> 1, ?3 FROM sessions s, json_each('[["chart.go", 1], ["go.mod", 2]]') f WHERE s.id = ?2`, id,
+			session, at.UnixMilli())
 	}
 	if harness == "qwen-code" {
 		return
