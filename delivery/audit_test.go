@@ -1,6 +1,7 @@
 package delivery_test
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"errors"
@@ -37,13 +38,16 @@ type audit struct {
 	db     *sql.DB
 	store  *correlation.Store
 	daemon *daemontest.Daemon
+	gone   string // an address at which nothing listens
 	turns  int
 	kills  int
 	away   int
+	moves  int
 }
 
-// What our database calls delivered stands in one job of the daemon, and in no other: after conversations of any
-// length, resumes, kills and absences, whatever the version keeps. Delivery runs in this process.
+// What our database calls delivered stands in one job of the daemon, and in no other, and what it shows of the job is
+// so: after conversations of any length, resumes, kills, absences and changes of address, whatever the version keeps.
+// Delivery runs in this process.
 func TestAudit(t *testing.T) {
 	for _, kind := range daemontest.All {
 		t.Run(kind.Version(), func(t *testing.T) {
@@ -56,6 +60,9 @@ func TestAudit(t *testing.T) {
 			a.now.Store(time.Now().UnixNano())
 			a.store = correlation.New(db, correlation.Options{LiveDir: filepath.Join(dir, "live"), Now: a.clock})
 			a.daemon = daemontest.Start(t, daemontest.Options{Generation: kind, Now: a.clock})
+			gone := daemontest.Start(t, daemontest.Options{})
+			gone.Stop()
+			a.gone = gone.URL()
 			for i := range *auditSessions {
 				a.converse(i % max(*auditSessions*2/3, 1)) // a third of them are resumes
 				if i%10 == 9 {
@@ -64,6 +71,7 @@ func TestAudit(t *testing.T) {
 			}
 			a.daemon.Heal()
 			_ = a.daemon.Resume()
+			a.move()
 			for open := 1; open > 0 && !t.Failed(); {
 				a.work(25 * time.Hour)
 				_, open, err = a.store.Debts().Due(t.Context())
@@ -87,12 +95,13 @@ func (a *audit) clock() time.Time { return time.Unix(0, a.now.Load()) }
 func (a *audit) converse(number int) {
 	a.t.Helper()
 	ctx := a.t.Context()
-	process, err := a.store.Register(ctx, correlation.ProcessInfo{Kind: correlation.Relay, Memory: "daemon"})
+	url := [...]string{"", a.daemon.URL(), a.daemon.URL(), a.gone}[a.random.IntN(4)]
+	process, err := a.store.Register(ctx, correlation.ProcessInfo{Kind: correlation.Relay, Memory: "daemon", URL: url})
 	noError(a.t, err)
 	s, err := correlationtest.Session(ctx, a.store, correlation.OpenSession{Harness: "echo", ACPID: fmt.Sprintf("session-%d", number),
 		Cwd: "/work", Project: "/work", Process: process.ID()})
 	noError(a.t, err)
-	a.start(process.ID(), s)
+	a.start(process.ID(), s, url)
 	var said []correlation.Turn
 	for range a.random.IntN(45) { // sometimes nothing
 		said = append(said, a.turn(s.ID, process.ID()))
@@ -118,12 +127,12 @@ func (a *audit) converse(number int) {
 	noError(a.t, process.End(ctx, reason))
 }
 
-// start tells the daemon that a session is there, if it hears.
-func (a *audit) start(process string, s correlation.Session) {
+// start tells the daemon at an address that a session is there, if it hears.
+func (a *audit) start(process string, s correlation.Session, url string) {
 	a.t.Helper()
 	ctx := a.t.Context()
 	noError(a.t, correlationtest.Apply(ctx, a.store, process, correlation.KeyStarted{Key: s.Key}))
-	c := a.client()
+	c := a.client(url)
 	defer c.Close()
 	who := memory.Session{Key: s.Key, Cwd: s.Cwd, Project: s.Project}
 	if _, err := c.Start(ctx, who); errors.Is(err, memory.ErrKeySpent) {
@@ -131,9 +140,9 @@ func (a *audit) start(process string, s correlation.Session) {
 	}
 }
 
-func (a *audit) client() *signet.Client {
+func (a *audit) client(url string) *signet.Client {
 	a.t.Helper()
-	c, err := signet.New(signet.Options{URL: a.daemon.URL(), Configured: true, Now: a.clock})
+	c, err := signet.New(signet.Options{URL: cmp.Or(url, a.daemon.URL()), Configured: true, Now: a.clock})
 	noError(a.t, err)
 	return c
 }
@@ -157,6 +166,10 @@ func (a *audit) trouble() {
 	const end = "/api/hooks/session-end"
 	a.daemon.Heal()
 	_ = a.daemon.Resume()
+	a.extract()
+	if a.random.IntN(4) == 0 {
+		a.move()
+	}
 	kinds := []daemontest.Fault{{Path: end, Kind: daemontest.Drop, Times: 1}, {Path: end, Kind: daemontest.Status, Times: 3},
 		{Path: end, Kind: daemontest.Status, Code: 404, Times: 2}, {Path: "/health", Kind: daemontest.Status, Times: 1}}
 	if a.kind != daemontest.Older { // which does not tell that it had a post whose answer was lost
@@ -174,6 +187,23 @@ func (a *audit) trouble() {
 	}
 	a.work(25 * time.Hour) // what waits on purpose is due
 	a.work(time.Minute)    // a worker tries again soon
+}
+
+// extract ends jobs that wait, in one way or another, and lets some of those to come wait.
+func (a *audit) extract() {
+	ends := []string{daemontest.Completed, daemontest.Dead, daemontest.Waiting, daemontest.Skipped}
+	if a.kind.Documented() {
+		ends = ends[:3]
+	}
+	a.daemon.Extract(ends[a.random.IntN(len(ends))])
+	a.daemon.Extract([...]string{daemontest.Completed, daemontest.Waiting}[a.random.IntN(2)])
+}
+
+// move makes the address at which nothing listens the daemon's old one.
+func (a *audit) move() {
+	n, err := a.store.Debts().Move(a.t.Context(), a.daemon.URL())
+	noError(a.t, err)
+	a.moves += n
 }
 
 // killWorker leaves a delivery as a worker does that was killed before its post.
@@ -195,7 +225,7 @@ func (a *audit) work(after time.Duration) {
 	defer cancel()
 	_, err := delivery.Run(ctx, delivery.Options{Store: a.store, Folder: a.t.TempDir(), Now: a.clock, Retention: delivery.Retention{Keep: 10000 * time.Hour},
 		Like: correlation.ProcessInfo{Memory: "daemon"}, StaleAfter: 15 * time.Minute,
-		Daemon: func(string) (delivery.Daemon, error) { return delivery.Signet{Client: a.client()}, nil },
+		Daemon: func(url string) (delivery.Daemon, error) { return delivery.Signet{Client: a.client(url)}, nil },
 	}, delivery.OnePass)
 	noError(a.t, err)
 }
@@ -227,13 +257,43 @@ func (a *audit) compare() {
 		}
 	}
 	noError(a.t, rows.Err())
-	a.t.Logf("%d turns, %d kills, %d absences: %v, %d jobs; %d missing, %d twice", a.turns, a.kills, a.away, states,
-		len(a.daemon.Jobs()), missing, twice)
+	a.t.Logf("%d turns, %d kills, %d absences, %d moved: %v, %d jobs; %d missing, %d twice", a.turns, a.kills, a.away,
+		a.moves, states, len(a.daemon.Jobs()), missing, twice)
 	if missing > 0 || twice > 0 || states["none"] > 0 || states[string(correlation.Unknown)] > 0 {
 		a.t.Errorf("%d missing, %d twice, %v", missing, twice, states)
 	}
-	a.work(time.Hour) // keys that were never used are older than that
+	a.daemon.Extract(daemontest.Completed)
+	a.work(2 * time.Hour) // keys that were never used are older than that
+	a.shows()
 	if left := a.daemon.Sessions(); len(left) > 0 {
 		a.t.Errorf("%d sessions are live", len(left))
+	}
+}
+
+// shows compares what is shown of each part, and of each delivery, with what is held.
+func (a *audit) shows() {
+	made := map[string]bool{}
+	for _, job := range a.daemon.Jobs() {
+		made[job.Key] = made[job.Key] || job.Status == daemontest.Completed
+	}
+	shown, err := a.store.Book().JobsIn(a.t.Context(), correlation.Scope{})
+	noError(a.t, err)
+	states, wrong := map[correlation.JobState]int{}, 0
+	for _, jobs := range shown {
+		for _, j := range jobs {
+			states[j.State]++
+			if j.State == correlation.JobUnknown { // it can only be asked by the name that an answer gave
+				wrong += len(j.ID)
+			} else if (j.State == correlation.JobExtracted) != made[j.Key] {
+				wrong++
+			}
+		}
+	}
+	var miscounted int
+	noError(a.t, a.db.QueryRowContext(a.t.Context(), `SELECT count(*) FROM debts d WHERE state = 'delivered'
+		AND turns <> (SELECT count(*) FROM turns WHERE daemon_delivery = d.id)`).Scan(&miscounted))
+	a.t.Logf("shown: %v", states)
+	if wrong > 0 || miscounted > 0 || states[correlation.JobPending] > 0 {
+		a.t.Errorf("%d shown as what they are not, %d miscounted, %v", wrong, miscounted, states)
 	}
 }

@@ -52,7 +52,7 @@ func became(t *testing.T, p *post, becomes string, want correlation.JobState) {
 	}
 	p.daemon.Extract(becomes)
 	p.later(6 * time.Minute)
-	p.daemon.Fail(daemontest.Fault{Kind: daemontest.Status, Times: 1}) // it is asked in the next pass
+	p.daemon.Fail(daemontest.Fault{Path: "/api/sessions/summaries", Kind: daemontest.Status, Times: 2}) // with its retry
 	p.work()
 	p.work()
 	if diff := cmp.Diff([]string{fmt.Sprint(want, " 6"), fmt.Sprint(want, " 6")}, states()); diff != "" {

@@ -95,14 +95,13 @@ func (s Signet) Became(ctx context.Context, who memory.Session, jobs []correlati
 	}
 	others := correlation.JobUnknown // those without a summary
 	made, err := s.Summarised(ctx, who.AgentID)
-	var refused *signet.StatusError
 	if err == nil {
 		var p signet.Pipeline
 		if p, err = s.Pipeline(ctx, who.AgentID); err == nil {
 			others = rest(p)
 		}
 	}
-	if err != nil && !errors.As(err, &refused) {
+	if err != nil && !tellsNothing(err) {
 		return nil, err
 	}
 	jobs = slices.Clone(jobs)
@@ -111,9 +110,11 @@ func (s Signet) Became(ctx context.Context, who memory.Session, jobs []correlati
 		case made[j.Key]:
 			jobs[i].State = correlation.JobExtracted
 		case j.State == correlation.JobExtracted: // it stays, also if it is not among the newest any more
-		case health.Newer && j.ID != "":
+		case health.Newer && j.ID == "": // it was taken, and its answer lost
+			jobs[i].State = correlation.JobUnknown
+		case health.Newer:
 			status, err := s.Captured(ctx, j.ID, who.AgentID)
-			if err != nil && !errors.As(err, &refused) {
+			if err != nil && !tellsNothing(err) {
 				return nil, err
 			}
 			jobs[i].State = captureState(status)
@@ -122,6 +123,12 @@ func (s Signet) Became(ctx context.Context, who memory.Session, jobs []correlati
 		}
 	}
 	return jobs, nil
+}
+
+// tellsNothing reports whether a daemon has answered that it does not know what it was asked.
+func tellsNothing(err error) bool {
+	var refused *signet.StatusError
+	return errors.As(err, &refused) && refused.Code < 500
 }
 
 func rest(p signet.Pipeline) correlation.JobState {

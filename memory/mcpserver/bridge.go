@@ -33,6 +33,9 @@ const (
 	maxForward    = 500 << 10       // bytes of a call's arguments; newer daemons read 512 KiB
 )
 
+// sessionSearch is the daemon's tool that searches what was said, which the HTTP API has, too.
+const sessionSearch = "session_search"
+
 // errGone says that the daemon has gone and that the call changed nothing, so that the embedded store may answer it.
 var errGone = errors.New("the daemon has gone")
 
@@ -86,6 +89,11 @@ func (b *bridge) call(ctx context.Context, l *daemonInfo, who memory.Session, na
 	raw = l.fill(name, raw, who, scope, v)
 	if !ours || !l.direct {
 		r, err := b.forward(ctx, l, who, name, raw, t)
+		if err == nil && name == sessionSearch && daemonUnreached(r) {
+			if out, failed := b.o.Daemon.SearchSessions(ctx, raw); failed == nil {
+				return scope.filter(textResult(string(out))), "api", nil
+			}
+		}
 		if err != nil || !ours || !daemonUnreached(r) {
 			return scope.filter(r), "bridge", err
 		}

@@ -63,7 +63,7 @@ func TestBridge(t *testing.T) {
 			s := newServer(t, newStore(t), withDaemon(t, d))
 			c := connect(t, s, robin)
 			c.until("agent_peers", true)
-			if diff := cmp.Diff(append([]string{"agent_peers"}, ourNames...), c.names()); diff != "" {
+			if diff := cmp.Diff(slices.Concat([]string{"agent_peers"}, ourNames, []string{sessionSearch}), c.names()); diff != "" {
 				t.Errorf("tools (-want +got):\n%s", diff)
 			}
 			for name, arguments := range sample {
@@ -188,7 +188,8 @@ func TestDaemonDiesInACall(t *testing.T) {
 	})
 }
 
-// The tools of 0.58.1's /mcp call port 3850 whatever port they are served from: its HTTP API answers in their place.
+// The tools of 0.58.1's and 0.145.8's /mcp call port 3850 whatever port they are served from: the HTTP API answers in
+// their place.
 func TestWrongPort(t *testing.T) {
 	stand := newStandIn()
 	stand.answer = func(string) *mcp.CallToolResult {
@@ -196,10 +197,13 @@ func TestWrongPort(t *testing.T) {
 		r.IsError = true
 		return r
 	}
-	d := daemontest.Start(t, daemontest.Options{MCP: stand.handler})
+	d := daemontest.Start(t, daemontest.Options{MCP: stand.handler, Generation: daemontest.Middle})
 	c := connect(t, newServer(t, newStore(t), withDaemon(t, d)), robin)
 	c.until("agent_peers", true)
 	allOfTheAPI(t, c, d)
+	if words, failed := c.call(sessionSearch, map[string]any{"query": "heron"}); failed || words != `{"results":[]}` {
+		t.Errorf("a search of sessions: %v, %s", failed, words)
+	}
 	if words, failed := c.call("agent_peers", nil); !failed || !strings.Contains(words, "ECONNREFUSED") {
 		t.Errorf("its other tools fail as they do: %v, %s", failed, words)
 	}
@@ -242,7 +246,10 @@ func allOfTheAPI(t *testing.T, c *client, d *daemontest.Daemon) {
 	if c.ok("memory_get", map[string]any{"id": stored.ID}, &stored); stored.Content != "The bittern is silent." {
 		t.Errorf("got %+v", stored)
 	}
-	c.ok("memory_feedback", map[string]any{"session_key": "k", "ratings": map[string]any{stored.ID: 1}}, &struct{}{})
+	c.ok("memory_feedback", map[string]any{"ratings": map[string]any{stored.ID: 1}}, &struct{}{})
+	if given := d.FeedbackGiven(); given[len(given)-1].Key != "acp-1" {
+		t.Errorf("rated under %+v", given)
+	}
 	c.ok("memory_forget", map[string]any{"id": stored.ID, "reason": "flown"}, &struct{}{})
 	if words, failed := c.call("memory_get", map[string]any{"id": stored.ID}); !failed ||
 		!strings.Contains(words, "404") {
@@ -259,10 +266,13 @@ func TestStrays(t *testing.T) {
 	}
 	defer l.Close()
 	stand := newStandIn()
-	d := daemontest.Start(t, daemontest.Options{MCP: stand.handler})
+	d := daemontest.Start(t, daemontest.Options{MCP: stand.handler, Generation: daemontest.Middle})
 	c := connect(t, newServer(t, newStore(t), withDaemon(t, d)), robin)
 	c.until("agent_peers", true)
 	allOfTheAPI(t, c, d)
+	if words, failed := c.call(sessionSearch, map[string]any{"query": "heron"}); failed || words != `{"results":[]}` {
+		t.Errorf("a search of sessions: %v, %s", failed, words)
+	}
 	if got := stand.called(); len(got) != 0 {
 		t.Errorf("called %q", got)
 	}

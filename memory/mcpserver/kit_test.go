@@ -202,7 +202,7 @@ type standIn struct {
 func newStandIn() *standIn {
 	d := &standIn{}
 	server := mcp.NewServer(&mcp.Implementation{Name: "signet", Version: "0.1.0"}, nil)
-	for _, t := range append(tools[:len(tools):len(tools)], tool{name: "agent_peers"}) {
+	for _, t := range append(tools[:len(tools):len(tools)], tool{name: "agent_peers"}, tool{name: sessionSearch}) {
 		described := t.describe()
 		described.Annotations = nil
 		server.AddTool(described, func(_ context.Context, r *mcp.CallToolRequest) (*mcp.CallToolResult, error) {

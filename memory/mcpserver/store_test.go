@@ -156,7 +156,7 @@ func TestBadCalls(t *testing.T) {
 		{"memory_forget", map[string]any{"id": "x"}, "reason is missing"},
 		{"memory_forget", map[string]any{"id": "nobody", "reason": "y"}, "no memory has this id"},
 		{"memory_forget", map[string]any{"id": "nobod", "reason": "y"}, "at least 6 characters"},
-		{"memory_feedback", map[string]any{"ratings": map[string]any{"a": 1}}, "session_key is missing"},
+		{"memory_feedback", map[string]any{"session_key": "k"}, "ratings is missing"},
 		{"memory_feedback", map[string]any{"session_key": "k", "ratings": []int{1}}, "ratings: give an object"},
 		{"memory_feedback", map[string]any{"session_key": "k", "ratings": map[string]any{"a": 2}}, "ratings: 2"},
 		{"memory_feedback", map[string]any{"session_key": "k", "ratings": map[string]any{"a": "good"}}, "ratings: give an object"},

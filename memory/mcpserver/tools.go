@@ -124,7 +124,7 @@ var tools = []tool{
 	{
 		name: "memory_feedback", about: "Say how helpful memories were.",
 		arguments: []argument{
-			{name: "session_key", kind: text, required: true, about: "the session in which they were given"},
+			{name: "session_key", kind: text, about: "the session in which they were given; this one if not given"},
 			{name: "ratings", kind: ratings, required: true, low: -1, high: 1,
 				about: "memory id to a number from -1 (harmful) to 1 (helpful)"},
 		},

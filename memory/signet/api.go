@@ -109,6 +109,12 @@ func (c *Client) Forget(ctx context.Context, id, reason string) (json.RawMessage
 	}{reason})
 }
 
+// SearchSessions searches what was said in sessions (POST /api/sessions/search), with the arguments of the daemon's own
+// tool. 0.58.1 does not have it.
+func (c *Client) SearchSessions(ctx context.Context, arguments json.RawMessage) (json.RawMessage, error) {
+	return c.api(ctx, http.MethodPost, "/api/sessions/search", arguments)
+}
+
 // Feedback rates memories by id, -1 (harmful) to 1 (helpful), within a session (POST /api/memory/feedback).
 func (c *Client) Feedback(ctx context.Context, key string, ratings map[string]float64) (json.RawMessage, error) {
 	return c.api(ctx, http.MethodPost, "/api/memory/feedback", struct {

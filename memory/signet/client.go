@@ -28,9 +28,21 @@ import (
 // defaultURL is where a daemon listens unless told otherwise.
 const defaultURL = "http://127.0.0.1:3850"
 
-// harness is the name that every hook is called under. The daemon takes "codex" for a transcript format and would drop
-// ours, so the real harness's name never goes to it.
+// harness is the name of a harness that the daemon is not told.
 const harness = "acp"
+
+// told is the name under which hooks are called for a harness, by the name that people know it by: its own, so that the
+// daemon's settings for it apply, and its dashboard shows it. "codex" is a transcript format to the daemon, which would
+// drop ours; pi, OpenCode and OpenClaw call these hooks from plugins of Signet's, whose tools have other names.
+func told(name string) string {
+	switch name {
+	case "", "codex", "pi", "opencode", "openclaw":
+		return harness
+	case "claude":
+		return "claude-code"
+	}
+	return name
+}
 
 const (
 	defaultStartTimeout  = 15 * time.Second // daemons take 2 s on a median day, 30 s with a cold model
@@ -59,6 +71,9 @@ type Options struct {
 	Token string
 	// AgentID scopes memories; "" leaves it to the daemon.
 	AgentID string
+	// Name returns the name that people know a harness by, of what it calls itself, and "" for one that is not known.
+	// nil: none is.
+	Name func(harness string) string
 	// OtherProjects tells memories of other projects, too.
 	OtherProjects bool
 
@@ -110,6 +125,9 @@ func New(o Options) (*Client, error) {
 	}
 	if o.Now == nil {
 		o.Now = time.Now
+	}
+	if o.Name == nil {
+		o.Name = func(string) string { return "" }
 	}
 	if o.StartTimeout <= 0 {
 		o.StartTimeout = defaultStartTimeout

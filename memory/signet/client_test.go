@@ -424,3 +424,28 @@ func TestCancelDoesNotOpenBreaker(t *testing.T) {
 		t.Errorf("recall: %v", err)
 	}
 }
+
+// Hooks are called under the harness's name, unless the daemon takes that for a format or a plugin of its own.
+func TestHarnessNames(t *testing.T) {
+	known := func(own string) string {
+		if own == "unheard-of" {
+			return ""
+		}
+		return own
+	}
+	for own, want := range map[string]string{"claude": "claude-code", "gemini": "gemini", "qwen": "qwen", "codex": "acp",
+		"pi": "acp", "opencode": "acp", "openclaw": "acp", "unheard-of": "acp", "": "acp"} {
+		d := daemontest.Start(t, daemontest.Options{})
+		c, err := New(Options{URL: d.URL(), Configured: true, Name: known})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer c.Close()
+		if err := c.Free(t.Context(), memory.Session{Key: "k", Harness: own}); err != nil {
+			t.Fatal(err)
+		}
+		if got := d.Ends()[0].Harness; got != want {
+			t.Errorf("%s: %s, want %s", own, got, want)
+		}
+	}
+}

@@ -33,8 +33,8 @@ type hookRequest struct {
 // hook begins a hook's request about a session. Each names the agent and the project: a daemon from 1.0 on takes no
 // others for a key than those that it was started for.
 func (c *Client) hook(s memory.Session) hookRequest {
-	return hookRequest{Harness: harness, RuntimePath: "plugin", SessionKey: s.Key, Project: s.Project,
-		AgentID: cmp.Or(s.AgentID, c.opts.AgentID)}
+	return hookRequest{Harness: told(c.opts.Name(s.Harness)), RuntimePath: "plugin", SessionKey: s.Key,
+		Project: s.Project, AgentID: cmp.Or(s.AgentID, c.opts.AgentID)}
 }
 
 // post calls a hook, exactly once, and decodes the reply into out. Errors as of request.

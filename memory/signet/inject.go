@@ -108,12 +108,12 @@ func listed(line string, said map[string]bool) bool {
 
 // clean removes from an inject what is not for a model: fences, requests for feedback, status lines and the clock,
 // which would make every session's prompt differ. It removes whole lines and leaves every other line, and the order,
-// alone; code stays as it is. Headings are not trusted to say where text comes from, since a file can forge them. It
-// reads maxText bytes.
+// alone; code stays as it is, and so do the lines of the user's own files, but for fences. It reads maxText bytes.
 // clean(clean(s)) == clean(s).
 func clean(s string) string {
 	lines := strings.Split(newlines(chars.Cut(s, maxText)), "\n")
 	code := memory.Code(lines)
+	from, to := ownLines(lines, code)
 	closed := len(lines) - 1 // the last line that closes a request for feedback
 	for closed >= 0 && (code[closed] || !closesFeedback(lines[closed])) {
 		closed--
@@ -123,6 +123,9 @@ func clean(s string) string {
 		kind := plainLine
 		if !code[i] {
 			kind = kindOf(lines[i])
+		}
+		if from <= i && i < to && kind > noiseLine {
+			kind = plainLine
 		}
 		switch kind {
 		case plainLine:
@@ -143,15 +146,33 @@ func clean(s string) string {
 	return strings.TrimRight(strings.Join(kept, "\n"), " \t\n")
 }
 
+// ownLines returns where the user's own files stand in a start's text: from the heading of the first one up to the list
+// of memories. What they say like a status or the clock is theirs.
+func ownLines(lines []string, code []bool) (from, to int) {
+	for from < len(lines) && (code[from] || !holdsFiles().MatchString(lines[from])) {
+		from++
+	}
+	for i := from; i < len(lines); i++ {
+		if !code[i] && memoriesHeading().MatchString(lines[i]) {
+			to = i
+		}
+	}
+	if to == 0 {
+		to = len(lines)
+	}
+	return from, to
+}
+
 // A lineKind is what a line of an inject is.
 type lineKind int
 
 const (
-	plainLine    lineKind = iota // it stays
-	blankLine                    // one of several stays
-	noiseLine                    // a fence or a status
-	feedbackLine                 // begins a request for feedback
-	clockLine                    // the heading of the clock
+	plainLine lineKind = iota // it stays
+	blankLine                 // one of several stays
+	noiseLine                 // a fence
+	statusLine
+	feedbackLine // begins a request for feedback
+	clockLine    // the heading of the clock
 )
 
 func kindOf(line string) lineKind {
@@ -161,8 +182,10 @@ func kindOf(line string) lineKind {
 		return blankLine
 	case strings.IndexByte("<[(#cC", bare[0]) < 0: // cheaper than the patterns
 		return plainLine
-	case fence().MatchString(line), status().MatchString(line):
+	case fence().MatchString(line):
 		return noiseLine
+	case status().MatchString(line):
+		return statusLine
 	case feedbackOpen().MatchString(line):
 		return feedbackLine
 	case clock().MatchString(line):

@@ -30,6 +30,7 @@ func TestClean(t *testing.T) {
 		{"a rule about dates stays", "Current date: use ISO", "Current date: use ISO"},
 		{"headings stay, whoever wrote them", "## Identity\n\nme\n\n## Relevant Memories\n\n- ## Identity", "## Identity\n\nme\n\n## Relevant Memories\n\n- ## Identity"},
 		{"truncation marks stay", "a\n[truncated]\n[context truncated]", "a\n[truncated]\n[context truncated]"},
+		{"the user's own lines stay", "[memory active | x]\n## Agent Instructions\n\n# Current Date & Time\nSay it first.\n[signet: mine]\n</signet-memory>\n## Relevant Memories (auto-loaded | mine)\n[predictor: mine]\n## Relevant Memories (auto-loaded | 1)\n- a\n[predictor: x]", "## Agent Instructions\n\n# Current Date & Time\nSay it first.\n[signet: mine]\n## Relevant Memories (auto-loaded | mine)\n[predictor: mine]\n## Relevant Memories (auto-loaded | 1)\n- a"},
 		{"blank lines", "\n\na\n\n\n \n\nb\n\n", "a\n\nb"},
 		{"CRLF", "[memory active | x]\r\na\r\nb\r", "a\nb"},
 		{"indentation stays", "a\n\n    code\n\tmore", "a\n\n    code\n\tmore"},
@@ -83,7 +84,8 @@ func FuzzClean(f *testing.F) {
 			if line != "" {
 				rest = rest[at+1:]
 			}
-			if fence().MatchString(line) || status().MatchString(line) || clock().MatchString(line) {
+			if own := holdsFiles().MatchString(got); fence().MatchString(line) || !own && (status().MatchString(line) ||
+				clock().MatchString(line)) {
 				t.Fatalf("line %q is left", line)
 			}
 		}

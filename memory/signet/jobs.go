@@ -3,6 +3,7 @@ package signet
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -17,7 +18,7 @@ import (
 const maxSummaries = 200
 
 // Summarised returns the newest keys of an agent of which the daemon has made a summary (GET /api/sessions/summaries).
-// It ends with ctx or after 10 s. Errors: *StatusError for a daemon that does not tell, else memory.ErrUnavailable.
+// It ends with ctx or after 10 s. Errors as of Get: a *StatusError under 500 is a daemon that does not tell.
 func (c *Client) Summarised(ctx context.Context, agentID string) (map[string]bool, error) {
 	q := url.Values{"depth": {"0"}, "limit": {strconv.Itoa(maxSummaries)}}
 	var got struct {
@@ -74,8 +75,6 @@ func (c *Client) Pipeline(ctx context.Context, agentID string) (p Pipeline, err 
 
 // tell asks the daemon about an agent's things. Errors as of Summarised.
 func (c *Client) tell(ctx context.Context, path, agentID string, q url.Values, out any) error {
-	ctx, cancel := context.WithTimeout(ctx, callTimeout)
-	defer cancel()
 	if agentID = cmp.Or(agentID, c.opts.AgentID); agentID != "" {
 		if q == nil {
 			q = url.Values{}
@@ -85,9 +84,9 @@ func (c *Client) tell(ctx context.Context, path, agentID string, q url.Values, o
 	if len(q) > 0 {
 		path += "?" + q.Encode()
 	}
-	err := c.request(ctx, http.MethodGet, path, nil, out)
-	if refused := refusal(err); refused != nil && refused.Code < 500 {
-		return err
+	reply, err := c.api(ctx, http.MethodGet, path, nil)
+	if err == nil && json.Unmarshal(reply, out) != nil {
+		err = unavailable(errGarbage)
 	}
-	return unavailable(err)
+	return err
 }

@@ -36,6 +36,7 @@ func (d *Daemon) routes() *http.ServeMux {
 	if d.once {
 		all["POST /api/hooks/session-checkpoint-extract"] = d.checkpoint
 		all["GET /api/diagnostics/transcripts"] = d.transcripts
+		all["POST /api/sessions/search"] = d.searchSessions
 	}
 	if d.documented {
 		all["GET /api/hooks/transcript-capture/{id}"] = d.captured

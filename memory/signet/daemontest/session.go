@@ -3,6 +3,7 @@ package daemontest
 import (
 	"net/http"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -69,6 +70,17 @@ func (d *Daemon) listSessions(*http.Request, body) (int, fields) {
 		}
 	}
 	return http.StatusOK, fields{"sessions": list, "count": len(list)}
+}
+
+// searchSessions finds the transcripts with a text.
+func (d *Daemon) searchSessions(_ *http.Request, b body) (int, fields) {
+	found := []any{}
+	for _, e := range d.ends {
+		if strings.Contains(e.Stored, b.Query) {
+			found = append(found, fields{"session_key": e.Key, "project": e.Cwd, "content": e.Stored})
+		}
+	}
+	return http.StatusOK, fields{"results": found}
 }
 
 func (d *Daemon) setBypass(r *http.Request, b body) (int, fields) {

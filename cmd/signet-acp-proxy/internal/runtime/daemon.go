@@ -22,9 +22,10 @@ import (
 func NewDaemon(c *config.Config, token string, log zerolog.Logger) (*signet.Client, error) {
 	return signet.New(signet.Options{
 		URL: c.DaemonURL, Configured: c.DaemonConfigured, SignetPath: c.SignetPath, Token: token, AgentID: c.AgentID,
-		Plain: c.DaemonPlain, OtherProjects: otherProjects(c),
-		Log:         log,
-		BreakerFile: filepath.Join(c.Dir(), "daemon.json"),
+		Plain: c.DaemonPlain, Name: knownHarness,
+		OtherProjects: otherProjects(c),
+		Log:           log,
+		BreakerFile:   filepath.Join(c.Dir(), "daemon.json"),
 		// a process may end as soon as its prompt has left, and is to say before that the daemon did not answer
 		Hold:         session.AskTime(c.Hold) * 9 / 10,
 		StartTimeout: c.Fetch,

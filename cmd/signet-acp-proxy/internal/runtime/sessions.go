@@ -316,11 +316,12 @@ func isHarness(harness, name string) bool {
 }
 
 // HarnessName is the name that people type for a harness, by its own name; that itself where it is not known.
-func HarnessName(harness string) string {
-	if p, known := upstream.Lookup(harness); known {
-		return p.Name
-	}
-	return harness
+func HarnessName(harness string) string { return cmp.Or(knownHarness(harness), harness) }
+
+// knownHarness is HarnessName, but "" for one that is not known.
+func knownHarness(harness string) string {
+	p, _ := upstream.Lookup(harness)
+	return p.Name
 }
 
 // saidAll reports whether each word was said in the conversation, or stands in the session's title or folder.
