@@ -87,19 +87,14 @@ func (b *bridge) call(ctx context.Context, l *daemonInfo, who memory.Session, na
 		return failure(err), "bridge", nil
 	}
 	raw = l.fill(name, raw, who, scope, v)
-	if !ours || !l.direct {
+	if api := ours || name == sessionSearch; !api || !l.direct {
 		r, err := b.forward(ctx, l, who, name, raw, t)
-		if err == nil && name == sessionSearch && daemonUnreached(r) {
-			if out, failed := b.o.Daemon.SearchSessions(ctx, raw); failed == nil {
-				return scope.filter(textResult(string(out))), "api", nil
-			}
-		}
-		if err != nil || !ours || !daemonUnreached(r) {
+		if err != nil || !api || !daemonUnreached(r) {
 			return scope.filter(r), "bridge", err
 		}
 		b.set(&daemonInfo{version: l.version, tools: l.tools, direct: true})
 	}
-	r, err := b.direct(ctx, who, t, v)
+	r, err := b.direct(ctx, who, name, raw, t, v)
 	return scope.filter(r), "api", err
 }
 
@@ -195,13 +190,16 @@ func daemonUnreached(r *mcp.CallToolResult) bool {
 	return false
 }
 
-// direct answers a memory tool by the daemon's HTTP API. The error is errGone.
-func (b *bridge) direct(ctx context.Context, who memory.Session, t tool, v values) (*mcp.CallToolResult, error) {
+// direct answers a memory tool, or a search of sessions, by the daemon's HTTP API. The error is errGone.
+func (b *bridge) direct(ctx context.Context, who memory.Session, name string, raw json.RawMessage, t tool, v values) (
+	*mcp.CallToolResult, error) {
 	d := b.o.Daemon
 	var out json.RawMessage
 	var err error
 	id := v.text("id")
-	switch t.name {
+	switch name {
+	case sessionSearch:
+		out, err = d.SearchSessions(ctx, raw)
 	case searchTool:
 		out, err = d.Search(ctx, signet.Query{Query: v.text("query"), Limit: v.integer("limit"), Type: v.text("type"),
 			MinScore: optional[float64](v, "min_score")})
@@ -233,7 +231,7 @@ func (b *bridge) direct(ctx context.Context, who memory.Session, t tool, v value
 	case errors.As(err, &status):
 		return failure(fmt.Errorf("the Signet daemon refused: %s", status.Error())), nil
 	}
-	return b.afterFailure(ctx, t.name, t.readOnly || t.name == storeTool || notExecuted(err), err)
+	return b.afterFailure(ctx, name, t.readOnly || name == storeTool || notExecuted(err), err)
 }
 
 // scopeOf returns what a session may see and change.
