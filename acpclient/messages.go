@@ -21,7 +21,15 @@ type Agent struct {
 			Resume *struct{} `json:"resume"`
 		} `json:"sessionCapabilities"`
 	} `json:"agentCapabilities"`
+	Meta struct {
+		Steering struct {
+			Supported bool `json:"supported"`
+		} `json:"steering"`
+	} `json:"_meta"`
 }
+
+// Steers reports whether the agent takes words in the middle of a turn.
+func (a Agent) Steers() bool { return a.Meta.Steering.Supported }
 
 // Reopens reports whether the agent opens a session again.
 func (a Agent) Reopens() bool { return a.Capabilities.Load || a.Capabilities.Session.Resume != nil }
@@ -113,6 +121,16 @@ func (c *Conn) Prompt(ctx context.Context, session, text string) (t Turn, err er
 		SessionId: acp.SessionId(session), Prompt: []acp.ContentBlock{acp.TextBlock(text)},
 	}, &t)
 	return t, err
+}
+
+// Steer gives the agent words in the turn that it is in; false: it is in none, and they are a prompt.
+func (c *Conn) Steer(ctx context.Context, session, text string) (taken bool, err error) {
+	var result struct{ Outcome string }
+	err = c.call(ctx, "_session/steering", map[string]any{
+		"sessionId": session, "prompt": []acp.ContentBlock{acp.TextBlock(text)},
+		"_meta": map[string]any{"steering": map[string]any{"idleBehavior": "promptRequired"}},
+	}, &result)
+	return result.Outcome == "injected", err
 }
 
 // Cancel asks the agent to end the turn. It does not block on an agent that does not read.

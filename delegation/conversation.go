@@ -81,7 +81,7 @@ func (r *run) prompt(conn *acpclient.Conn, cwd, readMode string, inPlace bool) (
 	if err != nil {
 		return t, err
 	}
-	r.keep = agent.Reopens()
+	r.keep, r.takes = agent.Reopens(), agent.Steers()
 	r.mu.Lock()
 	r.noted.ACPID = session.ID
 	r.mu.Unlock()
@@ -130,10 +130,21 @@ func (r *run) turn(conn *acpclient.Conn, session, text string) (t acpclient.Turn
 			return err
 		})
 	})
-	select {
-	case err := <-answered:
-		return t, err
-	case <-r.ctx.Done():
+	var look <-chan time.Time
+	if r.takes {
+		tick := time.NewTicker(steerEvery)
+		defer tick.Stop()
+		look = tick.C
+	}
+	for waits := true; waits; {
+		select {
+		case err := <-answered:
+			return t, err
+		case <-look:
+			r.steer(conn, session)
+		case <-r.ctx.Done():
+			waits = false
+		}
 	}
 	late := time.AfterFunc(cancelLimit, giveUp)
 	defer late.Stop()
@@ -145,6 +156,24 @@ func (r *run) turn(conn *acpclient.Conn, session, text string) (t acpclient.Turn
 	return t, err
 }
 
+// steer gives the child what it is to be told in its turn. What it does not take there, or perhaps not, is its next
+// prompt.
+func (r *run) steer(conn *acpclient.Conn, session string) {
+	words := r.taken(false)
+	if len(words) == 0 {
+		return
+	}
+	ctx, cancel := context.WithTimeout(r.ctx, steerLimit)
+	defer cancel()
+	taken, err := conn.Steer(ctx, session, nextPrompt(words))
+	if err != nil {
+		r.Log.Info().Err(err).Str("delegation", r.d.ID).Msg("telling it in its turn")
+	}
+	if !taken {
+		r.later = append(r.later, words...)
+	}
+}
+
 // untold notes what the child was not told before it ended.
 func (r *run) untold(o *Outcome) {
 	for words := r.wordsNext(); len(words) > 0; words = r.wordsNext() {
@@ -154,9 +183,18 @@ func (r *run) untold(o *Outcome) {
 	}
 }
 
-// wordsNext returns what the child is to be told next; none where the database cannot say.
+// wordsNext returns what the child is to be told next. Where nothing is, it is told nothing any more.
 func (r *run) wordsNext() []word {
-	words, err := r.Ledger.takeWords(context.WithoutCancel(r.ctx), r.d.ID)
+	if words := r.later; len(words) > 0 {
+		r.later = nil
+		return words
+	}
+	return r.taken(true)
+}
+
+// taken takes what waits for the child; none where the database cannot say. leaves: without any the child leaves.
+func (r *run) taken(leaves bool) []word {
+	words, err := r.Ledger.takeWords(context.WithoutCancel(r.ctx), r.d.ID, leaves)
 	if err != nil {
 		r.Log.Warn().Err(err).Str("delegation", r.d.ID).Msg("looking for what it is to be told")
 		return nil

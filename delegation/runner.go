@@ -19,6 +19,8 @@ const (
 	openLimit  = time.Minute            // for initialize and session/new, each
 	watchEvery = 100 * time.Millisecond // how often it is checked whether the run is to end
 	noteEvery  = time.Second            // how often progress is saved
+	steerEvery = time.Second            // how often a child that takes words in its turn is given some
+	steerLimit = 5 * time.Second        // for its agent to take them
 	diskEvery  = time.Second            // how often it is measured what the child has written
 	// A cancelled child has cancelLimit to end its turn, then gets SIGTERM, and killLimit later SIGKILL: within two
 	// seconds.
@@ -64,6 +66,8 @@ type run struct {
 	child *child
 	place *bounds.Place // of the child, nil where the system cannot bound it
 	keep  bool          // its session can be opened again
+	takes bool          // its agent takes words in the middle of a turn
+	later []word        // that it did not take
 
 	ctx    context.Context // ends when the run is to end
 	cancel context.CancelFunc

@@ -12,8 +12,7 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/sqlite"
 )
 
-// A word is what a child that works is told: it becomes the child's next prompt. It waits in the delegation's row, for
-// the runner is another process.
+// A word is what a child that works is told. It waits in the delegation's row, for the runner is another process.
 type word struct {
 	By   string `json:"by"` // an agent; "": a person
 	Text string `json:"text"`
@@ -25,7 +24,7 @@ const (
 	deaf     = "deaf" // the child is leaving: it is told nothing any more
 )
 
-// Tell has a child told something when its turn has ended.
+// Tell has a child told something: in its turn where its agent takes that, else when the turn has ended.
 func (s *Service) Tell(ctx context.Context, who Caller, id, text string) (Delegation, error) {
 	d, err := s.find(ctx, who, id)
 	if err != nil {
@@ -60,12 +59,20 @@ func (l *Ledger) addWord(ctx context.Context, id string, w word) (done bool, err
 	return done, err
 }
 
-// takeWords returns what a child is to be told next. Where nothing is, it is told nothing any more.
-func (l *Ledger) takeWords(ctx context.Context, id string) (words []word, err error) {
-	err = sqlite.Write(ctx, l.db, "looking for what a child is told", func(tx *sql.Tx) error {
+// takeWords returns what a child is to be told next. Where nothing is, and it leaves, it is told nothing any more.
+func (l *Ledger) takeWords(ctx context.Context, id string, leaves bool) (words []word, err error) {
+	const doing = "looking for what a child is told"
+	if !leaves {
+		waits, err := sqlite.Optional[bool](l.db.QueryRowContext(ctx, `SELECT words NOT IN (?, ?) FROM delegations
+			WHERE id = ?`, noWords, deaf, id))
+		if err != nil || !waits {
+			return nil, sqlite.While(doing, err)
+		}
+	}
+	err = sqlite.Write(ctx, l.db, doing, func(tx *sql.Tx) error {
 		var text string
 		err := tx.QueryRowContext(ctx, `SELECT words FROM delegations WHERE id = ?`, id).Scan(&text)
-		if err != nil || text == deaf {
+		if err != nil || text == deaf || text == noWords && !leaves {
 			return err
 		}
 		left := noWords

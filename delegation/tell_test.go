@@ -5,19 +5,23 @@ import (
 	"testing"
 )
 
-// What a child is told while it works is its next prompt, and its answer has both; what came too late is said.
+// What a child is told while it works it gets in its turn, or else as its next prompt, and its answer has both; what came
+// too late is said.
 func TestTell(t *testing.T) {
 	for name, tt := range map[string]struct {
-		fault, asked, refused string
-		state                 State
-		turns                 int
+		fault, steer, asked, refused string
+		state                        State
+		turns                        int
 	}{
-		"works": {"", opening + "session/prompt session/prompt", "", Done, 2},
-		"fails": {"1:-32603", opening + "session/prompt", "it ended before it was told: And the grebe.", Failed, 1},
+		"works":            {"", "", opening + "session/prompt session/prompt", "", Done, 2},
+		"takes it at once": {"", "1", opening + "session/prompt _session/steering", "", Done, 1},
+		"takes it late":    {"", "late", opening + "session/prompt _session/steering session/prompt", "", Done, 2},
+		"fails":            {"1:-32603", "", opening + "session/prompt", "it ended before it was told: And the grebe.", Failed, 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := newStage(t)
 			t.Setenv("ECHOAGENT_FAIL", tt.fault)
+			t.Setenv("ECHOAGENT_STEER", tt.steer)
 			service := &Service{Ledger: s.Ledger}
 			person := Caller{Cwd: s.dir, Person: true}
 			d := s.must(t, person, Request{Agent: "codex", Task: "Look.", Scope: "heron.txt", Kept: "the release"})
@@ -58,7 +62,7 @@ func TestWords(t *testing.T) {
 		}
 	}
 	for _, n := range []int{maxWords, 0, 0} {
-		if words, err := l.takeWords(t.Context(), d.ID); len(words) != n || err != nil {
+		if words, err := l.takeWords(t.Context(), d.ID, n == 0); len(words) != n || err != nil {
 			t.Errorf("%d words, %v, want %d", len(words), err, n)
 		}
 	}

@@ -60,8 +60,8 @@ func Tools(service func(context.Context) (*Service, error), caller func(memory.S
 		tool("delegation_status", true, t.status, "See how a delegation stands.", map[string]any{"id": id}, "id"),
 		tool("delegation_wait", true, t.wait, "Wait for the result of a delegation.", map[string]any{"id": id,
 			"timeout": map[string]any{"type": "number", "description": "seconds; 20 if left out"}}, "id"),
-		tool("delegation_tell", false, t.tell, "Tell a delegation under way something more: it is its agent's next "+
-			"prompt. One that has ended is continued instead (delegate, continues).",
+		tool("delegation_tell", false, t.tell, "Tell a delegation under way something more: its agent gets it in its "+
+			"turn if it can, else as its next prompt. One that has ended is continued instead (delegate, continues).",
 			map[string]any{"id": id, "text": text("what it is to know or to do")}, "id", "text"),
 		tool("delegation_cancel", false, t.cancel, "End a delegation.", map[string]any{"id": id}, "id"),
 		tool("delegation_diff", true, t.diff, "See what a delegation has changed, as a patch.",
@@ -245,7 +245,7 @@ func (t toolbox) tell(ctx context.Context, who memory.Session, raw json.RawMessa
 	if err != nil {
 		return nil, err
 	}
-	return map[string]any{"id": d.ID, "status": "it is told when its turn has ended"}, nil
+	return map[string]any{"id": d.ID, "status": "it is told next"}, nil
 }
 
 // maxDiff is how many bytes of a patch an agent is given.

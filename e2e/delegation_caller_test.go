@@ -1,9 +1,13 @@
 package e2e
 
 import (
+	"encoding/json"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/google/go-cmp/cmp"
 )
 
 // Who waits may be ended in any way: what it asked ends too, unless it was to go on.
@@ -46,4 +50,30 @@ func TestDelegateChain(t *testing.T) {
 	if n := len(b.requests("session/prompt")); n != 2 {
 		t.Errorf("%d prompts: %+v", n, all)
 	}
+}
+
+// An agent in its shell is not the person: what it cancels reads so, and what it did not ask for it cannot cancel.
+func TestDelegateCancelledInShell(t *testing.T) {
+	t.Parallel()
+	b := delegating(t, map[string][]string{"stubborn": {"ECHOAGENT_HANG=session/prompt"}})
+	others := strings.TrimSpace(b.run(ask("stubborn", "--detach", "Never end.")...))
+	call, err := json.Marshal([]string{"sh", "-c", `"$0" delegations cancel ` + others + `; ` +
+		`"$0" delegations cancel "$("$0" delegate --to stubborn --scope heron.txt --keep 'the release' --detach 'Nor this.')"`,
+		proxyBin})
+	must(b, err)
+	b.set("ECHOAGENT_CALL=" + string(call))
+	c := b.connect([]string{"--agent", "heron"}, echoBin)
+	c.talk("Ask.")
+	c.end()
+	b.set("ECHOAGENT_CALL=")
+	b.run(proxyBin, "delegations", "cancel", others)
+	got := map[string]string{}
+	for _, d := range b.delegations() {
+		got[d.Task] = d.Reason
+	}
+	want := map[string]string{"Never end.": "the user cancelled it", "Nor this.": "its caller cancelled it"}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("why they ended (-want +got):\n%s", diff)
+	}
+	b.orphans()
 }

@@ -317,7 +317,7 @@ func (p program) followDelegations(ctx context.Context, d *runtime.Data) error {
 func (p program) tellDelegation(ctx context.Context, _ *runtime.Data, a runtime.Asked, words []string) error {
 	err := a.Tell(ctx, strings.Join(words, " "))
 	if err == nil {
-		p.std.Say("%s is told when its turn has ended", a.Agent)
+		p.std.Say("%s is told next", a.Agent)
 	}
 	return err
 }

@@ -3,6 +3,7 @@ package agent
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -31,6 +32,7 @@ type agent struct {
 	sessions  *sessions
 	faults    faults
 	servers   []acp.McpServer // that it was given last
+	steered   chan string     // words for the turn that is under way
 	turns     sync.Mutex      // one turn at a time: reading a session, adding a turn and saving it belong together
 }
 
@@ -52,7 +54,7 @@ func Run(o Options) error {
 	if err != nil {
 		return err
 	}
-	a := &agent{can: o, sessions: sessions, faults: faults}
+	a := &agent{can: o, sessions: sessions, faults: faults, steered: make(chan string)}
 	a.Agent = echo.New(&a.client, o.Name, "")
 	a.client.Serve(a, os.Stdin, os.Stdout, slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))
 	return nil
@@ -64,6 +66,9 @@ func (a *agent) Initialize(ctx context.Context, p acp.InitializeRequest) (acp.In
 	a.sessions.log("initialize", "")
 	a.misbehave("initialize")
 	r, err := a.Agent.Initialize(ctx, p)
+	if a.faults.steer != "" {
+		r.Meta = map[string]any{"steering": map[string]any{"supported": true}}
+	}
 	c := &r.AgentCapabilities
 	c.LoadSession = !a.can.NoLoad
 	c.PromptCapabilities = acp.PromptCapabilities{Image: true, EmbeddedContext: true}
@@ -224,6 +229,13 @@ func (a *agent) Prompt(ctx context.Context, p acp.PromptRequest) (acp.PromptResp
 		}
 		parts = append(parts, said)
 	}
+	if a.faults.steer != "" && one.Attempts == 1 {
+		select {
+		case words := <-a.steered:
+			parts = append(parts, words)
+		case <-ctx.Done():
+		}
+	}
 	stop := acp.StopReasonEndTurn
 	for i, part := range parts {
 		now.Reply += part
@@ -245,6 +257,27 @@ func (a *agent) Prompt(ctx context.Context, p acp.PromptRequest) (acp.PromptResp
 		return acp.PromptResponse{}, err
 	}
 	return acp.PromptResponse{StopReason: stop}, nil
+}
+
+// HandleExtensionMethod takes words in the middle of a turn.
+func (a *agent) HandleExtensionMethod(ctx context.Context, method string, raw json.RawMessage) (any, error) {
+	var p struct {
+		SessionID string `json:"sessionId"`
+		Prompt    []acp.ContentBlock
+	}
+	if err := json.Unmarshal(raw, &p); method != "_session/steering" || a.faults.steer == "" || err != nil {
+		return nil, acp.NewMethodNotFound(method)
+	}
+	a.sessions.log(method, p.SessionID)
+	outcome, words := "injected", "> "+strings.Join(turn{Blocks: blocks(p.Prompt)}.texts(), "\n")
+	if a.faults.steer == "late" {
+		outcome, words = "promptRequired", ""
+	}
+	select {
+	case a.steered <- words:
+	case <-ctx.Done():
+	}
+	return map[string]any{"outcome": outcome}, nil
 }
 
 // Call runs the command that the agent is told to run. What that starts does not call in its turn.

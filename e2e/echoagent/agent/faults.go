@@ -33,7 +33,9 @@ type faults struct {
 	steps int    // ECHOAGENT_STEPS=N: uses N tools, one after the other
 	write string // ECHOAGENT_WRITE=FILE: writes what it was given to that file of its folder
 	kill  bool   // ECHOAGENT_KILL=1: kills the process that started it
-	terse bool   // ECHOAGENT_TERSE=1: quotes only the last block, so that what came before it is in no answer
+	// ECHOAGENT_STEER=1: a turn waits for words in it (_session/steering), and says them; =late: it takes none
+	steer string
+	terse bool // ECHOAGENT_TERSE=1: quotes only the last block, so that what came before it is in no answer
 }
 
 func faultsFrom(env func(string) string) (faults, error) {
@@ -45,6 +47,7 @@ func faultsFrom(env func(string) string) (faults, error) {
 		junk:  env("ECHOAGENT_JUNK") == "1",
 		kill:  env("ECHOAGENT_KILL") == "1",
 		hang:  env("ECHOAGENT_HANG"),
+		steer: env("ECHOAGENT_STEER"),
 		write: env("ECHOAGENT_WRITE"),
 	}
 	if v := env("ECHOAGENT_CALL"); v != "" {

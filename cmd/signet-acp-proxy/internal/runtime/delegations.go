@@ -33,12 +33,16 @@ type ShownDelegation struct {
 // Asked finds a delegation by its id, or by a beginning or an end that no other has. Who works for a delegation finds
 // only what was asked there.
 func (d *Data) Asked(ctx context.Context, id string) (Asked, error) {
-	a := Asked{Service: newDelegationService(d.Config, d.DB), caller: delegation.Caller{Person: true}}
-	if a.caller.Inside = delegation.Inside(os.Getenv); a.caller.Inside == "" {
-		a.caller.Inside = d.insideOf(ctx)
+	cwd, err := os.Getwd()
+	if err != nil {
+		return Asked{}, err
 	}
+	a := Asked{Service: newDelegationService(d.Config, d.DB)}
+	if a.caller, err = d.whoAsks(ctx, cwd); err != nil {
+		return a, err
+	}
+	a.caller.Person = a.caller.Key == "" // an agent in its shell may end and tell its own
 	d.settleDelegations(ctx)
-	var err error
 	a.Delegation, err = a.Ledger.Get(ctx, strings.TrimSpace(id))
 	if err == nil && a.caller.Inside != "" && a.Inside != a.caller.Inside {
 		err = delegation.ErrNotFound
@@ -225,6 +229,11 @@ func (d *Data) caller(ctx context.Context) (delegation.Caller, error) {
 		return delegation.Caller{}, errors.New("this folder is excluded from memory (.signet-ignore or exclude): " +
 			"tasks cannot be delegated from it")
 	}
+	return d.whoAsks(ctx, cwd)
+}
+
+// whoAsks returns who asks in a folder, whatever for.
+func (d *Data) whoAsks(ctx context.Context, cwd string) (delegation.Caller, error) {
 	who := delegation.Caller{Cwd: cwd, Project: delegatedProject(d.Config)(cwd), Inside: delegation.Inside(os.Getenv),
 		Person: true}
 	if who.Inside == "" {
