@@ -49,6 +49,9 @@ type audit struct {
 // so: after conversations of any length, resumes, kills, absences and changes of address, whatever the version keeps.
 // Delivery runs in this process.
 func TestAudit(t *testing.T) {
+	if testing.Short() {
+		*auditSessions = min(*auditSessions, 30)
+	}
 	for _, kind := range daemontest.All {
 		t.Run(kind.Version(), func(t *testing.T) {
 			t.Parallel()

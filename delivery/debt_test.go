@@ -19,7 +19,7 @@ func TestDeliverMemory(t *testing.T) {
 		"taken": nil, "no answer": {Path: path, Kind: daemontest.DropAfter},
 		"not found by search": {Path: "/api/memory/recall", Kind: daemontest.Drop},
 	} {
-		for _, g := range daemontest.All {
+		for _, g := range kinds() {
 			p := newPost(t, g)
 			ctx := t.Context()
 			s := p.say("one", turn("hello", "hello"))
@@ -64,7 +64,7 @@ func TestDeliverMemory(t *testing.T) {
 
 // A harness's own summary is handed over once, without what is private, also where the daemon fails first.
 func TestDeliverCompaction(t *testing.T) {
-	for _, kind := range daemontest.All {
+	for _, kind := range kinds() {
 		t.Run(kind.Version(), func(t *testing.T) { deliverCompaction(t, newPost(t, kind)) })
 	}
 }

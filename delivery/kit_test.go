@@ -31,6 +31,14 @@ type post struct {
 	now time.Time
 }
 
+// kinds are the versions of the daemon; the race detector sees one of them.
+func kinds() []daemontest.Generation {
+	if testing.Short() {
+		return daemontest.All[3:]
+	}
+	return daemontest.All
+}
+
 func newPost(t *testing.T, g daemontest.Generation) *post {
 	p := &post{t: t, kind: g, dir: t.TempDir(), keep: 24 * time.Hour, now: time.Now()}
 	p.daemon = daemontest.Start(t, daemontest.Options{Generation: g, AgentsDir: p.dir, Now: p.clock})

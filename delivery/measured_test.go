@@ -126,7 +126,7 @@ func TestHeldOnce(t *testing.T) {
 			p.work()
 		}},
 	} {
-		for _, kind := range daemontest.All {
+		for _, kind := range kinds() {
 			t.Run(name+", "+kind.Version(), func(t *testing.T) {
 				p := newPost(t, kind)
 				tt.do(p)
@@ -163,7 +163,7 @@ func TestPartsAnsweredTooLate(t *testing.T) {
 
 // A session that is switched off once it has begun is not handed over under other keys.
 func TestSwitchedOffMeanwhile(t *testing.T) {
-	for _, kind := range daemontest.All {
+	for _, kind := range kinds() {
 		p := newPost(t, kind)
 		l := p.live("one")
 		p.daemon.Claim(l.session.Key, "plugin")

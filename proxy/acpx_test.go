@@ -10,6 +10,9 @@ import (
 )
 
 func TestAcpx(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it has one goroutine")
+	}
 	home := t.TempDir()
 	write := func(path, text string) {
 		t.Helper()

@@ -47,7 +47,10 @@ func (p *scenario) shows(method, params string) {
 // Random conversations with a harness that lists its sessions under other ids than it gave them, over three processes:
 // the client never sees our block, the model has it once, and each conversation is one row.
 func TestRandomAliases(t *testing.T) {
-	const conversations = 50
+	conversations := 50
+	if testing.Short() {
+		conversations = 15
+	}
 	p := newScenario(t)
 	random := rand.New(rand.NewPCG(1, 2))
 	p.model.lists = hashed

@@ -55,6 +55,9 @@ func collectorCheck(t *rapid.T) {
 
 // Where a long text is cut into blocks no escape, no tag and no end is lost, though it has no spaces.
 func TestWordsOfBlocks(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it has one goroutine")
+	}
 	for _, fill := range []string{"x", `"`, `\`, `\"`} {
 		for shift := range 40 {
 			begin := strings.Repeat("y", shift) + strings.Repeat(fill, 200<<10)

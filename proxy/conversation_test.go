@@ -267,6 +267,9 @@ func (k *conversations) actions() map[string]func(*rapid.T) {
 func TestConversations(t *testing.T) {
 	if f := flag.Lookup("rapid.checks"); f.Value.String() == f.DefValue {
 		_ = f.Value.Set("25")
+		if testing.Short() {
+			_ = f.Value.Set("8")
+		}
 	}
 	if f := flag.Lookup("rapid.steps"); f.Value.String() == f.DefValue {
 		_ = f.Value.Set("20")

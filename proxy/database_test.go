@@ -164,6 +164,9 @@ func TestLockedAtTheEnd(t *testing.T) {
 // A session that the client has closed leaves nothing behind in memory, however many there were on the connection; what
 // was said in it is kept. PROXY_TEST_SESSIONS says how many there are.
 func TestClosedSessionsAreGivenUp(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it weighs the heap")
+	}
 	w := newWorld(t)
 	mem := newSource()
 	var mu sync.Mutex
@@ -252,6 +255,9 @@ func (c *connection) forgets(mem *source) {
 
 // A session that is idle holds its block and little else, however many there are, and still knows it.
 func TestIdleSessionsHoldLittle(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it weighs the heap")
+	}
 	w := newWorld(t)
 	mem := newSource()
 	mem.context.Identity = strings.Repeat("You are Alto. ", 1000)

@@ -36,6 +36,9 @@ func (w *weighed) Flush(context.Context) error {
 // Of words that come faster than they can be written down nothing is lost: the file holds half a megabyte that the disk
 // has not taken yet, and is waited for before it has that. A disk that hangs is waited for once a round.
 func TestQuickWords(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it has one goroutine")
+	}
 	q := newQuiet(t).opened()
 	file := &weighed{Events: &q.events}
 	q.file = file

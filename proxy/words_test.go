@@ -10,6 +10,9 @@ import (
 // What is kept of a prompt is the same in whatever way it comes: held, whole, in pieces. However long what is pasted or
 // attached is, what the user asks behind it is kept.
 func TestWordsOfPrompts(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it has one goroutine")
+	}
 	paste := strings.Repeat("line of a log\n", 81<<10/14)
 	resource := `{"type":"resource","resource":{"uri":"file:///log","text":` + string(quote(paste)) + `}}`
 	before := "a word " + strings.Repeat("x ", 20<<10)

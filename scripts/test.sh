@@ -51,13 +51,17 @@ step "go vet for macOS" env CGO_ENABLED=0 GOOS=darwin go vet "$quick" -tags $tag
 step "go vet for Windows" env CGO_ENABLED=0 GOOS=windows go vet "$quick" -tags $tags ./...
 step "staticcheck" go run $staticcheck -tags $tags ./...
 step "actionlint" go run $actionlint
-# The race detector watches whatever starts goroutines; anything else would take several times as long with it, and so would the
-# programs that e2e starts beside its own. The longest come first, so that both cores have work to the end.
-threaded=$(git grep -lE '[[:space:]]go (func|[A-Za-z.]+)\(|\.Go\(' -- '*.go' ':!e2e' | xargs -n1 dirname | sort -u | sed 's,^,./,')
-threaded=$(go list -tags $tags ./proxy ./delivery $threaded)
-single=$(go list -tags $tags ./e2e ./... | grep -vxF "$threaded")
-step "tests of what starts goroutines, with the race detector" go test -race -vet=off -tags $tags -timeout 20m $threaded
-step "tests of the rest, and of the whole program" go test -vet=off -tags $tags -timeout 20m $single
+# Everything is tested once without the race detector, which takes several times as long. It watches packages that start
+# goroutines, and elsewhere the tests that do, with -short: fewer seeds and sizes, and nothing that has one goroutine.
+starts='[[:space:]]go (func|[A-Za-z.]+)\(|\.Go\('
+dirs() { xargs -n1 dirname | sort -u | sed 's,^,./,'; }
+threaded=$(git grep -lE "$starts" -- '*.go' ':!*_test.go' ':!e2e' | dirs)
+concurrent=$(git grep -lE "$starts" -- '*_test.go' ':!e2e' | dirs | grep -vxF "$threaded")
+names=$(git grep -hpE "$starts" -- $(echo "$concurrent" | sed 's,$,/*_test.go,') | sed -nE 's/^func (Test[A-Za-z0-9]+).*/\1/p' | paste -sd '|' -)
+race="go test -race -short -vet=off -tags $tags -timeout 20m"
+step "tests of what starts goroutines, with the race detector" $race ./proxy ./delivery $threaded
+step "tests that start goroutines, with the race detector" $race -run "^($names)\$" $concurrent
+step "tests, and those of the whole program" go test -vet=off -tags $tags -timeout 20m ./e2e ./...
 step "speed of streams beside cat | agent | cat, limits doubled" limits
 step "tests with SQLite in Go" go test -vet=off -timeout 8m ./migrations/... ./correlation/... ./memory/embedded/... ./cmd/signet-acp-proxy
 step "build without cgo" env CGO_ENABLED=0 go build ./...

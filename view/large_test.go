@@ -10,6 +10,9 @@ import (
 
 // Of 100,000 sessions a page has the newest, and says how many there are.
 func TestLarge(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it has one goroutine")
+	}
 	src := source(t, viewtest.Sample{})
 	const all = 100_000
 	exec(t, src.DB, `WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i + 1 < ?1)

@@ -12,6 +12,9 @@ import (
 // What is made to be slow to set is set in the time that long prose takes, as far as that matters. The time is the
 // processor's: a busy machine takes none of it.
 func TestSetIsQuick(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it has one goroutine")
+	}
 	used := func() time.Duration {
 		var u syscall.Rusage
 		if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {

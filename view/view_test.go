@@ -272,6 +272,9 @@ func TestEmpty(t *testing.T) {
 
 // The newest turns are there, and the others are counted.
 func TestLimit(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it has one goroutine")
+	}
 	src := source(t, viewtest.Sample{Turns: 10_100})
 	p, err := view.Read(t.Context(), src)
 	if err != nil {

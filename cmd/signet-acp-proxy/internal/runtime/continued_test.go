@@ -18,6 +18,9 @@ import (
 // What matters of a conversation is told to the session that takes its place, whatever its length and that of its
 // answers: what it was about, what was decided anywhere in it, the last words, and the files that were changed.
 func TestContinuedHoldsFacts(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it has one goroutine")
+	}
 	db, err := migrations.Open(t.Context(), filepath.Join(t.TempDir(), "sessions.db"))
 	if err != nil {
 		t.Fatal(err)
