@@ -11,8 +11,8 @@ import (
 	"path/filepath"
 )
 
-// Open opens a regular file for reading, links followed: a pipe would never end, or never begin.
-func Open(name string) (*os.File, error) {
+// open opens a regular file for reading, links followed: a pipe would never end, or never begin.
+func open(name string) (*os.File, error) {
 	info, err := os.Stat(name)
 	if err != nil {
 		return nil, err
@@ -25,7 +25,7 @@ func Open(name string) (*os.File, error) {
 
 // Read returns what a regular file holds.
 func Read(name string) ([]byte, error) {
-	f, err := Open(name)
+	f, err := open(name)
 	if err != nil {
 		return nil, err
 	}

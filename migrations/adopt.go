@@ -16,7 +16,7 @@ var ErrForeign = errors.New("no database of ours")
 // and without triggers, views, indexes or tables that our schema does not have. The error is ErrForeign if a table of
 // ours has another definition.
 func Adopt(ctx context.Context, path string) error {
-	db := connect(&connector{path: path, driver: newDriver()})
+	db := sqlite.File{Engine: engine, Path: path}.Open()
 	err := disarm(ctx, db)
 	if err == nil {
 		err = update(ctx, db, "", files)

@@ -3,9 +3,9 @@
 package migrations
 
 import (
-	"database/sql/driver"
-
 	"github.com/mattn/go-sqlite3"
+
+	"github.com/Signet-AI/signet-acp-proxy/sqlite"
 )
 
 // DriverName is what this build's driver is called in sql.Open: SQLite in C, with its full-text search. It needs about
@@ -15,11 +15,6 @@ const DriverName = "sqlite3"
 // DriverModule is the Go module that it is.
 const DriverModule = "github.com/mattn/go-sqlite3"
 
-func newDriver() driver.Driver { return &sqlite3.SQLiteDriver{} }
-
-// alike makes rows of both drivers the same.
-func alike(rows driver.Rows) driver.Rows { return rows }
-
-// ourPragmas are the settings of a connection that writes, as this driver's DSN spells them.
-const ourPragmas = "_txlock=immediate&_journal_mode=WAL&_synchronous=NORMAL&_foreign_keys=on" +
-	"&_secure_delete=on&_cache_size=-1024&_stmt_cache_size=64"
+var engine = sqlite.Engine{Driver: &sqlite3.SQLiteDriver{},
+	Pragmas: "_txlock=immediate&_journal_mode=WAL&_synchronous=NORMAL&_foreign_keys=on" +
+		"&_secure_delete=on&_cache_size=-1024&_stmt_cache_size=64"}

@@ -5,7 +5,9 @@ package migrations
 import (
 	"database/sql/driver"
 
-	"modernc.org/sqlite"
+	modernc "modernc.org/sqlite"
+
+	"github.com/Signet-AI/signet-acp-proxy/sqlite"
 )
 
 // DriverName is what this build's driver is called in sql.Open: SQLite translated to Go, for builds without a C
@@ -15,11 +17,12 @@ const DriverName = "sqlite"
 // DriverModule is the Go module that it is.
 const DriverModule = "modernc.org/sqlite"
 
-func newDriver() driver.Driver { return &sqlite.Driver{} }
+var engine = sqlite.Engine{Driver: &modernc.Driver{},
+	Pragmas: "_txlock=immediate&_journal_mode=WAL&_synchronous=NORMAL&_foreign_keys=on" +
+		"&_pragma=secure_delete(1)&_pragma=cache_size(-1024)",
+	Rows: func(rows driver.Rows) driver.Rows { return blobRows{rows} }}
 
-// alike makes rows of both drivers the same: this one returns an empty BLOB as NULL.
-func alike(rows driver.Rows) driver.Rows { return blobRows{rows} }
-
+// blobRows have an empty BLOB, which this driver returns as NULL.
 type blobRows struct{ driver.Rows }
 
 func (r blobRows) Next(dest []driver.Value) error {
@@ -31,7 +34,3 @@ func (r blobRows) Next(dest []driver.Value) error {
 	}
 	return err
 }
-
-// ourPragmas are the settings of a connection that writes, as this driver's DSN spells them.
-const ourPragmas = "_txlock=immediate&_journal_mode=WAL&_synchronous=NORMAL&_foreign_keys=on" +
-	"&_pragma=secure_delete(1)&_pragma=cache_size(-1024)"

@@ -50,25 +50,18 @@ func Again(ctx context.Context, path string) (*sql.DB, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := connectorTo(path, files)
-	c.quiet = true
-	db := connect(c)
+	f := fileOf(path, files)
+	f.Quiet = true
+	db := f.Open()
 	if _, err := appliedTo(ctx, db); err != nil {
 		return nil, errors.Join(fmt.Errorf("database %s: %w", path, sqlite.Explain(err)), db.Close())
 	}
 	return db, nil
 }
 
-// connect returns a database of one connection.
-func connect(c *connector) *sql.DB {
-	db := sql.OpenDB(c)
-	db.SetMaxOpenConns(1)
-	return db
-}
-
-// connectorTo connects to a database that has a schema, whatever file is at the path.
-func connectorTo(path string, schema fs.FS) *connector {
-	return &connector{path: path, driver: newDriver(), anew: func(ctx context.Context) error {
+// fileOf is a database that has a schema, whatever file is at the path.
+func fileOf(path string, schema fs.FS) sqlite.File {
+	return sqlite.File{Engine: engine, Path: path, Anew: func(ctx context.Context) error {
 		db, err := open(ctx, path, schema)
 		if err != nil {
 			return err
@@ -89,7 +82,7 @@ func Look(path string) (*sql.DB, error) {
 		return nil, err
 	}
 	_, err = os.Stat(path + "-wal")
-	return connect(&connector{path: path, driver: newDriver(), reads: true, alone: err != nil}), nil
+	return sqlite.File{Engine: engine, Path: path, Reads: true, Alone: err != nil}.Open(), nil
 }
 
 func open(ctx context.Context, path string, schema fs.FS) (*sql.DB, error) {
@@ -100,7 +93,7 @@ func open(ctx context.Context, path string, schema fs.FS) (*sql.DB, error) {
 	if err := secure(path); err != nil {
 		return nil, err
 	}
-	db := connect(connectorTo(path, schema))
+	db := fileOf(path, schema).Open()
 	if err := update(ctx, db, path, schema); err != nil {
 		if broken := Check(ctx, db); errors.Is(broken, sqlite.ErrSchema) {
 			err = fmt.Errorf("%w: %w", broken, err)

@@ -63,5 +63,5 @@ step "tests of what starts goroutines, with the race detector" $race ./proxy ./d
 step "tests that start goroutines, with the race detector" $race -run "^($names)\$" $concurrent
 step "tests, and those of the whole program" go test -vet=off -tags $tags -timeout 20m ./e2e ./...
 step "speed of streams beside cat | agent | cat, limits doubled" limits
-step "tests with SQLite in Go" go test -vet=off -timeout 8m ./migrations/... ./correlation/... ./memory/embedded/... ./cmd/signet-acp-proxy
+step "tests with SQLite in Go" go test -vet=off -timeout 8m ./migrations/... ./sqlite/... ./correlation/... ./memory/embedded/... ./cmd/signet-acp-proxy
 step "build without cgo" env CGO_ENABLED=0 go build ./...

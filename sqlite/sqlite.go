@@ -1,5 +1,6 @@
 // Package sqlite has what every package with tables in our database needs: transactions, rows, times, and errors that
-// tell a person what to do. It links no driver (package migrations does), and knows no table.
+// tell a person what to do. It opens a file with the driver that it is given (package migrations
+// links one), keeps the deadlines of contexts, and knows no table.
 package sqlite
 
 import (
@@ -132,8 +133,8 @@ func Unstamp(ms int64) time.Time {
 
 type shortKey struct{}
 
-// Short reports whether a context is that of a transaction of Write.
-func Short(ctx context.Context) bool { return ctx.Value(shortKey{}) != nil }
+// isShort reports whether a context is that of a transaction of Write.
+func isShort(ctx context.Context) bool { return ctx.Value(shortKey{}) != nil }
 
 type lockWaitKey struct{}
 

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"unicode"
 
+	"github.com/Signet-AI/signet-acp-proxy/files"
 	"github.com/Signet-AI/signet-acp-proxy/memory"
 )
 
@@ -59,11 +60,11 @@ func foldFile(text string) string { return strings.Join(strings.Fields(text), " 
 
 // harnessReads returns the texts that a harness working in cwd reads by itself.
 func harnessReads(harness, cwd string) texts {
-	var files []string
+	var names []string
 	if filepath.IsAbs(cwd) && len(cwd) <= memory.MaxPath {
 		for dir := filepath.Clean(cwd); ; dir = filepath.Dir(dir) {
 			for _, name := range projectFiles {
-				files = append(files, filepath.Join(dir, name))
+				names = append(names, filepath.Join(dir, name))
 			}
 			if filepath.Dir(dir) == dir {
 				break
@@ -73,16 +74,16 @@ func harnessReads(harness, cwd string) texts {
 	if home, err := memory.Home(); err == nil {
 		for _, name := range namesOf(harness) {
 			for _, file := range homeFiles[name] {
-				files = append(files, filepath.Join(home, filepath.FromSlash(file)))
+				names = append(names, filepath.Join(home, filepath.FromSlash(file)))
 			}
 			if v, ok := homeVariables[name]; ok && os.Getenv(v.variable) != "" {
-				files = append(files, filepath.Join(os.Getenv(v.variable), v.file))
+				names = append(names, filepath.Join(os.Getenv(v.variable), v.file))
 			}
 		}
 	}
 	var known texts
-	for _, name := range files {
-		if text, err := readText(name, 4*identityBytes); err == nil && text != "" {
+	for _, name := range names {
+		if text, err := files.Text(name, 4*identityBytes); err == nil && text != "" {
 			known = append(known, foldFile(text))
 		}
 	}

@@ -6,9 +6,13 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/Signet-AI/signet-acp-proxy/files"
 	"github.com/Signet-AI/signet-acp-proxy/guard"
 	"github.com/Signet-AI/signet-acp-proxy/memory"
 )
+
+// identityBytes is how much of a file is read: more than is ever told.
+const identityBytes = 64 << 10
 
 // An identityFile is one of the person's own files, and how many tokens of it are told.
 type identityFile struct {
@@ -43,7 +47,7 @@ func (s *Store) Identity(session memory.Session) memory.Context {
 	left := 0
 	for _, f := range s.identityFiles() {
 		left += f.tokens
-		text, err := readText(filepath.Join(s.opts.SignetPath, f.name), identityBytes)
+		text, err := files.Text(filepath.Join(s.opts.SignetPath, f.name), identityBytes)
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			s.opts.Log.Info().Err(err).Str("file", f.name).Msg("identity file left out")
 		}
@@ -65,7 +69,7 @@ func (s *Store) identityFiles() []identityFile {
 	if s.opts.Files == nil {
 		return identityFiles
 	}
-	var files []identityFile
+	var named []identityFile
 	for _, name := range s.opts.Files {
 		if !filepath.IsLocal(name) {
 			s.opts.Log.Info().Str("file", name).Msg("identity file left out: it is not in the Signet folder")
@@ -77,7 +81,7 @@ func (s *Store) identityFiles() []identityFile {
 				f = known
 			}
 		}
-		files = append(files, f)
+		named = append(named, f)
 	}
-	return files
+	return named
 }

@@ -1,4 +1,4 @@
-package embedded
+package files
 
 import (
 	"bytes"
@@ -6,17 +6,12 @@ import (
 	"io"
 	"strings"
 	"unicode/utf16"
-
-	"github.com/Signet-AI/signet-acp-proxy/files"
 )
 
-// identityBytes is how much of a file is read: more than is ever told.
-const identityBytes = 64 << 10
-
-// readText reads the first most bytes of a regular file, symbolic links followed, as valid UTF-8 with line feeds
-// only, trimmed.
-func readText(name string, most int64) (string, error) {
-	f, err := files.Open(name)
+// Text reads the first most bytes of a regular file, symbolic links followed, as valid UTF-8 with line feeds only,
+// trimmed.
+func Text(name string, most int64) (string, error) {
+	f, err := open(name)
 	if err != nil {
 		return "", err
 	}

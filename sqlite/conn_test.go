@@ -1,11 +1,10 @@
-package migrations
+package sqlite_test
 
 import (
 	"context"
 	"database/sql"
 	"errors"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -13,7 +12,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/Signet-AI/signet-acp-proxy/sqlite"
+	"github.com/Signet-AI/signet-acp-proxy/migrations"
+	. "github.com/Signet-AI/signet-acp-proxy/sqlite"
 )
 
 // Who waits for the lock to begin a transaction gives up with their context, to the moment. The clock is the test's.
@@ -33,9 +33,9 @@ func TestWaitingEndsWithTheContext(t *testing.T) {
 			return ctx, cancel
 		}, 17 * time.Millisecond, true},
 		{"lock wait", func(ctx context.Context) (context.Context, context.CancelFunc) {
-			return context.WithCancel(sqlite.WithLockWait(ctx, 300*time.Millisecond))
+			return context.WithCancel(WithLockWait(ctx, 300*time.Millisecond))
 		}, 300 * time.Millisecond, false},
-		{"no limit", context.WithCancel, defaultBusyTimeout, false},
+		{"no limit", context.WithCancel, 5 * time.Second, false},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -49,7 +49,7 @@ func TestWaitingEndsWithTheContext(t *testing.T) {
 				if err == nil {
 					_ = other.Rollback()
 				}
-				if took != tt.want || !errors.Is(sqlite.Explain(err), sqlite.ErrBusy) ||
+				if took != tt.want || !errors.Is(Explain(err), ErrBusy) ||
 					errors.Is(err, context.Canceled) != tt.isCanceled {
 					t.Errorf("%v after %v, want that it is busy after %v", err, took, tt.want)
 				}
@@ -82,15 +82,13 @@ func TestStatementsWait(t *testing.T) {
 func twoConnections(t *testing.T) (one, two *sql.DB) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "x.db")
-	schema := schemaOf(map[string]string{"0001_a.sql": "CREATE TABLE a (x)"})
-	return mustOpen(t, path, schema), mustOpen(t, path, schema)
+	return opened(t, path, "CREATE TABLE a (x)"), opened(t, path, "")
 }
 
 // A long transaction, as an upgrade is, ends with its context in the middle of a statement; a short one behind it, and
 // keeps nothing.
 func TestTransactionsEndWithTheContext(t *testing.T) {
-	db := mustOpen(t, filepath.Join(t.TempDir(), "x.db"),
-		schemaOf(map[string]string{"0001_a.sql": "CREATE TABLE a (x)"}))
+	db := opened(t, filepath.Join(t.TempDir(), "x.db"), "CREATE TABLE a (x)")
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
 	defer cancel()
 	tx := must(db.BeginTx(ctx, nil))
@@ -102,7 +100,7 @@ func TestTransactionsEndWithTheContext(t *testing.T) {
 	_ = tx.Rollback() // it is by now
 
 	ctx, cancel = context.WithCancel(t.Context())
-	err = sqlite.Write(ctx, db, "writing", func(tx *sql.Tx) error {
+	err = Write(ctx, db, "writing", func(tx *sql.Tx) error {
 		if _, err := tx.ExecContext(ctx, "INSERT INTO a VALUES (1)"); err != nil {
 			return err
 		}
@@ -121,8 +119,7 @@ func TestTransactionsEndWithTheContext(t *testing.T) {
 
 // What the code relies on and the two drivers could do differently.
 func TestDriversAreAlike(t *testing.T) {
-	db := mustOpen(t, filepath.Join(t.TempDir(), "x.db"),
-		schemaOf(map[string]string{"0001_a.sql": "CREATE TABLE a (x)"}))
+	db := opened(t, filepath.Join(t.TempDir(), "x.db"), "CREATE TABLE a (x)")
 	long := strings.Repeat("é\x00", 1<<16)
 	for _, tt := range []struct {
 		name string
@@ -164,14 +161,13 @@ func TestDriversAreAlike(t *testing.T) {
 		!strings.HasPrefix(version, "3.") {
 		t.Errorf("version %q, %v", version, err)
 	}
-	t.Logf("%s: SQLite %s", DriverName, version)
+	t.Logf("%s: SQLite %s", migrations.DriverName, version)
 }
 
 // A transaction that ended, however it did, leaves the connection as it was: the next one begins, and waits no longer
 // than it may.
 func TestConnectionAfterTransactions(t *testing.T) {
-	db := mustOpen(t, filepath.Join(t.TempDir(), "x.db"),
-		schemaOf(map[string]string{"0001_a.sql": "CREATE TABLE a (x UNIQUE); INSERT INTO a VALUES (0)"}))
+	db := opened(t, filepath.Join(t.TempDir(), "x.db"), "CREATE TABLE a (x UNIQUE); INSERT INTO a VALUES (0)")
 	for _, end := range []func(*sql.Tx, context.CancelFunc) error{
 		func(tx *sql.Tx, _ context.CancelFunc) error { return tx.Commit() },
 		func(tx *sql.Tx, _ context.CancelFunc) error { return tx.Rollback() },
@@ -199,8 +195,8 @@ func TestConnectionAfterTransactions(t *testing.T) {
 		if _, err := db.ExecContext(limited, "UPDATE a SET x = x"); err != nil {
 			t.Error(err)
 		}
-		if ms, err := strconv.Atoi(pragma(t, db, "busy_timeout")); err != nil ||
-			ms != int(defaultBusyTimeout.Milliseconds()) {
+		var ms int
+		if err := db.QueryRow("PRAGMA busy_timeout").Scan(&ms); err != nil || ms != 5000 {
 			t.Errorf("without a limit the busy timeout is %d ms, %v", ms, err)
 		}
 		stop()
@@ -212,17 +208,17 @@ func TestConnectionAfterTransactions(t *testing.T) {
 func TestTurns(t *testing.T) {
 	one, two := twoConnections(t)
 	insert := func(ctx context.Context, db *sql.DB) error {
-		return sqlite.Write(ctx, db, "writing", func(tx *sql.Tx) error {
+		return Write(ctx, db, "writing", func(tx *sql.Tx) error {
 			_, err := tx.ExecContext(ctx, "INSERT INTO a VALUES (1)")
 			return err
 		})
 	}
-	impatient := sqlite.WithLockWait(t.Context(), 0)
+	impatient := WithLockWait(t.Context(), 0)
 	given, stop := context.WithTimeout(impatient, 20*time.Millisecond)
 	defer stop()
 	second := make(chan error, 1)
-	err := sqlite.Write(t.Context(), one, "holding the turn", func(*sql.Tx) error {
-		if err := insert(given, two); !errors.Is(err, context.DeadlineExceeded) || !errors.Is(err, sqlite.ErrBusy) {
+	err := Write(t.Context(), one, "holding the turn", func(*sql.Tx) error {
+		if err := insert(given, two); !errors.Is(err, context.DeadlineExceeded) || !errors.Is(err, ErrBusy) {
 			t.Errorf("beside one of ours: %v", err)
 		}
 		go func() { second <- insert(impatient, two) }()
@@ -232,14 +228,14 @@ func TestTurns(t *testing.T) {
 		t.Errorf("in turns: %v", err)
 	}
 	tx := must(one.BeginTx(t.Context(), nil))
-	if err := insert(impatient, two); !errors.Is(err, sqlite.ErrBusy) || errors.Is(err, context.DeadlineExceeded) {
+	if err := insert(impatient, two); !errors.Is(err, ErrBusy) || errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("beside somebody else: %v", err)
 	}
-	turns := pathOf(t, two) + turnSuffix
+	turns := pathOf(t, two) + "-writer"
 	patient, enough := context.WithCancel(t.Context())
 	go func() { second <- insert(patient, two) }()
 	for range 3 { // the turn is free while the other one rests
-		end, err := sqlite.TakeTurn(t.Context(), turns)
+		end, err := TakeTurn(t.Context(), turns)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -260,4 +256,26 @@ func pathOf(t *testing.T, db *sql.DB) (path string) {
 		t.Fatal(err)
 	}
 	return path
+}
+
+// opened opens a database, and runs a script in it.
+func opened(t *testing.T, path, script string) *sql.DB {
+	t.Helper()
+	db := must(migrations.Open(t.Context(), path))
+	t.Cleanup(func() {
+		if err := db.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	if _, err := db.Exec(script); err != nil {
+		t.Fatal(err)
+	}
+	return db
+}
+
+func must[T any](v T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return v
 }

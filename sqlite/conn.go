@@ -1,12 +1,10 @@
-package migrations
+package sqlite
 
 import (
 	"context"
 	"database/sql/driver"
 	"fmt"
 	"time"
-
-	"github.com/Signet-AI/signet-acp-proxy/sqlite"
 )
 
 // sqliteConn is what the connections of both drivers have.
@@ -27,8 +25,7 @@ type conn struct {
 	sqliteConn
 	timeout time.Duration // the busy timeout that is set
 	tx      *tx           // under way; nil: none
-	turns   string        // the file of turns
-	moved   func() bool   // the connection is to a file that is not at its path any more
+	at      *connector
 }
 
 func (c *conn) ExecContext(ctx context.Context, query string, args []driver.NamedValue) (driver.Result, error) {
@@ -43,10 +40,10 @@ func (c *conn) QueryContext(ctx context.Context, query string, args []driver.Nam
 		return nil, err
 	}
 	rows, err := c.sqliteConn.QueryContext(c.unwatched(ctx), query, args)
-	if err != nil {
-		return nil, err
+	if err == nil && c.at.Engine.Rows != nil {
+		rows = c.at.Engine.Rows(rows)
 	}
-	return alike(rows), nil
+	return rows, err
 }
 
 // IsValid and ResetSession ask the driver, if it can tell: a connection may be unusable after a statement was
@@ -57,7 +54,7 @@ func (c *conn) IsValid() bool {
 }
 
 func (c *conn) ResetSession(ctx context.Context) error {
-	if c.moved() {
+	if c.at.moved() {
 		return driver.ErrBadConn
 	}
 	if r, ok := c.sqliteConn.(driver.SessionResetter); ok {
@@ -67,7 +64,7 @@ func (c *conn) ResetSession(ctx context.Context) error {
 }
 
 // unwatched returns the context for a statement. If a context can end, the driver starts a goroutine for each statement
-// that watches it, which costs more than most statements. A transaction of sqlite.Write waits for no lock once it has
+// that watches it, which costs more than most statements. A transaction of Write waits for no lock once it has
 // begun, and checks its context between statements (setWait), so its statements need none.
 func (c *conn) unwatched(ctx context.Context) context.Context {
 	if c.tx != nil && c.tx.short {
@@ -97,7 +94,7 @@ const defaultBusyTimeout = 5 * time.Second
 
 // busyTimeout is how long a statement may wait for a lock under ctx.
 func busyTimeout(ctx context.Context) time.Duration {
-	wait := sqlite.LockWait(ctx, defaultBusyTimeout)
+	wait := LockWait(ctx, defaultBusyTimeout)
 	if deadline, ok := ctx.Deadline(); ok {
 		wait = min(wait, max(time.Until(deadline), 0))
 	}

@@ -1,4 +1,4 @@
-package migrations
+package sqlite
 
 import (
 	"context"
@@ -6,8 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"time"
-
-	"github.com/Signet-AI/signet-acp-proxy/sqlite"
 )
 
 // The lock of a transaction is tried again after firstRest, and then after ever longer rests up to lastRest. SQLite by
@@ -22,11 +20,11 @@ const (
 type tx struct {
 	driver.Tx
 	conn    *conn
-	short   bool // one of sqlite.Write
+	short   bool // one of Write
 	endTurn func()
 }
 
-// BeginTx waits for the short transactions of our own processes (sqlite.Write) as long as ctx allows: each gets its
+// BeginTx waits for the short transactions of our own processes (Write) as long as ctx allows: each gets its
 // turn. A lock that is held although it is our turn is somebody else's, who may keep it.
 func (c *conn) BeginTx(ctx context.Context, opts driver.TxOptions) (driver.Tx, error) {
 	if err := c.setWait(ctx, 0); err != nil {
@@ -34,7 +32,7 @@ func (c *conn) BeginTx(ctx context.Context, opts driver.TxOptions) (driver.Tx, e
 	}
 	var end time.Time
 	for rest := firstRest; ; rest = min(2*rest, lastRest) {
-		t := &tx{conn: c, short: sqlite.Short(ctx)}
+		t := &tx{conn: c, short: isShort(ctx)}
 		err := t.takeTurn(ctx)
 		if err != nil {
 			return nil, err
@@ -48,7 +46,7 @@ func (c *conn) BeginTx(ctx context.Context, opts driver.TxOptions) (driver.Tx, e
 			end = time.Now().Add(busyTimeout(ctx))
 		}
 		left := time.Until(end)
-		if left <= 0 || !errors.Is(sqlite.Explain(err), sqlite.ErrBusy) {
+		if left <= 0 || !errors.Is(Explain(err), ErrBusy) {
 			return nil, err
 		}
 		select {
@@ -68,12 +66,12 @@ func (t *tx) takeTurn(ctx context.Context) error {
 	}
 	limited, cancel := context.WithTimeout(ctx, defaultBusyTimeout)
 	defer cancel()
-	end, err := sqlite.TakeTurn(limited, t.conn.turns)
+	end, err := TakeTurn(limited, t.conn.at.Path+turnSuffix)
 	switch {
 	case err == nil:
 		t.endTurn = end
 	case limited.Err() != nil:
-		return fmt.Errorf("%w (%w)", sqlite.ErrBusy, err)
+		return fmt.Errorf("%w (%w)", ErrBusy, err)
 	}
 	return nil
 }
