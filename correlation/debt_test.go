@@ -97,6 +97,12 @@ func TestOutcomes(t *testing.T) {
 		{name: "unanswered", come: func(b *bench, d Debt, post Selection) error {
 			return b.Debts().Unanswered(b.ctx(), d, "timeout")
 		}, state: Unknown, open: true, due: time.Second, err: "timeout", isNew: 2, mention: true},
+		{name: "unanswered after a day of failures", come: func(b *bench, d Debt, post Selection) error {
+			for range 12 {
+				check(b.tb, b.Debts().Retry(b.ctx(), d, "connection refused"))
+			}
+			return b.Debts().Unanswered(b.ctx(), d, "timeout")
+		}, state: Unknown, open: true, due: time.Second, err: "timeout", isNew: 2, mention: true},
 		{name: "unanswered twice", come: func(b *bench, d Debt, post Selection) error {
 			check(b.tb, b.Debts().Unanswered(b.ctx(), d, "timeout"))
 			b.clock.Advance(time.Second)

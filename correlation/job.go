@@ -73,6 +73,8 @@ func (s Debts) NoteJobs(ctx context.Context, d Debt, jobs []Job) error {
 	if err != nil {
 		return err
 	}
+	ctx, cancel := ownTime(ctx)
+	defer cancel()
 	return s.write(ctx, "noting jobs", func(tx *sql.Tx) error {
 		_, err := tx.ExecContext(ctx, `UPDATE debts SET jobs = ?, ask = ? WHERE id = ?`, string(text), ask, d.ID)
 		return err

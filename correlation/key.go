@@ -32,6 +32,8 @@ func (s Book) Keys(ctx context.Context, id int64) ([]SessionKey, error) {
 // EndKey notes that a session-end was sent with key to the daemon at an address, and removes a context that was fetched
 // under it. It has ended when no other daemon holds it.
 func (s Debts) EndKey(ctx context.Context, key, url string) error {
+	ctx, cancel := ownTime(ctx)
+	defer cancel()
 	return s.write(ctx, "noting a session-end", func(tx *sql.Tx) error {
 		_, err := tx.ExecContext(ctx, `UPDATE session_keys SET held =
 			(SELECT json_group_array(value) FROM json_each(held) WHERE value <> ?) WHERE key = ?`, url, key)

@@ -37,6 +37,8 @@ const bypassNotice = "bypassed "
 
 // Bypass notes that the session of a key was switched off at the daemon: nothing of it may be delivered.
 func (s Debts) Bypass(ctx context.Context, key string) error {
+	ctx, cancel := ownTime(ctx)
+	defer cancel()
 	_, err := s.Once(ctx, bypassNotice+key)
 	return err
 }

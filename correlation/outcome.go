@@ -25,9 +25,10 @@ func (s Debts) recordUnanswered(
 		}
 		return false, s.finish(ctx, tx, d, Unknown, "", why)
 	}
-	_, err = tx.ExecContext(ctx, `UPDATE debts SET state = ?, unanswered = 1, failures = failures + 1, posted = 0,
-		waits = 0, error = ?, due = ? WHERE id = ?`,
-		Unknown, cutNote(why), sqlite.Stamp(now.Add(backoff(d.failures+1))), d.ID)
+	// It was reached, so it is tried again soon, however often it was not before: a daemon knows a second post for half
+	// an hour (docs/facts/signet-daemon.md, "The end of a session").
+	_, err = tx.ExecContext(ctx, `UPDATE debts SET state = ?, unanswered = 1, failures = 1, posted = 0, waits = 0,
+		error = ?, due = ? WHERE id = ?`, Unknown, cutNote(why), sqlite.Stamp(now.Add(backoff(1))), d.ID)
 	return true, err
 }
 
@@ -39,25 +40,35 @@ func backoff(n int) time.Duration {
 	return min(minBackoff<<max(n-1, 0), maxBackoff)
 }
 
-// note runs f in a transaction, with the debt's row as it is now. A debt that is closed, or went with its session, is
-// ErrNotFound.
+// noteLimit is how long storing an outcome may take.
+const noteLimit = 5 * time.Second
+
+// ownTime is a context for storing an outcome: when the time for posting is over, what was posted must still be noted.
+func ownTime(ctx context.Context) (context.Context, context.CancelFunc) {
+	return context.WithTimeout(context.WithoutCancel(ctx), noteLimit)
+}
+
+// note runs f in a transaction, with the debt's row as it is now, in its ownTime. A debt that is closed, or went with
+// its session, is ErrNotFound.
 func (s Debts) note(
-	ctx context.Context, doing string, taken Debt, f func(tx *sql.Tx, d Debt, now time.Time) error,
+	ctx context.Context, doing string, taken Debt, f func(ctx context.Context, tx *sql.Tx, d Debt, now time.Time) error,
 ) error {
+	ctx, cancel := ownTime(ctx)
+	defer cancel()
 	return s.write(ctx, doing, func(tx *sql.Tx) error {
 		d, err := scanDebt(tx.QueryRowContext(ctx, `SELECT `+debtColumns+` FROM debts d
 			WHERE id = ? AND done = 0`, taken.ID))
 		if err != nil {
 			return orNotFound(err)
 		}
-		return f(tx, d, s.now())
+		return f(ctx, tx, d, s.now())
 	})
 }
 
 // Defer leaves a debt for later on purpose, without an attempt. It is due again at until, or at once if more became
 // owed meanwhile.
 func (s Debts) Defer(ctx context.Context, taken Debt, until time.Time) error {
-	return s.note(ctx, "deferring a delivery", taken, func(tx *sql.Tx, d Debt, now time.Time) error {
+	return s.note(ctx, "leaving for later", taken, func(ctx context.Context, tx *sql.Tx, d Debt, now time.Time) error {
 		if d.again {
 			until = now
 		}
@@ -69,7 +80,10 @@ func (s Debts) Defer(ctx context.Context, taken Debt, until time.Time) error {
 // Attempt notes that the selected turns are being posted. Call it before that: a worker that dies from here on leaves
 // the debt unknown.
 func (s Debts) Attempt(ctx context.Context, taken Debt, post Selection) error {
-	return s.note(ctx, "noting a post", taken, func(tx *sql.Tx, d Debt, now time.Time) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	return s.note(ctx, "noting a post", taken, func(ctx context.Context, tx *sql.Tx, d Debt, now time.Time) error {
 		var first, last int64
 		for _, t := range post.Turns {
 			last = max(last, t.ID)
@@ -87,7 +101,7 @@ func (s Debts) Attempt(ctx context.Context, taken Debt, post Selection) error {
 
 // Part notes that a part of a long transcript was accepted.
 func (s Debts) Part(ctx context.Context, taken Debt, post Selection, reply string) error {
-	return s.note(ctx, "noting a part", taken, func(tx *sql.Tx, d Debt, now time.Time) error {
+	return s.note(ctx, "noting a part", taken, func(ctx context.Context, tx *sql.Tx, d Debt, now time.Time) error {
 		if err := markPosted(ctx, tx, d, post, now); err != nil {
 			return err
 		}
@@ -100,7 +114,7 @@ func (s Debts) Part(ctx context.Context, taken Debt, post Selection, reply strin
 // Delivered notes that the post was accepted. If more became owed under the same key meanwhile, it gets a delivery of
 // its own.
 func (s Debts) Delivered(ctx context.Context, taken Debt, post Selection, reply string) error {
-	return s.note(ctx, "noting a delivery", taken, func(tx *sql.Tx, d Debt, now time.Time) error {
+	return s.note(ctx, "noting a delivery", taken, func(ctx context.Context, tx *sql.Tx, d Debt, now time.Time) error {
 		if err := markPosted(ctx, tx, d, post, now); err != nil {
 			return err
 		}
@@ -111,7 +125,7 @@ func (s Debts) Delivered(ctx context.Context, taken Debt, post Selection, reply 
 // Dropped notes that the post was answered and not accepted, and why if that is known. Its turns go along with the
 // key's next delivery.
 func (s Debts) Dropped(ctx context.Context, taken Debt, post Selection, reply, why string) error {
-	return s.note(ctx, "noting a delivery", taken, func(tx *sql.Tx, d Debt, now time.Time) error {
+	return s.note(ctx, "noting a delivery", taken, func(ctx context.Context, tx *sql.Tx, d Debt, now time.Time) error {
 		if d.Parts > 0 { // the parts before it were accepted
 			return s.finish(ctx, tx, d, Delivered, reply, why)
 		}
@@ -126,7 +140,7 @@ func (s Debts) Dropped(ctx context.Context, taken Debt, post Selection, reply, w
 // delivery stays unknown. So make sure before a post that the other side answers at all, and call Retry if it does not.
 func (s Debts) Unanswered(ctx context.Context, taken Debt, why string) error {
 	const doing = "noting a post without an answer"
-	return s.note(ctx, doing, taken, func(tx *sql.Tx, d Debt, now time.Time) error {
+	return s.note(ctx, doing, taken, func(ctx context.Context, tx *sql.Tx, d Debt, now time.Time) error {
 		_, err := s.recordUnanswered(ctx, tx, d, now, why)
 		return err
 	})
@@ -144,7 +158,7 @@ func (s Debts) Later(ctx context.Context, taken Debt, why string, after time.Dur
 }
 
 func (s Debts) retry(ctx context.Context, taken Debt, why string, after time.Duration, waits bool) error {
-	return s.note(ctx, "noting a failed delivery", taken, func(tx *sql.Tx, d Debt, now time.Time) error {
+	return s.note(ctx, "noting a failure", taken, func(ctx context.Context, tx *sql.Tx, d Debt, now time.Time) error {
 		if now.Sub(d.Owed) >= giveUp {
 			return s.finish(ctx, tx, d, Dead, d.Reply, why)
 		}
@@ -157,7 +171,7 @@ func (s Debts) retry(ctx context.Context, taken Debt, why string, after time.Dur
 
 // BrokeOff notes that an attempt ended without an outcome. Its post, if it made one, stays in doubt.
 func (s Debts) BrokeOff(ctx context.Context, taken Debt, why string) error {
-	return s.note(ctx, "noting a failed delivery", taken, func(tx *sql.Tx, d Debt, now time.Time) error {
+	return s.note(ctx, "noting a failure", taken, func(ctx context.Context, tx *sql.Tx, d Debt, now time.Time) error {
 		_, err := tx.ExecContext(ctx, `UPDATE debts SET failures = failures + 1, error = ?, due = ? WHERE id = ?`,
 			cutNote(why), sqlite.Stamp(now.Add(backoff(d.failures+1))), d.ID)
 		return err

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"time"
 
 	"github.com/Signet-AI/signet-acp-proxy/correlation"
 	"github.com/Signet-AI/signet-acp-proxy/memory"
@@ -18,33 +17,6 @@ type attempt struct {
 	d     correlation.Debt
 	// session is the one that the debt belongs to.
 	session correlation.Session
-}
-
-// noteLimit is how long storing the outcome of a post may take.
-const noteLimit = 5 * time.Second
-
-// withOwnTime runs what stores an outcome, with a deadline of its own: when the time for posting is over, what was
-// posted must still be noted.
-func withOwnTime(ctx context.Context, f func(context.Context) error) error {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), noteLimit)
-	defer cancel()
-	return f(ctx)
-}
-
-func (a *attempt) retry(ctx context.Context, why string) error {
-	return withOwnTime(ctx, func(ctx context.Context) error { return a.store.Retry(ctx, a.d, why) })
-}
-
-func (a *attempt) deferUntil(ctx context.Context, until time.Time) error {
-	return withOwnTime(ctx, func(ctx context.Context) error { return a.store.Defer(ctx, a.d, until) })
-}
-
-func (a *attempt) delivered(ctx context.Context, post correlation.Selection, note string) error {
-	return withOwnTime(ctx, func(ctx context.Context) error { return a.store.Delivered(ctx, a.d, post, note) })
-}
-
-func (a *attempt) dropped(ctx context.Context, post correlation.Selection, note, why string) error {
-	return withOwnTime(ctx, func(ctx context.Context) error { return a.store.Dropped(ctx, a.d, post, note, why) })
 }
 
 // who is the session as the daemon was told of it. Its agent is the debt's or, where that has none, the session's.
@@ -74,22 +46,36 @@ func (a *attempt) withFile(ctx context.Context, p part, post func(file string) (
 }
 
 // settle stores what became of a post that was not taken now. did is "" for a post that was answered, and otherwise
-// what happened.
-func (a *attempt) settle(ctx context.Context, reply Reply, failed error) (did string, err error) {
+// what happened. The rest of a pass posts nothing to a daemon that did not answer; to is nil for a hook.
+func (a *attempt) settle(ctx context.Context, to *daemonState, reply Reply, failed error) (did string, err error) {
 	var disk diskError
+	if errors.Is(failed, errNoAnswer) && to != nil {
+		to.err = fmt.Errorf("it did not answer before: %w", failed)
+	}
 	switch {
 	case errors.As(failed, &disk):
-		return "not written", errors.Join(failed, a.retry(ctx, failed.Error()))
+		return "not written", errors.Join(failed, a.store.Retry(ctx, a.d, failed.Error()))
 	case errors.Is(failed, errLedger):
 		return "not noted", failed
 	case errors.Is(failed, errNoAnswer):
-		return "unanswered", withOwnTime(ctx,
-			func(ctx context.Context) error { return a.store.Unanswered(ctx, a.d, failed.Error()) })
+		return "unanswered", a.store.Unanswered(ctx, a.d, failed.Error())
 	case failed != nil:
-		return "refused", a.retry(ctx, failed.Error())
+		return "refused", a.store.Retry(ctx, a.d, failed.Error())
 	case reply.Later:
-		return "later", withOwnTime(ctx,
-			func(ctx context.Context) error { return a.store.Later(ctx, a.d, reply.Note, reply.After) })
+		return "later", a.store.Later(ctx, a.d, reply.Note, reply.After)
 	}
 	return "", nil
+}
+
+// conclude stores what became of the last post of a delivery, and returns the outcome for the log.
+func (a *attempt) conclude(
+	ctx context.Context, to *daemonState, post correlation.Selection, reply Reply, failed error,
+) (string, error) {
+	if did, err := a.settle(ctx, to, reply, failed); did != "" {
+		return did, err
+	}
+	if reply.Dropped {
+		return "dropped", a.store.Dropped(ctx, a.d, post, reply.Note, reply.Why)
+	}
+	return "delivered", a.store.Delivered(ctx, a.d, post, reply.Note)
 }

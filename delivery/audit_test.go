@@ -190,6 +190,7 @@ func (a *audit) trouble() {
 	}
 	a.work(25 * time.Hour) // what waits on purpose is due
 	a.work(time.Minute)    // a worker tries again soon
+	a.work(time.Minute)
 }
 
 // extract ends jobs that wait, in one way or another, and lets some of those to come wait.
@@ -247,7 +248,7 @@ func (a *audit) compare() {
 		coalesce(d.state, 'none') FROM turns t LEFT JOIN debts d ON d.id = t.daemon_delivery`)
 	noError(a.t, err)
 	defer rows.Close()
-	states, missing, twice := map[string]int{}, 0, 0
+	states, missing, twice, unknown := map[string]int{}, 0, 0, 0
 	for rows.Next() {
 		var number, state string
 		noError(a.t, rows.Scan(&number, &state))
@@ -257,12 +258,14 @@ func (a *audit) compare() {
 			missing++
 		case n > 2:
 			twice++
+		case n < 2 && state == string(correlation.Unknown): // a killed worker has counted as a post
+			unknown++
 		}
 	}
 	noError(a.t, rows.Err())
 	a.t.Logf("%d turns, %d kills, %d absences, %d moved: %v, %d jobs; %d missing, %d twice", a.turns, a.kills, a.away,
 		a.moves, states, len(a.daemon.Jobs()), missing, twice)
-	if missing > 0 || twice > 0 || states["none"] > 0 || states[string(correlation.Unknown)] > 0 {
+	if missing > 0 || twice > 0 || states["none"] > 0 || unknown > 0 && a.kills == 0 {
 		a.t.Errorf("%d missing, %d twice, %v", missing, twice, states)
 	}
 	a.daemon.Extract(daemontest.Completed)

@@ -104,7 +104,6 @@ func TestMemoryOutcomes(t *testing.T) {
 		"nothing":     {`{"type":"fact"}`, Reply{}, nil, "dropped 0 it cannot be read "},
 		"refused":     {`{"content":"x"}`, Reply{Dropped: true, Why: "bad"}, nil, "dropped 1 bad alto x"},
 		"an error":    {`{"content":"x"}`, Reply{}, errors.New("no"), "owed 1 no alto x"},
-		"no answer":   {`{"content":"x"}`, Reply{}, errNoAnswer, "owed 1 no answer alto x"},
 	} {
 		b := newBench(t)
 		got := ""

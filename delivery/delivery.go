@@ -39,7 +39,7 @@ type Daemon interface {
 	Free(ctx context.Context, s memory.Session) error
 	// Compacted delivers a harness's own summary.
 	Compacted(ctx context.Context, c signet.Compaction) (Reply, error)
-	// Remember delivers a memory that a tool stored, unless the daemon has it.
+	// Remember delivers a memory that a tool stored, unless the daemon has it: after any error it is tried again.
 	Remember(ctx context.Context, m Memory) (Reply, error)
 }
 

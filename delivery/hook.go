@@ -44,7 +44,8 @@ func (a *attempt) runHook(ctx context.Context, command []string) (string, error)
 		command = a.d.HookCommand
 	}
 	if len(command) == 0 {
-		return "dropped", a.dropped(ctx, correlation.Selection{}, "", "on_session_end is not configured any more")
+		return "dropped", a.store.Dropped(ctx, a.d, correlation.Selection{}, "",
+			"on_session_end is not configured any more")
 	}
 	post, err := a.store.Select(ctx, a.d)
 	if err != nil {
@@ -52,7 +53,7 @@ func (a *attempt) runHook(ctx context.Context, command []string) (string, error)
 	}
 	p := part{join(transcript(post, 0)), post}
 	if p.text == "" {
-		return "nothing to say", a.delivered(ctx, p.post, "nothing was said")
+		return "nothing to say", a.store.Delivered(ctx, a.d, p.post, "nothing was said")
 	}
 	last := post.Turns[len(post.Turns)-1]
 	in := hookInput{
@@ -66,10 +67,7 @@ func (a *attempt) runHook(ctx context.Context, command []string) (string, error)
 		output, err := runCommand(ctx, command, hookLimit, in)
 		return Reply{Note: output}, err
 	})
-	if did, err := a.settle(ctx, reply, err); did != "" {
-		return did, err
-	}
-	return "delivered", a.delivered(ctx, p.post, reply.Note)
+	return a.conclude(ctx, nil, p.post, reply, err)
 }
 
 // runCommand runs a command and returns the end of what it printed, which an error includes.

@@ -3,7 +3,6 @@ package delivery
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 
 	"github.com/Signet-AI/signet-acp-proxy/correlation"
@@ -41,9 +40,6 @@ const switchedOff = "nothing is kept: the session is bypassed at the daemon"
 // session's own goes with all that was said, where that is said and done in one part; it ends the session there. All
 // else goes under keys of its own, and the session's is freed once nobody uses it (freeKeys).
 func (a *attempt) deliverTurns(ctx context.Context, to *daemonState) (string, error) {
-	if to.err != nil {
-		return "not reached", a.retry(ctx, to.err.Error())
-	}
 	off, err := a.store.Bypassed(ctx, a.d.Key)
 	if err != nil {
 		return "", err
@@ -53,17 +49,17 @@ func (a *attempt) deliverTurns(ctx context.Context, to *daemonState) (string, er
 		return "", err
 	}
 	if off {
-		return "switched off", a.delivered(ctx, post, switchedOff)
+		return "switched off", a.store.Delivered(ctx, a.d, post, switchedOff)
 	}
 	if !post.Wait.IsZero() {
-		return "not worth it yet", a.deferUntil(ctx, post.Wait)
+		return "not worth it yet", a.store.Defer(ctx, a.d, post.Wait)
 	}
 	parts := cutIntoParts(post) // the same as before, where some were posted
 	apart := !post.First || len(parts) > 1 || a.d.Reason == correlation.SoFar
 	if apart {
 		off, err := to.daemon.SwitchedOff(ctx, a.d.Key)
 		if err != nil {
-			return "not reached", a.retry(ctx, err.Error())
+			return "not reached", a.store.Retry(ctx, a.d, err.Error())
 		}
 		if off {
 			return a.switchedOff(ctx, post)
@@ -79,7 +75,7 @@ func (a *attempt) postParts(
 	for i := min(a.d.Parts, len(parts)-1); i < len(parts); i++ {
 		p := parts[i]
 		if p.text == "" {
-			return "nothing to say", a.delivered(ctx, p.post, "nothing was said")
+			return "nothing to say", a.store.Delivered(ctx, a.d, p.post, "nothing was said")
 		}
 		end := End{
 			Session: a.who(), Reason: reasonFor(a.d), Text: p.text, Again: a.d.Unanswered > 0 && i == a.d.Parts,
@@ -91,12 +87,11 @@ func (a *attempt) postParts(
 			end.File = file
 			return to.daemon.End(ctx, end)
 		})
-		if did, err := a.settlePost(ctx, to, reply, err); did != "" {
+		if did, err := a.settle(ctx, to, reply, err); did != "" {
 			return did, err
 		}
 		if !apart {
-			if err := withOwnTime(ctx,
-				func(ctx context.Context) error { return a.store.EndKey(ctx, a.d.Key, a.d.URL) }); err != nil {
+			if err := a.store.EndKey(ctx, a.d.Key, a.d.URL); err != nil {
 				return "", err
 			}
 		}
@@ -106,13 +101,10 @@ func (a *attempt) postParts(
 		switch last := i+1 == len(parts); {
 		case reply.Off:
 			return a.switchedOff(ctx, post)
-		case reply.Dropped:
-			return "dropped", a.dropped(ctx, p.post, reply.Note, reply.Why)
-		case last:
-			return "delivered", a.delivered(ctx, p.post, reply.Note)
+		case last, reply.Dropped:
+			return a.conclude(ctx, to, p.post, reply, nil)
 		}
-		if err := withOwnTime(ctx,
-			func(ctx context.Context) error { return a.store.Part(ctx, a.d, p.post, reply.Note) }); err != nil {
+		if err := a.store.Part(ctx, a.d, p.post, reply.Note); err != nil {
 			return "", err
 		}
 	}
@@ -121,38 +113,29 @@ func (a *attempt) postParts(
 
 // switchedOff notes that a person has switched the session off. That is final, for all turns.
 func (a *attempt) switchedOff(ctx context.Context, post correlation.Selection) (string, error) {
-	if err := withOwnTime(ctx, func(ctx context.Context) error { return a.store.Bypass(ctx, a.d.Key) }); err != nil {
+	if err := a.store.Bypass(ctx, a.d.Key); err != nil {
 		return "", err
 	}
-	return "switched off", a.delivered(ctx, post, switchedOff)
+	return "switched off", a.store.Delivered(ctx, a.d, post, switchedOff)
 }
 
 // deliverSummary delivers a compaction's summary to the daemon, and returns the outcome for the log.
 func (a *attempt) deliverSummary(ctx context.Context, to *daemonState) (string, error) {
-	if to.err != nil {
-		return "not reached", a.retry(ctx, to.err.Error())
-	}
 	summary, _ := privacy.WithoutPrivate(a.d.Payload)
 	if err := a.store.Attempt(ctx, a.d, correlation.Selection{}); err != nil {
 		return "", err
 	}
 	reply, err := to.daemon.Compacted(ctx, signet.Compaction{Session: a.who(),
 		Summary: privacy.Redact(summary)})
-	if did, err := a.settlePost(ctx, to, reply, err); did != "" {
-		return did, err
-	}
-	return "delivered", a.delivered(ctx, correlation.Selection{}, reply.Note)
+	return a.conclude(ctx, to, correlation.Selection{}, reply, err)
 }
 
 // deliverMemory delivers what a tool stored, and returns the outcome for the log. A post without an answer can be
 // repeated, because Remember checks whether the daemon has the memory.
 func (a *attempt) deliverMemory(ctx context.Context, to *daemonState) (string, error) {
-	if to.err != nil {
-		return "not reached", a.retry(ctx, to.err.Error())
-	}
 	var m Memory
 	if err := json.Unmarshal([]byte(a.d.Payload), &m); err != nil || m.Content == "" {
-		return "dropped", a.dropped(ctx, correlation.Selection{}, "", "it cannot be read")
+		return "dropped", a.store.Dropped(ctx, a.d, correlation.Selection{}, "", "it cannot be read")
 	}
 	if m.Content = privacy.Redact(m.Content); m.AgentID == "" {
 		m.AgentID = a.who().AgentID
@@ -161,23 +144,5 @@ func (a *attempt) deliverMemory(ctx context.Context, to *daemonState) (string, e
 		return "", err
 	}
 	reply, err := to.daemon.Remember(ctx, m)
-	switch {
-	case errors.Is(err, errNoAnswer):
-		to.err = fmt.Errorf("it did not answer before: %w", err)
-		return "unanswered", a.retry(ctx, err.Error())
-	case err == nil && reply.Dropped:
-		return "dropped", a.dropped(ctx, correlation.Selection{}, reply.Note, reply.Why)
-	}
-	if did, err := a.settle(ctx, reply, err); did != "" {
-		return did, err
-	}
-	return "delivered", a.delivered(ctx, correlation.Selection{}, reply.Note)
-}
-
-// settlePost does what settle does, and keeps the rest of a pass from posting to a daemon that did not answer.
-func (a *attempt) settlePost(ctx context.Context, to *daemonState, reply Reply, failed error) (string, error) {
-	if errors.Is(failed, errNoAnswer) {
-		to.err = fmt.Errorf("it did not answer before: %w", failed)
-	}
-	return a.settle(ctx, reply, failed)
+	return a.conclude(ctx, to, correlation.Selection{}, reply, err)
 }

@@ -188,17 +188,21 @@ func (w *worker) deliver(ctx context.Context, a *attempt) (err error) {
 	posting, cancel := w.postTime(ctx)
 	defer cancel()
 	var did string
-	switch d.Kind {
-	case correlation.KindDaemon:
-		did, err = a.deliverTurns(posting, w.daemonAt(posting, d.URL))
-	case correlation.KindCompaction:
-		did, err = a.deliverSummary(posting, w.daemonAt(posting, d.URL))
-	case correlation.KindMemory:
-		did, err = a.deliverMemory(posting, w.daemonAt(posting, d.URL))
-	case correlation.KindHook:
+	post, daemons := map[string]func(context.Context, *daemonState) (string, error){
+		correlation.KindDaemon: a.deliverTurns, correlation.KindCompaction: a.deliverSummary,
+		correlation.KindMemory: a.deliverMemory,
+	}[d.Kind]
+	switch {
+	case daemons:
+		if to := w.daemonAt(posting, d.URL); to.err != nil {
+			did, err = "not reached", a.store.Retry(ctx, d, to.err.Error())
+		} else {
+			did, err = post(posting, to)
+		}
+	case d.Kind == correlation.KindHook:
 		did, err = a.runHook(ctx, w.o.Hook)
 	default: // written by a newer version
-		did, err = "deferred", a.retry(ctx, "this version does not know "+d.Kind)
+		did, err = "deferred", a.store.Retry(ctx, a.d, "this version does not know "+d.Kind)
 	}
 	w.o.Log.Info().Int64("delivery", d.ID).Str("kind", d.Kind).Str("key", d.Key).Str("outcome", did).
 		Dur("took", w.o.Now().Sub(began)).AnErr("err", err).Msg("delivery")
@@ -244,7 +248,7 @@ func (w *worker) askJobs(ctx context.Context) {
 			to.err = failed
 			continue
 		}
-		if err = withOwnTime(ctx, func(ctx context.Context) error { return store.NoteJobs(ctx, d, jobs) }); err != nil {
+		if err = store.NoteJobs(ctx, d, jobs); err != nil {
 			break
 		}
 	}
@@ -267,8 +271,7 @@ func (w *worker) freeKeys(ctx context.Context) {
 		}
 		if err = to.daemon.Free(ctx, memory.Session{Key: k.Key, Harness: k.Harness, AgentID: k.AgentID, Cwd: k.Cwd,
 			Project: k.Project}); err == nil {
-			err = withOwnTime(ctx,
-				func(ctx context.Context) error { return w.o.Store.Debts().EndKey(ctx, k.Key, k.URL) })
+			err = w.o.Store.Debts().EndKey(ctx, k.Key, k.URL)
 		}
 		if err != nil {
 			break
