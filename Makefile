@@ -35,9 +35,9 @@ SESSIONS ?= 10000
 scale: build
 	go run ./e2e/bench -proxy $(BIN) -scale $(SESSIONS)
 
-# The table in the README.
+# The table in docs/facts/performance.md.
 bench-readme: build
-	go run ./e2e/bench -proxy $(BIN) -rounds 9 -into README.md
+	go run ./e2e/bench -proxy $(BIN) -rounds 9 -into docs/facts/performance.md
 
 # Each target in turn: go test fuzzes one at a time. CODING=FOLDER: also with the source code, logs and conversations of a folder.
 fuzz:

@@ -286,7 +286,7 @@ func TestLimits(t *testing.T) {
 			continue
 		}
 		// the number stands in the declaration, or at the beginning of a function
-		declared := regexp.MustCompile(`(?m)^\s*(?:const |func )?` + name + `\b[^;]{0,110}`).Find(text)
+		declared := regexp.MustCompile(`(?m)^\s*(?:const |func |var )?` + name + `\b[^;]{0,110}`).Find(text)
 		if !regexp.MustCompile(`(?:^|[^\d.])` + regexp.QuoteMeta(number) + `(?:[^\d.]|$)`).Match(declared) {
 			t.Errorf("%s has no %s of %s: %q", file, name, number, declared)
 		}

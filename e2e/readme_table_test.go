@@ -141,6 +141,7 @@ var executions = map[string]execution{
 	"signet-acp-proxy prune --older-than 90d":       {want: `nothing to remove`},
 	"signet-acp-proxy prune --older-than 90d --yes": {want: `nothing to remove`},
 	"signet-acp-proxy deliver --wait":               {then: "signet-acp-proxy doctor", want: `nothing pending`},
+	"signet-acp-proxy deliver --to-configured":      {then: "signet-acp-proxy doctor", want: `nothing pending`},
 	"signet-acp-proxy deliver --once":               {then: "signet-acp-proxy doctor", want: `nothing pending`},
 }
 
@@ -148,7 +149,6 @@ const (
 	backfillBench = "SIGNET_BACKFILL_MB=64 go test -tags sqlite_fts5 -run - -bench Backfill -benchtime 1x " +
 		"./cmd/signet-acp-proxy/internal/runtime"
 	claudeNotes     = "mkdir -p ~/.claude && echo '- The keel of the Curlew is lead.' > ~/.claude/CLAUDE.md"
-	allFaults       = "go test -tags sqlite_fts5 -run 'TestFaults$' -v ./e2e"
 	viewLive        = "signet-acp-proxy view --live"
 	claudeAdapter   = "npx -y @agentclientprotocol/claude-agent-acp@0.100.0"
 	setupClaude     = "signet-acp-proxy setup acpx claude"
@@ -167,15 +167,8 @@ var notRun = map[string]string{
 	"make build":                    "links what the tests have built already",
 	goInstall:                       "links what the tests have built already",
 	goInstallTagged:                 "links what the tests have built already",
-	"make test":                     "this is part of it",
-	"make test PKG=./proxy":         "this is part of it",
-	"make bench":                    "takes a minute of a machine that does nothing else",
-	"make bench FLAGS=-limits":      "takes a minute of a machine that does nothing else",
-	"make scale":                    "takes minutes of a machine that does nothing else",
 	backfillBench:                   "measures for a minute",
 	viewLive:                        "serves until it is left; TestViewLive does that",
-	"make bench-readme":             "takes a minute of a machine that does nothing else, and writes into the checkout",
-	"make fuzz":                     "takes half a minute for each target",
 	"make recall":                   "measures for minutes",
 	"make harnesses":                "installs 1.5 GB",
 	"signet-acp-proxy config get":   "needs a KEY",
@@ -188,14 +181,12 @@ var notRun = map[string]string{
 	"signet-acp-proxy memory backfill --watch":     "goes on until it is left",
 	"signet-acp-proxy memory backfill specstory":   "reads the folders of a project",
 	"signet-acp-proxy memory backfill --project .": "reads the folders of a project",
+	"signet-acp-proxy deliver --daemon-url URL":    "needs a daemon",
 	"npm exec --":                      "names a way to start an agent",
 	"npm exec":                         "names a way to start an agent",
 	"make windows":                     "needs Wine",
-	allFaults:                          "takes minutes, and is part of the tests",
 	claudeAdapter:                      "fetches; any adapter may stand there",
 	"make pictures":                    "needs a Chromium, and fetches what drives it",
-	"make weigh":                       "counts lines",
-	"make lint":                        "fetches staticcheck",
 	"make gitleaks":                    "fetches a module of its own",
 	"make vuln":                        "fetches the list of vulnerabilities",
 	"make publish-check":               "builds for minutes, and into the checkout",
@@ -218,11 +209,11 @@ var tested = map[string]string{
 	"signet-acp-proxy memory add":                  "TestScripts cmd/signet-acp-proxy",
 	"signet-acp-proxy memory forget --from WHO":    "TestScripts cmd/signet-acp-proxy",
 	"signet-acp-proxy delegations …":               "TestDelegateEdits e2e",
+	"signet-acp-proxy deliver --daemon-url URL":    "TestScripts cmd/signet-acp-proxy",
 	"signet-acp-proxy prune --yes":                 "TestScripts cmd/signet-acp-proxy",
 	"signet-acp-proxy memory backfill --watch":     "TestScripts cmd/signet-acp-proxy",
 	"signet-acp-proxy memory backfill specstory":   "TestStores memory/backfill",
 	"signet-acp-proxy memory backfill --project .": "TestStores memory/backfill",
-	allFaults:     "TestFaults e2e",
 	viewLive:      "TestViewLive e2e",
 	backfillBench: "BenchmarkBackfill cmd/signet-acp-proxy/internal/runtime",
 }

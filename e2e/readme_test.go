@@ -135,7 +135,7 @@ func TestReadPage(t *testing.T) {
 	if diff := cmp.Diff(want, p.commands, cmp.AllowUnexported(typed{})); diff != "" {
 		t.Errorf("commands (-want +got):\n%s", diff)
 	}
-	if len(p.mistakes) != 2 || known("frob") || !known("make test") {
+	if len(p.mistakes) != 2 || known("frob") || !known("make run") {
 		t.Errorf("mistakes: %q, frob is known: %v", p.mistakes, known("frob"))
 	}
 }

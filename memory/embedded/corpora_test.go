@@ -150,6 +150,27 @@ func (w *world) rankOf(project, query string, passages []string) int {
 	return 1 + slices.IndexFunc(found, func(m Memory) bool { return holdsAny(plainWords(m.Content), passages) })
 }
 
+// asFile is what a file that goes into every prompt holds within size bytes: a project's profile, then its newest memories.
+func (w *world) asFile(project string, size int) (text string) {
+	w.t.Helper()
+	of := Filter{Project: project, Limit: 1000}
+	profile, err := w.Profile(w.t.Context(), of)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	newest, err := w.List(w.t.Context(), of)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	for _, m := range slices.Concat(profile, newest) {
+		if size -= len(m.Content) + len("- \n"); size < 0 {
+			break
+		}
+		text += plainWords(m.Content) + " | "
+	}
+	return text
+}
+
 func holdsAny(text string, passages []string) bool {
 	return slices.ContainsFunc(passages, func(p string) bool { return strings.Contains(text, p) })
 }
@@ -178,7 +199,7 @@ func TestRecallCoding(t *testing.T) {
 		t.Fatal(err)
 	}
 	var all, silent, bytesTold tally
-	var at5, at20 tally
+	var at5, at20, sameBytes, wholeFile tally
 	kinds := map[string]*tally{}
 	for _, file := range filesOf(t, "CODING", "*.jsonl") {
 		data, err := os.ReadFile(file)
@@ -209,6 +230,8 @@ func TestRecallCoding(t *testing.T) {
 			}
 			kinds[q.Kind].add(hit)
 			bytesTold.hits, bytesTold.of = bytesTold.hits+size, bytesTold.of+1
+			sameBytes.add(holdsAny(w.asFile("/src/"+q.Project, size), gold))
+			wholeFile.add(holdsAny(w.asFile("/src/"+q.Project, 1<<20), gold))
 			rank := w.rankOf("/src/"+q.Project, q.Search, gold)
 			at5.add(rank > 0 && rank <= 5)
 			at20.add(rank > 0)
@@ -219,6 +242,8 @@ func TestRecallCoding(t *testing.T) {
 	}
 	t.Logf("block %.3f of %d; told where nothing helps %d of %d; search hit@5 %.3f hit@20 %.3f; %.0f bytes a block",
 		all.share(), all.of, silent.hits, silent.of, at5.share(), at20.share(), bytesTold.share())
+	t.Logf("a file of a project's rules and newest memories instead, of as many bytes %.3f, with all of them %.3f",
+		sameBytes.share(), wholeFile.share())
 	for kind, n := range kinds {
 		t.Logf("%s: %d of %d", kind, n.hits, n.of)
 	}
