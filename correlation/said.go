@@ -27,6 +27,7 @@ type Said struct {
 	Learned          bool
 	ByAgent          bool // an agent has said what User says, to one that works for it
 
+	N      int      // its number in the session, from 1 on; 0: nobody asked (ToldOf)
 	Items  []string // that its session was told before it ended
 	Blocks []string // that its agent was given before it had answered, so that the answer may repeat them
 	ended  int64    // 0: it goes on

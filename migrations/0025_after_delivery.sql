@@ -18,3 +18,29 @@ UPDATE session_keys SET held = '[""]' WHERE started > 0 AND ended = 0;
 -- How long a hook may run is no setting any more.
 ALTER TABLE processes DROP COLUMN hook_limit;
 ALTER TABLE debts DROP COLUMN hook_limit;
+
+-- What a session's own agent has noted of it is a memory with the source 'notes'. note is JSON: the turns that it is of,
+-- and files. replaced_by is the note that says that it is no longer so: it stays, and is not told.
+ALTER TABLE memories ADD COLUMN note        TEXT NOT NULL DEFAULT '{}';
+ALTER TABLE memories ADD COLUMN replaced_by TEXT NOT NULL DEFAULT '';
+CREATE INDEX memories_notes    ON memories (session, id) WHERE source = 'notes';
+CREATE INDEX memories_replaced ON memories (replaced_by) WHERE replaced_by <> '';
+CREATE TRIGGER memories_returned AFTER DELETE ON memories BEGIN
+	UPDATE memories SET replaced_by = '' WHERE replaced_by = old.uid AND replaced_by <> '';
+END;
+
+-- Each time that a session's agent was asked for notes of it.
+CREATE TABLE notings (
+	id       INTEGER PRIMARY KEY AUTOINCREMENT,
+	session  INTEGER NOT NULL REFERENCES sessions (id) ON DELETE CASCADE,
+	turn     INTEGER NOT NULL,            -- the last turn that it was given; a plain number
+	began    INTEGER NOT NULL,
+	ended    INTEGER NOT NULL DEFAULT 0,  -- 0: it goes on, or its process died
+	notes    INTEGER NOT NULL DEFAULT 0,  -- how many were kept
+	error    TEXT    NOT NULL DEFAULT '', -- why there is no answer
+	tokens   INTEGER,                     -- NULL, and of cost: not reported
+	cost     REAL,
+	currency TEXT    NOT NULL DEFAULT ''
+) STRICT;
+CREATE INDEX notings_session ON notings (session);
+CREATE INDEX notings_began   ON notings (began);

@@ -14,6 +14,7 @@ type Filter struct {
 	Project string     // of this project, and the person's own; empty: all
 	Within  bool       // an empty Project means that there is none, not all
 	Said    bool       // passages of conversations as well
+	Notes   bool       // what agents noted of their sessions, alone
 	From    memory.Who // that came so; empty: any
 	Limit   int        // 0: 100
 	Offset  int
@@ -24,20 +25,20 @@ func (s *Store) List(ctx context.Context, f Filter) ([]Memory, error) {
 	if f.Limit <= 0 {
 		f.Limit = 100
 	}
-	const which = ` WHERE (?1 = '' OR type = ?1) AND (?6 = '' OR who = ?6)
+	const which = ` WHERE (?1 = '' OR type = ?1) AND (?6 = '' OR who = ?6) AND (NOT ?7 OR source = '` + sourceNotes + `')
 		AND (NOT ?5 AND ?2 = '' OR project IN (?2, '') OR personal)`
 	query := `SELECT ` + memoryColumns + `, m.created AS at, m.id AS n FROM memories m` + strings.NewReplacer("type",
-		"m.type", "who", "m.who", "project", "m.project", "personal", "m.personal").Replace(which)
+		"m.type", "who", "m.who", "source", "m.source", "project", "m.project", "personal", "m.personal").Replace(which)
 	if f.Said {
 		query += ` UNION ALL SELECT ` + passageColumns + `, p.created, p.id FROM passages p ` + passageJoins +
-			strings.NewReplacer("type", "'said'", "who", "p.who", "project", "p.project", "personal",
-				"p.personal").Replace(which) + ` AND p.memory IS NULL`
+			strings.NewReplacer("type", "'said'", "who", "p.who", "source", "''", "project", "p.project",
+				"personal", "p.personal").Replace(which) + ` AND p.memory IS NULL`
 	}
 	all, err := sqlite.Collect(ctx, s.db, func(row sqlite.Row) (Memory, error) {
 		var at, n int64
 		return scanMemory(trailingColumns{row, []any{&at, &n}})
 	}, s.across(query)+` ORDER BY at DESC, n DESC LIMIT ?3 OFFSET ?4`,
-		f.Type, f.Project, f.Limit, max(f.Offset, 0), f.Within, f.From)
+		f.Type, f.Project, f.Limit, max(f.Offset, 0), f.Within, f.From, f.Notes)
 	return all, sqlite.While("listing memories", err)
 }
 

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"database/sql"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -118,12 +119,16 @@ func (s *Store) insert(ctx context.Context, tx *sql.Tx, m Memory) error {
 			return err
 		}
 	}
-	_, err := tx.ExecContext(ctx, `INSERT INTO memories (uid, type, project, personal, who, source, harness, key,
-		importance, rating, ratings, created, updated, digest, tags, context, position, content, turn, session)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, nullif(?, 0), ?)`, m.ID, m.Type, m.Project,
+	note, err := json.Marshal(m.noteParts)
+	if err != nil {
+		return err
+	}
+	_, err = tx.ExecContext(ctx, `INSERT INTO memories (uid, type, project, personal, who, source, harness, key,
+		importance, rating, ratings, created, updated, digest, tags, context, position, content, turn, session, note)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, nullif(?, 0), ?, ?)`, m.ID, m.Type, m.Project,
 		m.Personal, m.Who, m.Source, m.Harness, m.Session, m.Importance, m.Rating, m.Ratings,
 		m.Created.UnixMilli(), m.Updated.UnixMilli(),
-		digest(m.Content), m.Tags, m.Context, m.Position, m.Content, from.Turn, from.Session)
+		digest(m.Content), m.Tags, m.Context, m.Position, m.Content, from.Turn, from.Session, string(note))
 	return err
 }
 

@@ -1,11 +1,13 @@
 package embedded
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"crypto/sha256"
 	"database/sql"
 	"encoding/hex"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -21,6 +23,7 @@ const (
 	sourceImport  = "import"         // source
 	sourceTurn    = "turn"           // source of what was learned from turns; any other source is a call
 	sourceProfile = "memory profile" // source of what a person has kept in their profile
+	sourceNotes   = "notes"          // source of what an agent noted of a session when asked for it
 	typeSaid      = "said"           // type of the passages of conversations
 )
 
@@ -72,16 +75,28 @@ type Memory struct {
 	// ReplacedBy has the id of a newer one that says that this is no longer so; set in what a search finds.
 	ReplacedBy string   `json:"replacedBy,omitempty"`
 	Matched    []string `json:"matched,omitempty"` // words of the query that it or its neighbours have
+	noteParts
+}
+
+// noteParts are what only a note has that an agent made of a session: the turns that it is of, counted from 1, and
+// files. Its question is Context.
+type noteParts struct {
+	Turns []int    `json:"turns,omitempty"`
+	Files []string `json:"files,omitempty"`
 }
 
 const memoryColumns = `m.uid, m.content, m.type, m.project, m.personal, m.who, m.source, m.harness, m.key,
-	m.importance, m.rating, m.ratings, m.tags, m.context, m.created, m.updated, m.position`
+	m.importance, m.rating, m.ratings, m.tags, m.context, m.created, m.updated, m.position, m.note, m.replaced_by`
 
 func scanMemory(row sqlite.Row) (m Memory, err error) {
 	var created, updated int64
 	var position sql.NullFloat64
+	var note []byte
 	err = row.Scan(&m.ID, &m.Content, &m.Type, &m.Project, &m.Personal, &m.Who, &m.Source, &m.Harness, &m.Session,
-		&m.Importance, &m.Rating, &m.Ratings, &m.Tags, &m.Context, &created, &updated, &position)
+		&m.Importance, &m.Rating, &m.Ratings, &m.Tags, &m.Context, &created, &updated, &position, &note, &m.ReplacedBy)
+	if err == nil && len(note) > len("{}") {
+		err = json.Unmarshal(note, &m.noteParts)
+	}
 	if position.Valid {
 		m.Position = &position.Float64
 	}
@@ -97,7 +112,7 @@ const passageColumns = `coalesce(m.uid, p.uid), coalesce(m.content, p.content), 
 	WHERE id = p.turn), ''), coalesce(m.key, (SELECT key FROM turns_said WHERE id = p.turn), ''),
 	coalesce(m.importance, 0.5), coalesce(m.rating, p.rating), coalesce(m.ratings, p.ratings), coalesce(m.tags, ''),
 	coalesce(m.context, ''), p.created, coalesce(m.updated, p.created),
-	coalesce(m.position, iif(p.memory IS NULL, p.position, NULL))`
+	coalesce(m.position, iif(p.memory IS NULL, p.position, NULL)), coalesce(m.note, '{}'), coalesce(m.replaced_by, '')`
 
 const passageJoins = `LEFT JOIN memories m ON m.id = p.memory`
 
@@ -164,8 +179,12 @@ func whoOf(origin, source string) memory.Who {
 }
 
 func (m Memory) item() memory.Item {
-	return memory.Item{ID: m.ID, Text: m.Content, Project: m.Project, Origin: m.Origin, Who: m.Who, Date: m.Created,
+	it := memory.Item{ID: m.ID, Text: m.Content, Project: m.Project, Origin: m.Origin, Who: m.Who, Date: m.Created,
 		Score: m.Score}
+	if m.Source == sourceNotes {
+		it.About = "noted by " + cmp.Or(m.Harness, "an agent") + ", " + it.Date.UTC().Format(day)
+	}
+	return it
 }
 
 // trailingColumns scans the last columns of a row itself, and leaves the rest to a scan function that does not know

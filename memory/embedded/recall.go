@@ -165,6 +165,20 @@ const (
 
 // recallNotes returns what was stored on purpose and concerns a prompt.
 func (s *Store) recallNotes(ctx context.Context, q *rank.Query, in search) ([]memory.Item, error) {
+	found, err := s.notesAbout(ctx, q, in, likelyNotes)
+	var items []memory.Item
+	for _, m := range found {
+		it := m.item()
+		if len(items) < maxNotes && !slices.Contains(in.seen, it.ID) && !slices.Contains(in.seen, it.Text) {
+			it.Text, it.Score = clip(it.Text, maxExcerpt), 1
+			items = append(items, it)
+		}
+	}
+	return ownProject(items, in.project), err
+}
+
+// notesAbout returns the notes that concern a prompt, best first, but none that another one replaces.
+func (s *Store) notesAbout(ctx context.Context, q *rank.Query, in search, most int) ([]Memory, error) {
 	lists, err := s.entries(ctx, "scope : "+quote(aNote)+" AND "+within(in.project), q.Terms, lookedNotes)
 	if err != nil || len(lists) == 0 {
 		return nil, err
@@ -174,19 +188,17 @@ func (s *Store) recallNotes(ctx context.Context, q *rank.Query, in search) ([]me
 	if in.sessions, err = s.sessionsOf(ctx, in.keys); err != nil {
 		return nil, err
 	}
-	if ids, err = s.visible(ctx, in, ids[:min(len(ids), likelyNotes)], likelyNotes); err != nil || len(ids) == 0 {
+	if ids, err = s.visible(ctx, in, ids[:min(len(ids), most)], most); err != nil || len(ids) == 0 {
 		return nil, err
 	}
-	texts, err := s.pieces(ctx, ids)
-	var items []memory.Item
+	texts, err := s.memoriesIn(ctx, ids)
+	var found []Memory
 	for _, id := range ids {
-		it := texts[id].item()
-		if len(items) < maxNotes && !slices.Contains(in.seen, it.ID) && !slices.Contains(in.seen, it.Text) {
-			it.Text, it.Score = clip(it.Text, maxExcerpt), 1
-			items = append(items, it)
+		if m, ok := texts[id]; ok && m.ReplacedBy == "" {
+			found = append(found, m)
 		}
 	}
-	return ownProject(items, in.project), err
+	return found, err
 }
 
 // aboutMemory answers a question about the memory itself, beside the profile: how the last sessions ended, and of what

@@ -158,6 +158,11 @@ func (s *Store) supersede(ctx context.Context, q *rank.Query, ranked []*rank.Pas
 // Replaced returns the older memories and passages about the same thing that are no longer true since m, at most five.
 func (s *Store) Replaced(ctx context.Context, m Memory) ([]Memory, error) {
 	const maxLater, most = 40, 5
+	if m.Source == sourceNotes { // it says so itself
+		all, err := sqlite.Collect(ctx, s.db, scanMemory, `SELECT `+memoryColumns+` FROM memories m
+			WHERE m.replaced_by = ? AND m.replaced_by <> '' ORDER BY m.id`, m.ID)
+		return all, sqlite.While("reading what was replaced", err)
+	}
 	if !passage.TellsChange(m.Content) {
 		return nil, nil
 	}

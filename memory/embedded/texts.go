@@ -10,6 +10,11 @@ import (
 
 // texts returns passages as memories, by their ids.
 func (s *Store) texts(ctx context.Context, passages []*rank.Passage) (map[int64]Memory, error) {
+	return s.memoriesIn(ctx, idsOf(passages))
+}
+
+// memoriesIn is the same by the passages' ids.
+func (s *Store) memoriesIn(ctx context.Context, passages []int64) (map[int64]Memory, error) {
 	type row struct {
 		id int64
 		Memory
@@ -18,7 +23,7 @@ func (s *Store) texts(ctx context.Context, passages []*rank.Passage) (map[int64]
 		r.Memory, err = scanMemory(trailingColumns{from, []any{&r.id}})
 		return r, err
 	}, `SELECT `+passageColumns+`, p.id FROM json_each(?) j CROSS JOIN passages p ON p.id = j.value `+passageJoins,
-		sqlite.List(idsOf(passages)))
+		sqlite.List(passages))
 	if err != nil {
 		return nil, err
 	}

@@ -306,7 +306,7 @@ func (s *Store) readMemories(r io.Reader, o ImportOptions, keep func(importedLin
 		if m.Source == "" || m.Source == sourceTurn && m.Type == typeSaid { // its conversation is not imported
 			m.Source = sourceImport
 		}
-		m.Score, m.Matched, m.Scope, m.Said = 0, nil, "", 0
+		m.Score, m.Matched, m.Scope, m.Said, m.ReplacedBy = 0, nil, "", 0, ""
 		l := importedLine{Memory: m, Line: n, HasID: m.ID != "", HasDate: !m.Created.IsZero()}
 		if !o.Trust {
 			l.doubt(o.Project)
