@@ -69,6 +69,21 @@ func (s Session) offers(what string) (all []offer) {
 	return []offer{{s.Models.Available, "session/set_model", map[string]string{}, "modelId"}}
 }
 
+// Offered returns the id of the first that a session offers of what has one of some parts in its id or its name, in the
+// order of the parts; "" for none.
+func (s Session) Offered(what string, parts ...string) string {
+	for _, part := range parts {
+		for _, o := range s.offers(what) {
+			for _, one := range o.values {
+				if part != "" && strings.Contains(strings.ToLower(one.id+" "+one.name), strings.ToLower(part)) {
+					return one.id
+				}
+			}
+		}
+	}
+	return ""
+}
+
 // Choose sets the model or the mode of a session, by its id or its name. The error for one that the agent does not
 // offer names those that it does.
 func (c *Conn) Choose(ctx context.Context, s Session, what, value string) error {

@@ -30,15 +30,19 @@ func AtDepthLimit(environment func(string) string) bool {
 	return Inside(environment) != "" && depth >= maxDepth
 }
 
-// childEnvironment returns the caller's environment without what would keep the child from its memory; idVariable marks
-// it as a child.
-func childEnvironment(d Delegation, place *bounds.Place) []string {
-	env := slices.DeleteFunc(os.Environ(), func(v string) bool {
+// Outside returns an environment without what an agent of ours has in it, and what would keep another from its memory.
+func Outside(env []string) []string {
+	return slices.DeleteFunc(env, func(v string) bool {
 		name, _, _ := strings.Cut(v, "=")
 		// with CLAUDECODE, Claude Code refuses to start, as inside another one's shell
 		return slices.Contains([]string{idVariable, depthVariable, modeVariable, CallerVariable, "SIGNET_ACP_PARENT",
 			"SIGNET_NO_HOOKS", "CLAUDECODE"}, name)
 	})
+}
+
+// childEnvironment returns the caller's environment without that; idVariable marks it as a child.
+func childEnvironment(d Delegation, place *bounds.Place) []string {
+	env := Outside(os.Environ())
 	if place != nil {
 		env = append(env, place.Environment())
 	}

@@ -43,6 +43,8 @@ type Profile struct {
 	Sandbox          bool     // it keeps its own tools to the work tree, in its other modes too
 	TokensAddUp      bool     // the tokens in a prompt's result are totals of its process so far
 	CostStartsAnew   bool     // the cost that it reports is a total of its process, not of the session
+	// CheapModels are parts of the names of its cheapest models, all of one provider.
+	CheapModels []string
 
 	// Homes are where it keeps its state, and Variables those of its provider, keys among them: what it needs of the
 	// user's where its rights are bounded. A variable that ends in * stands for all that begin so.

@@ -41,6 +41,7 @@ var registry = sync.OnceValue(func() []Profile {
 			SystemPrompt:      true,
 			MetaSystemPrompt:  true,
 			CostStartsAnew:    true,
+			CheapModels:       []string{"haiku"},
 			// Without them Claude loads the user's own hooks and plugins, Signet's among them.
 			SettingSources: []string{"project", "local"},
 			ReadMode:       "plan",
@@ -70,6 +71,7 @@ var registry = sync.OnceValue(func() []Profile {
 			SystemPrompt:      true,
 			ReadMode:          "read-only",
 			Sandbox:           true,
+			CheapModels:       []string{"luna", "mini"},
 			Homes:             []Home{{Variable: "CODEX_HOME", Folder: ".codex", Login: []string{"auth.json"}}},
 			Variables:         []string{"OPENAI_*", "CODEX_API_KEY"},
 			Bounded:           []string{"INITIAL_AGENT_MODE=agent-full-access"}, // the others mount
@@ -126,6 +128,7 @@ var registry = sync.OnceValue(func() []Profile {
 			Cancelled:    CancelledForgot,
 			AsksForTools: true,
 			ReadMode:     "plan",
+			CheapModels:  []string{"flash-lite", "flash"},
 			Homes:        []Home{{Folder: ".gemini", Login: []string{"oauth_creds.json", "google_accounts.json"}}},
 			Variables:    []string{"GEMINI_*", "GOOGLE_API_KEY", "GOOGLE_GEMINI_*", "GOOGLE_GENAI_*", "GOOGLE_CLOUD_*"},
 		},
