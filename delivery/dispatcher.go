@@ -22,6 +22,9 @@ const goLimit = 100 * time.Millisecond
 // SweepTurn is a file in the database's folder: of processes that begin at once one sweeps, for all.
 const SweepTurn = "sweep.lock"
 
+// alsoEvery is how often that is asked while the process goes on: sessions become quiet.
+const alsoEvery = 5 * time.Minute
+
 // sweepLimit is how long looking at what others have left may take.
 const sweepLimit = time.Minute
 
@@ -35,6 +38,8 @@ type DispatcherOptions struct {
 	Retention  Retention
 	// Nothing says that the turns still under way will owe nothing, because nothing is configured that takes them.
 	Nothing bool
+	// Also reports whether a worker has something to do beside deliveries, now and then; nil: it never has.
+	Also func(context.Context) (bool, error)
 	// AtExit, if not zero, is how long End may take to deliver with Deliver, in this process; no worker is started
 	// then.
 	AtExit  time.Duration
@@ -67,6 +72,9 @@ func NewDispatcher(o DispatcherOptions) *Dispatcher {
 	context.AfterFunc(h.ctx, over)
 	h.tasks.Go("sweep", h.sweep)
 	h.tasks.Go("old turns", func() { o.Retention.expire(pace.Gently(h.looks), o.Store, o.Log) })
+	if o.Also != nil && o.AtExit == 0 {
+		h.tasks.Go("quiet sessions", h.lookAgain)
+	}
 	return h
 }
 
@@ -85,6 +93,20 @@ func (h *Dispatcher) sweep() {
 	}
 	if h.due(h.looks) {
 		h.spawn(false)
+	}
+}
+
+// lookAgain starts a worker now and then, if it has something to do.
+func (h *Dispatcher) lookAgain() {
+	tick := time.NewTicker(alsoEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case <-tick.C:
+			h.Now(h.ctx)
+		case <-h.ctx.Done():
+			return
+		}
 	}
 }
 
@@ -109,6 +131,9 @@ func (h *Dispatcher) ask(ctx context.Context) (bool, error) {
 		var taken []correlation.Debt
 		taken, err = debts.ToAsk(ctx)
 		due = len(taken) > 0
+	}
+	if err == nil && !due && h.o.Also != nil {
+		due, err = h.o.Also(ctx)
 	}
 	if err != nil && ctx.Err() == nil {
 		h.o.Log.Warn().Err(err).Msg("looking for what is owed")

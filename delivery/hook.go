@@ -35,6 +35,8 @@ type hookInput struct {
 	Ended            time.Time `json:"ended"`
 	Turns            int       `json:"turns"` // in the transcript
 	Reason           string    `json:"reason"`
+	// Notes are what the session's agent noted later, as memory list --json has them; the transcript is empty then.
+	Notes json.RawMessage `json:"notes,omitempty"`
 }
 
 // runHook runs on_session_end for a session's turns that it was not run for: the command that the delivery carries,
@@ -52,15 +54,19 @@ func (a *attempt) runHook(ctx context.Context, command []string) (string, error)
 		return "", err
 	}
 	p := part{join(transcript(post, 0)), post}
-	if p.text == "" {
-		return "nothing to say", a.store.Delivered(ctx, a.d, p.post, "nothing was said")
-	}
-	last := post.Turns[len(post.Turns)-1]
 	in := hookInput{
 		AcpxSessionID: a.session.ACPID, AcpxRecordID: a.session.Record, SignetSessionKey: a.d.Key,
 		Harness: a.session.Harness, Cwd: a.session.Cwd,
-		Project: a.session.Project, Started: a.session.Started.UTC(), Ended: last.Ended.UTC(), Turns: len(post.Turns),
-		Reason: a.d.Reason,
+		Project: a.session.Project, Started: a.session.Started.UTC(), Ended: a.session.LastActive.UTC(),
+		Turns: len(post.Turns), Reason: a.d.Reason,
+	}
+	switch {
+	case a.d.Payload != "":
+		in.Notes = json.RawMessage(a.d.Payload)
+	case p.text == "":
+		return "nothing to say", a.store.Delivered(ctx, a.d, p.post, "nothing was said")
+	default:
+		in.Ended = post.Turns[len(post.Turns)-1].Ended.UTC()
 	}
 	reply, err := a.withFile(ctx, p, func(file string) (Reply, error) {
 		in.TranscriptPath = file

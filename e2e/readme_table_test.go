@@ -96,6 +96,9 @@ var executions = map[string]execution{
 	"signet-acp-proxy events SESSION":                    {want: `turn ended +.*stop end_turn`},
 	"signet-acp-proxy events SESSION --json":             {want: `"kind":"turn_ended","turn":1,`},
 
+	"signet-acp-proxy notes run SESSION":                                   {want: `nothing worth noting`},
+	"signet-acp-proxy notes run --last 20":                                 {want: `all sessions that are long enough have notes`},
+	"signet-acp-proxy config set notes agent":                              {then: "signet-acp-proxy config get notes", want: `(?m)^agent$`},
 	"signet-acp-proxy memory list":                                         {want: `mast of the Curlew`},
 	"signet-acp-proxy memory list --from WHO":                              {before: "signet-acp-proxy memory add 'A mistake.'", want: `(?m)^ID +CREATED`},
 	"signet-acp-proxy memory profile":                                      {want: `profile`},

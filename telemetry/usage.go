@@ -36,6 +36,7 @@ type Sum struct {
 	Reported     bool               `json:"reported"`        // anything was reported
 	Counted      int                `json:"reportedTurns"`   // turns of which tokens were reported
 	Uses         map[string]Uses    `json:"uses,omitempty"`  // what memory told, by kind: file, words, rule
+	Notes        *Notes             `json:"notes,omitempty"` // what notes of sessions cost, beside all that
 }
 
 // Uses is how many items were told, and what became of them as far as that can be seen.
@@ -43,6 +44,26 @@ type Uses struct {
 	Told      int `json:"told"`
 	Used      int `json:"used"`
 	SaidAgain int `json:"saidAgain,omitempty"` // rules
+}
+
+// Notes is how often agents were asked for notes, and what that cost as far as they say so.
+type Notes struct {
+	Asked  int                `json:"asked"`
+	Notes  int                `json:"notes"`
+	Tokens *int64             `json:"tokens"`          // null: not reported
+	Costs  map[string]float64 `json:"costs,omitempty"` // by currency
+}
+
+// Add counts an answer.
+func (n *Notes) Add(one correlation.Noting) {
+	n.Asked++
+	n.Notes, n.Tokens = n.Notes+one.Notes, Plus(n.Tokens, one.Tokens)
+	if one.Cost != nil {
+		if n.Costs == nil {
+			n.Costs = map[string]float64{}
+		}
+		n.Costs[one.Currency] += *one.Cost
+	}
 }
 
 // Usage is all that was used within a Scope, to be summed up in several ways.
@@ -56,6 +77,7 @@ type account struct {
 	inserted             []addition
 	reports              []Report
 	uses                 []correlation.Use
+	notings              []correlation.Noting
 }
 
 // An addition is one injection.
@@ -100,8 +122,16 @@ func ReadUsage(ctx context.Context, store correlation.Book, scope correlation.Sc
 	if err == nil {
 		uses, err = store.Uses(ctx, scope)
 	}
+	var notings []correlation.Noting
+	if err == nil {
+		notings, err = store.Notings(ctx, scope)
+	}
 	if err != nil {
 		return nil, err
+	}
+	for _, n := range notings {
+		a := u.account(accounts, n.Session)
+		a.notings = append(a.notings, n)
 	}
 	for _, use := range uses {
 		a := u.account(accounts, use.Session)
@@ -203,6 +233,13 @@ func (u *Usage) Sums(by string) []Sum {
 		}
 		for _, use := range a.uses {
 			of(use.At).use(use)
+		}
+		for _, n := range a.notings {
+			t := of(n.Began)
+			if t.Notes == nil {
+				t.Notes = &Notes{}
+			}
+			t.Notes.Add(n)
 		}
 	}
 	sums := make([]Sum, 0, len(tallies))

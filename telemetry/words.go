@@ -63,6 +63,24 @@ func Figure(n int64) string {
 	return text
 }
 
+// String says in words what notes cost; "" where none was asked for.
+func (n *Notes) String() string {
+	if n == nil || n.Asked == 0 {
+		return ""
+	}
+	text := fmt.Sprintf("notes: asked %d times, %d kept", n.Asked, n.Notes)
+	if n.Asked == 1 {
+		text = fmt.Sprintf("notes: asked once, %d kept", n.Notes)
+	}
+	if n.Tokens != nil {
+		text += ", " + Figure(*n.Tokens) + " tokens"
+	}
+	if prices := Prices(n.Costs); prices != "" {
+		text += ", " + prices
+	}
+	return text
+}
+
 // ShareUsed says how many of the recalled items were seen to be used: "3 recalled, 1 seen to be used (33 %)", "" where
 // none was recalled. Rules do not count.
 func ShareUsed(all map[string]Uses) string {

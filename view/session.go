@@ -29,6 +29,7 @@ type session struct {
 	Files               []touched // of its project, those that it edited first
 	Edited              int       // how many of these it edited
 	Told                int       // memories and files that it was told
+	Notes               []embedded.Memory
 	Continues           *session
 	ContinuedBy         []*session
 	Caller              *session         // the session that called it

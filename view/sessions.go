@@ -72,9 +72,16 @@ func (c *conversations) newest() []*session {
 // maxDigests is how many sessions of a page have a digest, the newest: each is read for it.
 const maxDigests = 200
 
-// addDigests adds to the newest sessions of more than one turn what they were about.
+// addDigests adds to sessions what their agents noted, and to the newest of more than one turn what they were about.
 func (c *conversations) addDigests(ctx context.Context, src Source) error {
 	newest := c.newest()
+	noted, err := src.Memories.NotesOf(ctx, slices.Collect(maps.Keys(c.byID)))
+	if err != nil {
+		return err
+	}
+	for _, s := range newest {
+		s.Notes = noted[s.ID]
+	}
 	for _, s := range newest[:min(len(newest), maxDigests)] {
 		if len(s.Turns) == 0 || s.AllTurns < 2 {
 			continue

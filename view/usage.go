@@ -87,6 +87,9 @@ func (p *Page) readUsage(ctx context.Context, src Source) error {
 		if words := telemetry.OfUse(s.Uses); words != "" {
 			u.Memory += " " + words + "."
 		}
+		if words := s.Notes.String(); words != "" {
+			u.Memory += " Agents' " + words + "."
+		}
 	}
 	p.Usage = u
 	return nil

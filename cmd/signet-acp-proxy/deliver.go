@@ -77,7 +77,13 @@ func (d deliverCommand) run(p program) error {
 	o := runtime.WorkerOptions(c, store, token, log.Logger())
 	if d.fromRelay {
 		o.Detached = true
-		_, err := delivery.Run(ctx, o, delivery.UntilQuiet)
+		if _, err := delivery.Run(ctx, o, delivery.UntilQuiet); err != nil {
+			return err
+		}
+		wrote, err := runtime.WriteNotes(ctx, c, db, log)
+		if err == nil && wrote {
+			_, err = delivery.Run(ctx, o, delivery.UntilQuiet) // the notes
+		}
 		return err
 	}
 	if d.move {

@@ -24,7 +24,7 @@ func grammar(std term.Streams, running *bool) *cobra.Command {
 		newSessions(p), newLog(p), newShow(p), newHandoff(p), newView(p), newUsage(p), newEvents(p),
 		newPreview(p), newDoctor(p),
 		newAgents(p), newDelegate(p), newDelegations(p),
-		newDeliver(p), newMCP(p), newMemory(p), newForget(p), newPrune(p), newBackup(p), newRestore(p),
+		newDeliver(p), newMCP(p), newMemory(p), newNotes(p), newForget(p), newPrune(p), newBackup(p), newRestore(p),
 		newSetup(p), newConfig(p), newUninstall(p), newVersion(p),
 	)
 	explain(root, std)

@@ -281,6 +281,7 @@ func newMemoryList(p program) *cobra.Command {
 	flags.IntVar(&filter.Offset, "offset", 0, "Skip the first `N`.")
 	flags.StringVar(&filter.Type, "type", "", "Only of this `TYPE`.")
 	flags.BoolVar(&filter.Said, "said", false, saidToo)
+	flags.BoolVar(&filter.Notes, "notes", false, "Only what agents noted of their sessions.")
 	flags.BoolVar(&rules, "rules", false,
 		"Only rules and preferences, with scope and number of mentions.")
 	flags.StringVar(&from, "from", "", fromHelp)

@@ -23,6 +23,7 @@ import (
 
 	"github.com/Signet-AI/signet-acp-proxy/correlation"
 	"github.com/Signet-AI/signet-acp-proxy/correlation/correlationtest"
+	"github.com/Signet-AI/signet-acp-proxy/delegation/bounds"
 	"github.com/Signet-AI/signet-acp-proxy/e2e/echoagent/echo"
 	"github.com/Signet-AI/signet-acp-proxy/memory/signet/daemontest"
 	"github.com/Signet-AI/signet-acp-proxy/migrations"
@@ -61,6 +62,8 @@ func TestScripts(t *testing.T) {
 			switch name {
 			case "root":
 				return os.Geteuid() == 0, nil
+			case "bounded": // the system can confine agents
+				return bounds.Check() == nil, nil
 			}
 			return false, fmt.Errorf("no condition is named %q", name)
 		},

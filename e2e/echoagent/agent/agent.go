@@ -215,6 +215,9 @@ func (a *agent) Prompt(ctx context.Context, p acp.PromptRequest) (acp.PromptResp
 		return acp.PromptResponse{}, err
 	}
 	parts := answer(now.Blocks, a.faults.terse)
+	if a.faults.notes != "" && strings.HasPrefix(strings.Join(now.texts(), ""), "Write notes of a session") {
+		parts = []string{"", a.faults.notes}
+	}
 	if a.faults.tool != nil {
 		said, err := a.callTool(ctx)
 		if err != nil {

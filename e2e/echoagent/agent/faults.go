@@ -35,7 +35,8 @@ type faults struct {
 	kill  bool   // ECHOAGENT_KILL=1: kills the process that started it
 	// ECHOAGENT_STEER=1: a turn waits for words in it (_session/steering), and says them; =late: it takes none
 	steer string
-	terse bool // ECHOAGENT_TERSE=1: quotes only the last block, so that what came before it is in no answer
+	notes string // ECHOAGENT_NOTES=ANSWER: answers so when it is asked for notes of a session
+	terse bool   // ECHOAGENT_TERSE=1: quotes only the last block, so that what came before it is in no answer
 }
 
 func faultsFrom(env func(string) string) (faults, error) {
@@ -49,6 +50,7 @@ func faultsFrom(env func(string) string) (faults, error) {
 		hang:  env("ECHOAGENT_HANG"),
 		steer: env("ECHOAGENT_STEER"),
 		write: env("ECHOAGENT_WRITE"),
+		notes: env("ECHOAGENT_NOTES"),
 	}
 	if v := env("ECHOAGENT_CALL"); v != "" {
 		if err := json.Unmarshal([]byte(v), &f.call); err != nil {

@@ -53,6 +53,10 @@ type Config struct {
 	OtherProjects   bool          `yaml:"other_projects" default:"false" help:"recall from other projects, too"`
 	Personal        bool          `yaml:"personal" default:"on" help:"use your preferences (\"I prefer short answers\") in all projects; off: only in their own"`
 	Backfill        string        `yaml:"backfill" default:"off" enum:"off,auto" help:"auto: after the first prompt of each start, import what agents wrote outside the proxy"`
+	Notes           string        `yaml:"notes" default:"off" enum:"off,agent" help:"agent: after a session, ask its agent once, in bounds, to note what was decided and found; this uses its account"`
+	NotesLimit      int           `yaml:"notes_limit" default:"20" help:"how many sessions are noted in 24 hours, each with at most 12,000 tokens of input"`
+	NotesModel      string        `yaml:"notes_model" help:"the model for notes, or a part of its name, where the agent offers it; else its cheapest that we know"`
+	NotesToDaemon   bool          `yaml:"notes_to_daemon" default:"off" help:"also send notes to the Signet daemon"`
 	AgentID         string        `yaml:"agent_id" help:"the Signet agent"`
 	DefaultAgent    string        `yaml:"default_agent" help:"the agent that --agent auto starts"`
 

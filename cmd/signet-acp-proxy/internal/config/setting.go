@@ -96,6 +96,11 @@ func (s Setting) set(text string) error {
 	case time.Duration:
 		kind = "a duration such as 1.5s, 15m or 30d"
 		value, err = parseDuration(text)
+	case int:
+		kind = "a whole number"
+		var n uint64
+		n, err = strconv.ParseUint(text, 10, 31)
+		value = int(n)
 	case byteSize:
 		kind = "a size such as 500MB or 2GB, or 0 for no limit"
 		value, err = parseSize(text)

@@ -40,6 +40,7 @@ func Examine(ctx context.Context, o Options) []finding {
 		{"identity", e.identity},
 		{"permissions", e.permissions},
 		{"bounds", e.bounds},
+		{"notes", func() []finding { return e.notes(ctx) }},
 		{"space", e.space},
 		{"database", func() []finding { return e.database(ctx) }},
 		{"memory", func() []finding { return e.remembers(ctx) }},

@@ -93,6 +93,11 @@ func Memory(
 	l.Add("signet key", m.Session)
 	l.Add("tags", m.Tags)
 	l.Add("about", m.Context)
+	l.Add("files", strings.Join(m.Files, ", "))
+	if len(m.Turns) > 0 {
+		l.Add("turns", strings.Trim(fmt.Sprint(m.Turns), "[]"))
+	}
+	l.Add("replaced by", m.ReplacedBy)
 	l.Add("importance", fmt.Sprintf("%.2g", m.Importance))
 	if m.Ratings > 0 {
 		l.Add("rating", fmt.Sprintf("%.2g (%d)", m.Rating, m.Ratings))

@@ -77,6 +77,12 @@ func Session(v runtime.Shown, s term.Screen) error {
 			return err
 		}
 	}
+	if len(v.Notes) > 0 {
+		fmt.Fprintln(s.W, "\n"+s.Paint(term.Bold, "Noted"))
+		if err := Notes(v.Notes, s); err != nil {
+			return err
+		}
+	}
 	if len(v.Files) > 0 {
 		fmt.Fprintln(s.W, "\n"+s.Paint(term.Bold, "Files"))
 		t := &term.Table{Columns: []term.Column{{Title: "PATH", Least: 20}, {Title: "DID"}}}

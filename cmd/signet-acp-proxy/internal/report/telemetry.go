@@ -45,7 +45,10 @@ func Usage(sums []telemetry.Sum, by string, s term.Screen) error {
 		fmt.Fprintln(s.W, notReported+" = not reported")
 	}
 	for _, u := range sums {
-		if words := telemetry.OfUse(u.Uses); words != "" {
+		for _, words := range []string{telemetry.OfUse(u.Uses), u.Notes.String()} {
+			if words == "" {
+				continue
+			}
 			key := u.Key
 			if by == telemetry.ByProject {
 				key = cmp.Or(runtime.HomeShort(key), "(none)")

@@ -24,6 +24,7 @@ type Shown struct {
 
 	Files []embedded.FileTouched `json:"files"`
 	Told  []shownItem            `json:"told"` // what became of the items that were told
+	Notes []embedded.Memory      `json:"notes"`
 }
 
 // A shownItem is what became of an item, as far as that can be seen.
@@ -93,6 +94,11 @@ func (d *Data) Show(ctx context.Context, s Listed, inserted []correlation.Inject
 	if shown.Files, err = d.FilesOf(ctx, s); err != nil {
 		return Shown{}, err
 	}
+	noted, err := d.Memories.NotesOf(ctx, []int64{s.ID})
+	if err != nil {
+		return Shown{}, err
+	}
+	shown.Notes = append([]embedded.Memory{}, noted[s.ID]...)
 	uses, err := d.Sessions.Book().Uses(ctx, correlation.Scope{Sessions: []int64{s.ID}})
 	if err != nil {
 		return Shown{}, err

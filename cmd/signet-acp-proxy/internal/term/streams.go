@@ -66,7 +66,10 @@ func (s Streams) Interactive() bool { return s.In != nil && IsTerminal(s.In) && 
 // Ask asks a question to be answered by yes or no; anything but a clear yes is no.
 func (s Streams) Ask(format string, args ...any) bool {
 	fmt.Fprint(s.Err, "signet-acp-proxy: "+Visible(fmt.Sprintf(format, args...))+" [y/N] ")
-	line, _ := bufio.NewReader(s.In).ReadString('\n')
+	line, err := bufio.NewReader(s.In).ReadString('\n')
+	if err != nil { // Ctrl-D leaves the cursor behind the question
+		fmt.Fprintln(s.Err)
+	}
 	answer := strings.ToLower(strings.TrimSpace(line))
 	return answer == "y" || answer == "yes"
 }
