@@ -1,6 +1,7 @@
 package notes
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -81,10 +82,13 @@ func (b *brief) turn(t correlation.Said) string {
 	var failed, worked []string
 	kinds := map[string]bool{}
 	for _, tool := range t.Tools {
-		title := privacy.Line(chars.Cut(tool.Title, 200))
+		if tool.Kind == correlation.PlanKind {
+			continue
+		}
+		title := privacy.Line(chars.Cut(cmp.Or(tool.Command, tool.Title), 200))
 		said = append(said, title, strings.Join(tool.Locations, "\n"))
 		switch {
-		case tool.Status == "failed" && len(failed) < maxNamed:
+		case (tool.Status == "failed" || tool.Exit != nil && *tool.Exit != 0) && len(failed) < maxNamed:
 			failed, kinds[tool.Kind] = append(failed, title), true
 		case tool.Status == "completed" && kinds[tool.Kind] && len(worked) < maxNamed:
 			worked = append(worked, title)
