@@ -97,12 +97,12 @@ func (s *Store) BeginNoting(ctx context.Context, session, turn int64) (n Noting,
 	return n, err
 }
 
-// EndNoting stores how it ended, and leaves deliveries of what was noted: of each its Kind, URL, HookCommand and Payload.
-// The error is ErrNotFound if the session was forgotten meanwhile.
+// EndNoting stores how it ended, and leaves deliveries of what was noted: of each its Kind, URL, HookCommand and
+// Payload. The error is ErrNotFound if the session was forgotten meanwhile.
 func EndNoting(ctx context.Context, tx *sql.Tx, n Noting, owed []Debt) error {
-	err := sqlite.MustHit(ctx, tx, ErrNotFound, `UPDATE notings SET ended = ?, notes = ?, error = ?, tokens = ?, cost = ?,
-		currency = ? WHERE id = ? AND ended = 0`, sqlite.Stamp(n.Ended), n.Notes, n.Error, n.Tokens, n.Cost, n.Currency,
-		n.ID)
+	err := sqlite.MustHit(ctx, tx, ErrNotFound, `UPDATE notings SET ended = ?, notes = ?, error = ?, tokens = ?,
+		cost = ?, currency = ? WHERE id = ? AND ended = 0`, sqlite.Stamp(n.Ended), n.Notes, n.Error, n.Tokens, n.Cost,
+		n.Currency, n.ID)
 	for _, d := range owed {
 		command := ""
 		if len(d.HookCommand) > 0 {

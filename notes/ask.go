@@ -41,9 +41,9 @@ type reply struct {
 	currency string
 }
 
-// ask starts an agent, in an empty folder and a home of its own, and asks it once. The relay before it passes everything
-// unchanged and records nothing; what the agent stores goes with its home. Of what it is used to, it has its login and
-// its provider.
+// ask starts an agent, in an empty folder and a home of its own, and asks it once. The relay before it passes
+// everything unchanged and records nothing; what the agent stores goes with its home. Of what it is used to, it has its
+// login and its provider.
 func (w Writer) ask(ctx context.Context, agent string, profile upstream.Profile, text string) (r reply, err error) {
 	root, err := os.MkdirTemp(w.Folder, "")
 	if err != nil {

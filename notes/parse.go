@@ -22,8 +22,8 @@ var kinds = []string{"decision", "finding", "how-to", "state", "failed"}
 
 var errNoNotes = errors.New("its answer is not the JSON that it was asked for")
 
-// parse reads an answer: one JSON object with notes, whatever stands before and behind it, and nothing of anything else.
-// Notes are left out that are not as asked for, or name what the session does not.
+// parse reads an answer: one JSON object with notes, whatever stands before and behind it, and nothing of anything
+// else. Notes are left out that are not as asked for, or name what the session does not.
 func (b brief) parse(answer string) ([]embedded.Note, error) {
 	from, to := strings.IndexByte(answer, '{'), strings.LastIndexByte(answer, '}')
 	if from < 0 || to < from {
@@ -36,8 +36,9 @@ func (b brief) parse(answer string) ([]embedded.Note, error) {
 	var notes []embedded.Note
 	for _, n := range *read.Notes {
 		n.Text, n.Question = safe(n.Text), safe(n.Question)
-		if n.Turns = b.turnsOf(n.Text); len(notes) == maxNotes || n.Text == "" || !slices.Contains(kinds, n.Kind) ||
-			len(n.Turns) == 0 || utf8.RuneCountInString(n.Text) > maxText || utf8.RuneCountInString(n.Question) > maxText {
+		n.Turns = b.turnsOf(n.Text)
+		long := max(utf8.RuneCountInString(n.Text), utf8.RuneCountInString(n.Question)) > maxText
+		if len(notes) == maxNotes || n.Text == "" || long || !slices.Contains(kinds, n.Kind) || len(n.Turns) == 0 {
 			continue
 		}
 		n.Files = slices.DeleteFunc(n.Files, func(path string) bool { return !b.files[path] })

@@ -16,8 +16,8 @@ func newInit(p program) *cobra.Command {
 		Use: "init", SuggestFor: []string{"install", "start"},
 		Short: "Set up the Signet folder and your clients, and show an example of recall.",
 		Long: "Make the Signet folder with short template files, set up the clients that are found (it asks first), " +
-			"count the agents' own conversations, ask whether agents are to note their sessions, and show what an agent " +
-			"would recall now. Existing files are not changed.",
+			"count the agents' own conversations, ask whether agents are to note their sessions, and show what an " +
+			"agent would recall now. Existing files are not changed.",
 		RunE: p.onConfig(func(c *config.Config, _ []string) error {
 			s := install.Steps{Config: c, Std: p.std, Yes: yes, DryRun: dryRun}
 			if err := s.SetUp(); err != nil {

@@ -24,9 +24,9 @@ func newNotesRun(p program) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "run [SESSION]", Args: cobra.MaximumNArgs(1),
 		Short: "Ask a session's agent for notes of it now, and print them.",
-		Long: "Ask a session's agent for notes of it now, and print them. It is started once more, confined and without " +
-			"tools, and uses its own account, up to 12,000 tokens of input for each session. notes: agent does this " +
-			"after each session. SESSION " + namesSession,
+		Long: "Ask a session's agent for notes of it now, and print them. It is started once more, confined and " +
+			"without tools, and uses its own account, up to 12,000 tokens of input for each session. notes: agent " +
+			"does this after each session. SESSION " + namesSession,
 		ValidArgsFunction: sessionIDs(p.flags),
 		PreRunE: func(cmd *cobra.Command, args []string) error {
 			switch named := cmd.Flags().Changed("last"); {

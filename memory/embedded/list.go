@@ -25,8 +25,8 @@ func (s *Store) List(ctx context.Context, f Filter) ([]Memory, error) {
 	if f.Limit <= 0 {
 		f.Limit = 100
 	}
-	const which = ` WHERE (?1 = '' OR type = ?1) AND (?6 = '' OR who = ?6) AND (NOT ?7 OR source = '` + sourceNotes + `')
-		AND (NOT ?5 AND ?2 = '' OR project IN (?2, '') OR personal)`
+	const which = ` WHERE (?1 = '' OR type = ?1) AND (?6 = '' OR who = ?6)
+		AND (NOT ?7 OR source = '` + sourceNotes + `') AND (NOT ?5 AND ?2 = '' OR project IN (?2, '') OR personal)`
 	query := `SELECT ` + memoryColumns + `, m.created AS at, m.id AS n FROM memories m` + strings.NewReplacer("type",
 		"m.type", "who", "m.who", "source", "m.source", "project", "m.project", "personal", "m.personal").Replace(which)
 	if f.Said {

@@ -9,8 +9,8 @@ func (s Steps) WantsNotes() bool {
 		return false
 	}
 	if !s.Yes && s.Std.Interactive() {
-		s.say("An agent can note, after each session, what was decided and found in it, for the next one. This uses your "+
-			"account with the agent: up to 12,000 tokens a session, %d sessions a day.", s.Config.NotesLimit)
+		s.say("An agent can note, after each session, what was decided and found in it, for the next one. This uses "+
+			"your account with the agent: up to 12,000 tokens a session, %d sessions a day.", s.Config.NotesLimit)
 		if s.Std.Ask("have agents write notes?") {
 			return true
 		}

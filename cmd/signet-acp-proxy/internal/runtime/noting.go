@@ -62,15 +62,17 @@ func (d *Data) NotesWriter() (notes.Writer, error) {
 	return newNotesWriter(d.Config, d.Sessions, d.Memories, d.Log.Logger()), NotesRefused()
 }
 
-func newNotesWriter(c *config.Config, store *correlation.Store, memories *embedded.Store, log zerolog.Logger) notes.Writer {
+func newNotesWriter(
+	c *config.Config, store *correlation.Store, memories *embedded.Store, log zerolog.Logger,
+) notes.Writer {
 	self, err := os.Executable()
 	if err != nil {
 		log.Warn().Err(err).Msg("finding our own program")
 	}
 	return notes.Writer{
 		Store: store, Memories: memories, Version: Version, Command: append([]string{self}, ownFlags(c)...),
-		Folder: filepath.Join(c.Dir(), "notes"), Reads: readable(c), Memory: int64(c.DelegationMem), Model: c.NotesModel,
-		Limit: c.NotesLimit, Log: log,
+		Folder: filepath.Join(c.Dir(), "notes"), Reads: readable(c), Memory: int64(c.DelegationMem),
+		Model: c.NotesModel, Limit: c.NotesLimit, Log: log,
 		Agent: func(s correlation.Session) (string, upstream.Profile, error) { return notesAgent(c, s) },
 		Owed:  func(kept []embedded.Memory) []correlation.Debt { return owedNotes(c, kept) },
 	}
@@ -100,14 +102,16 @@ func owedNotes(c *config.Config, kept []embedded.Memory) (owed []correlation.Deb
 	}
 	if len(c.OnSessionEnd) > 0 {
 		text, _ := json.Marshal(kept) // texts and numbers
-		owed = append(owed, correlation.Debt{Kind: correlation.KindHook, HookCommand: c.OnSessionEnd, Payload: string(text)})
+		owed = append(owed, correlation.Debt{Kind: correlation.KindHook, HookCommand: c.OnSessionEnd,
+			Payload: string(text)})
 	}
 	if !c.NotesToDaemon || c.Memory != "auto" && c.Memory != "daemon" {
 		return owed
 	}
 	for _, m := range kept {
 		text, _ := json.Marshal(delivery.Memory{Content: m.Content, Tags: "notes," + m.Type + "," + m.Harness})
-		owed = append(owed, correlation.Debt{Kind: correlation.KindMemory, URL: configured(c).URL, Payload: string(text)})
+		owed = append(owed, correlation.Debt{Kind: correlation.KindMemory, URL: configured(c).URL,
+			Payload: string(text)})
 	}
 	return owed
 }
