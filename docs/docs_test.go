@@ -7,6 +7,7 @@ import (
 	"go/token"
 	"io/fs"
 	"os"
+	"os/exec"
 	"path"
 	"path/filepath"
 	"regexp"
@@ -315,5 +316,12 @@ func TestTables(t *testing.T) {
 	slices.Sort(rows)
 	if !slices.Equal(rows, tables) {
 		t.Errorf("the page has %v,\nthe database %v", rows, tables)
+	}
+}
+
+// What the pages promise is held by a test or by a command that a test runs.
+func TestPromises(t *testing.T) {
+	if out, err := exec.Command("../scripts/promises").CombinedOutput(); err != nil {
+		t.Errorf("%v\n%s", err, out)
 	}
 }
