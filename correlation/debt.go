@@ -107,8 +107,8 @@ func (s Book) DebtsOf(ctx context.Context, session int64) ([]Debt, error) {
 // Elsewhere reports whether the debt is for a daemon that a person named, at another address than url.
 func (d Debt) Elsewhere(url string) bool { return d.Kind != KindHook && d.URL != "" && d.URL != url }
 
-// Move makes what is owed to daemons at other addresses, or was given up there, owed to the one at url, where the keys
-// are then taken to be held, too. It returns how many debts these were.
+// Move makes what is owed to daemons at other addresses, or was given up there, owed to the one at url, which is then
+// asked about jobs, too, and taken to hold the keys. It returns how many debts these were.
 func (s Debts) Move(ctx context.Context, url string) (n int, err error) {
 	err = s.write(ctx, "moving what is owed", func(tx *sql.Tx) error {
 		moved, err := sqlite.Change(ctx, tx, `UPDATE OR IGNORE debts SET url = ?1, due = ?2, done = 0, failures = 0,
@@ -116,6 +116,9 @@ func (s Debts) Move(ctx context.Context, url string) (n int, err error) {
 			WHERE (done = 0 OR state = ?3) AND kind <> ?5 AND url NOT IN ('', ?1)`, url, sqlite.Stamp(s.now()), Dead,
 			Owed, KindHook)
 		if n = int(moved); err == nil {
+			_, err = tx.ExecContext(ctx, `UPDATE debts SET url = ?1 WHERE ask > 0 AND url NOT IN ('', ?1)`, url)
+		}
+		if err == nil {
 			_, err = tx.ExecContext(ctx, `UPDATE session_keys SET held = json_array(?1)
 				WHERE ended = 0 AND started > 0 AND held <> json_array(?1)`, url)
 		}

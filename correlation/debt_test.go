@@ -352,6 +352,15 @@ func TestMove(t *testing.T) {
 			break
 		}
 	}
+	taken := b.saidTo("taken", 1, old)
+	for _, kind := range []string{KindDaemon, KindHook} {
+		d := b.takeUp()
+		post := b.attempt(d)
+		if post.Job.Key = d.Key; d.Kind != kind {
+			t.Fatal(d.Kind)
+		}
+		check(t, b.Debts().Delivered(b.ctx(), d, post, ""))
+	}
 	open, here := b.saidTo("open", 1, old), b.saidTo("here", 1, ProcessInfo{Memory: "daemon", URL: "http://new"})
 	p := b.register(old)
 	b.startKey(p.ID(), open.Key)
@@ -368,6 +377,9 @@ func TestMove(t *testing.T) {
 				t.Errorf("%s, %s: %s, want %s", s.ACPID, d.Kind, got, want)
 			}
 		}
+	}
+	if d := must(b.Book().DebtsOf(b.ctx(), taken.ID))(t)[0]; d.URL != "http://new" || d.State != Delivered {
+		t.Errorf("taken, and to be asked about: %s at %s", d.State, d.URL)
 	}
 	check(t, p.End(b.ctx(), "eof"))
 	d := must(b.Debts().Select(b.ctx(), b.takeUp()))(t)

@@ -54,18 +54,19 @@ const (
 	askAgain = time.Hour
 )
 
-// ToAsk returns debts with jobs that the daemon is to be asked about now.
+// ToAsk returns debts with jobs that the daemon is to be asked about now; like debts, they are given up after 14 days.
 func (s Debts) ToAsk(ctx context.Context) ([]Debt, error) {
 	return collect(ctx, s.db, "looking for jobs", scanDebt, `SELECT `+debtColumns+` FROM debts d
-		WHERE d.ask > 0 AND d.ask <= ? ORDER BY d.ask`, sqlite.Stamp(s.now()))
+		WHERE d.ask > 0 AND d.ask <= ? AND d.owed > ? ORDER BY d.ask`, sqlite.Stamp(s.now()),
+		sqlite.Stamp(s.now().Add(-giveUp)))
 }
 
-// NoteJobs notes what the daemon has said of a debt's jobs. While one is pending it is asked again, for 14 days.
+// NoteJobs notes what the daemon has said of a debt's jobs. While one is pending it is asked again.
 func (s Debts) NoteJobs(ctx context.Context, d Debt, jobs []Job) error {
 	var ask int64
 	now := s.now()
 	for _, j := range jobs {
-		if j.State == JobPending && now.Sub(d.Owed) < giveUp {
+		if j.State == JobPending {
 			ask = sqlite.Stamp(now.Add(askAgain))
 		}
 	}

@@ -87,7 +87,5 @@ func (b *bench) asks(s Session, state JobState) {
 	}
 	asked(1)
 	b.clock.Advance(14 * 24 * time.Hour)
-	check(b.tb, b.Debts().NoteJobs(b.ctx(), d, d.Jobs))
-	b.clock.Advance(time.Hour)
 	asked(0)
 }

@@ -49,6 +49,7 @@ func TestDispatcher(t *testing.T) {
 	for name, tt := range map[string]struct {
 		before, after bool // something is due before the sweep, or after it
 		stale         bool // or a key was started and never used
+		taken         bool // or a job is to be asked about
 		o             DispatcherOptions
 		do            func(*Dispatcher, context.Context)
 		started       int
@@ -57,6 +58,7 @@ func TestDispatcher(t *testing.T) {
 	}{
 		"the sweep finds something":  {before: true, started: 1},
 		"the sweep finds a key":      {stale: true, started: 1},
+		"the sweep finds a job":      {taken: true, started: 1},
 		"asked for":                  {after: true, do: func(h *Dispatcher, _ context.Context) { h.Deliver() }, started: 1},
 		"asked for, nothing due":     {do: func(h *Dispatcher, _ context.Context) { h.Deliver() }},
 		"now":                        {after: true, do: (*Dispatcher).Now, started: 1},
@@ -76,6 +78,10 @@ func TestDispatcher(t *testing.T) {
 			if tt.stale {
 				s := b.say(correlation.ProcessInfo{Kind: correlation.Relay}, "hello", "hi")
 				check(t, correlationtest.Apply(t.Context(), b.Store, "gone", correlation.KeyStarted{Key: s.Key + "x"}))
+			}
+			if tt.taken {
+				b.say(toDaemon, "hello", "hi")
+				b.work()
 			}
 			b.now = time.Now()
 			if tt.before {

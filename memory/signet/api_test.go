@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 
@@ -141,5 +142,35 @@ func TestMCPClient(t *testing.T) {
 	d.Stop()
 	if _, err := hc.Get(endpoint); !errors.Is(err, memory.ErrUnavailable) {
 		t.Errorf("stopped: %v", err)
+	}
+}
+
+// What is read of how the daemon's jobs do, by what it answers of them.
+func TestPipeline(t *testing.T) {
+	const jobs = `{"queues":{"summary":{"pending":1,"leased":2,"completed":4,"failed":0,"dead":8}}}`
+	const captures = `{"ok":false,"capture":{"pending":16,"failed":32,"dead":64,"completed":128,"lastError":"no\nmodel"},` +
+		`"artifacts":{"failedSummaries":9}}`
+	for name, tt := range map[string]struct {
+		status, transcripts string // "" is 404
+		want                Pipeline
+		code                int
+	}{
+		"0.58.1":        {status: jobs, want: Pipeline{Waiting: 3, Done: 4, Dead: 8}},
+		"0.145.8":       {status: jobs, transcripts: captures, want: Pipeline{19, 132, 105, "no model"}},
+		"no counts":     {transcripts: captures, want: Pipeline{16, 128, 105, "no model"}},
+		"tells nothing": {code: 404},
+	} {
+		s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			answer := map[string]string{"/api/pipeline/status": tt.status, "/api/diagnostics/transcripts": tt.transcripts}[r.URL.Path]
+			if answer == "" || r.FormValue("agentId") != "alto" {
+				http.NotFound(w, r)
+			}
+			_, _ = io.WriteString(w, answer)
+		}))
+		got, err := client(t, s.URL).Pipeline(t.Context(), "alto")
+		s.Close()
+		if got != tt.want || (err != nil) != (tt.code != 0) || tt.code != 0 && !isStatus(err, tt.code) {
+			t.Errorf("%s: %+v, %v", name, got, err)
+		}
 	}
 }

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"net/url"
 	"strings"
 	"time"
 
@@ -153,21 +152,6 @@ func (c *Client) SwitchedOff(ctx context.Context, key string) (bool, error) {
 		}
 	}
 	return false, unavailable(err)
-}
-
-// Captured asks a newer daemon what became of a transcript of an agent that it took (GET
-// /api/hooks/transcript-capture/ID). status is the daemon's own word, "" where it gives none. It ends with ctx or after
-// 10 s. Errors wrap memory.ErrUnavailable.
-func (c *Client) Captured(ctx context.Context, id, agentID string) (status string, err error) {
-	ctx, cancel := context.WithTimeout(ctx, callTimeout)
-	defer cancel()
-	path := "/api/hooks/transcript-capture/" + url.PathEscape(id)
-	if agentID = cmp.Or(agentID, c.opts.AgentID); agentID != "" { // without it another agent's is not found
-		path += "?agentId=" + url.QueryEscape(agentID)
-	}
-	var got struct{ Status, State string }
-	err = c.request(ctx, http.MethodGet, path, nil, &got)
-	return chars.Cut(oneLine(cmp.Or(got.Status, got.State)), 40), unavailable(err)
 }
 
 // deliveryError sorts an error by whether the request may be sent again. Behind a gateway that timed out it is not

@@ -90,3 +90,12 @@ func (c *Client) tell(ctx context.Context, path, agentID string, q url.Values, o
 	}
 	return err
 }
+
+// Captured asks a newer daemon what became of a transcript of an agent that it took (GET
+// /api/hooks/transcript-capture/ID). status is the daemon's own word, "" where it gives none. It ends with ctx or after
+// 10 s. Errors as of Summarised.
+func (c *Client) Captured(ctx context.Context, id, agentID string) (status string, err error) {
+	var got struct{ Status, State string }
+	err = c.tell(ctx, "/api/hooks/transcript-capture/"+url.PathEscape(id), agentID, nil, &got)
+	return chars.Cut(oneLine(cmp.Or(got.Status, got.State)), 40), err
+}
