@@ -249,6 +249,39 @@ func TestWentWrong(t *testing.T) {
 	}
 }
 
+// Of two values of one thing the newer is told, and code keeps its lines, in talk too.
+func TestTellsOneValue(t *testing.T) {
+	w := newWorld(t)
+	who := memory.Session{Key: "new", Project: "/p"}
+	for i, said := range []string{"The limit of the ferry exports is 1 a day.", "The limit of the ferry exports is 3 a day.",
+		"The ferry crew sings. The limit of the ferry exports is 2 a day."} {
+		w.now = w.now.Add([]time.Duration{2 * time.Hour, time.Hour, -90 * time.Minute}[i]) // the last is between the others
+		w.said("/p", fmt.Sprint("limit-", i), said, "Noted.")
+	}
+	w.now = w.now.Add(24 * time.Hour)
+	w.said("/p", "issue", "Issue 12 of the ferry ledger is done.", "Good.")
+	w.now = w.now.Add(24 * time.Hour)
+	w.said("/p", "later", "Issue 14 of the ferry ledger is done.", "Good.")
+	for prompt, want := range map[string]struct{ in, out string }{
+		"what is the limit of the ferry exports?":          {"is 3 a day", "is 1 a day|is 2 a day"},
+		"why is the limit of the ferry exports 1 a day?":   {"is 1 a day", "is 2 a day"},
+		"which issue of the ferry ledger is done already?": {"Issue 12", "|"},
+	} {
+		got := w.recall(who, prompt)
+		for out := range strings.SplitSeq(want.out, "|") {
+			if !strings.Contains(got, want.in) || out != "" && strings.Contains(got, out) {
+				t.Errorf("%q is told %q", prompt, got)
+			}
+		}
+	}
+	w.said("/q", "code", "how do we hash the moorhen ids?", "```go\nsum := fnv(id)\n```\nThat is the moorhen hash.")
+	c, err := w.Recall(t.Context(), memory.Session{Key: "new", Project: "/q"}, "how do we hash the moorhen ids?", nil)
+	b, _ := memory.Compose("new", memory.Context{}, c, memory.Style{})
+	if err != nil || !strings.Contains(b.Text, "answered:\n  ```go\n  sum := fnv(id)\n  ```\n  That is the moorhen hash.\n") {
+		t.Errorf("code is told as %s, %v", b.Text, err)
+	}
+}
+
 // A question that was asked before, where work was done, gets its answer.
 func TestAskedBefore(t *testing.T) {
 	w := newWorld(t)

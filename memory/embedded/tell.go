@@ -68,6 +68,8 @@ func (s *Store) tell(ctx context.Context, q *rank.Query, words, ranked []*rank.P
 		m, ok := texts[c.ID]
 		return !ok || slices.Contains(in.seen, m.ID) || slices.Contains(in.seen, m.Content)
 	}
+	looked := slices.Concat(words, ranked[:min(len(ranked), 2*maxOpening)])
+	t.outdate(looked)
 	for _, c := range words {
 		if len(t.items) < maxWords && !seen(c) && t.bears(c) {
 			t.quote(c, wordsExcerpt)
@@ -78,7 +80,7 @@ func (s *Store) tell(ctx context.Context, q *rank.Query, words, ranked []*rank.P
 	if t.failed, err = s.failures(ctx, t.items); err != nil && !timedOut(err) {
 		return nil, err
 	}
-	t.takenBack = t.takeBack(slices.Concat(words, ranked[:min(len(ranked), 2*maxOpening)]))
+	t.takenBack = t.takeBack(looked)
 	return t.finish(left), nil
 }
 
@@ -415,7 +417,7 @@ func (t *selection) finish(most int) []memory.Item {
 			it.Text += " / then the user said: “" + said + "”"
 		}
 		if e.best.By != nil && !t.tells(e.best.By) {
-			it.About = ""
+			it.About = it.Date.UTC().Format(day) + ", changed on " + e.best.By.Created.UTC().Format(day)
 		}
 		if at, ok := t.takenBack[e.best.ID]; ok {
 			it.About = it.Date.UTC().Format(day) + ", taken back on " + at.UTC().Format(day)
@@ -438,7 +440,6 @@ func (t *selection) tells(c *rank.Passage) bool {
 // write joins an item's passages, as "asked: … / answered: …" where both sides of a conversation speak. A sentence that
 // was said before is left out.
 func (t *selection) write(e excerpt, said map[string]bool) (text string, answered bool) {
-	var parts []string
 	speaker := ""
 	thread := t.places.of(e.best)[e.first : e.last+1]
 	both := slices.ContainsFunc(thread,
@@ -456,14 +457,31 @@ func (t *selection) write(e excerpt, said map[string]bool) (text string, answere
 		answered = answered || c.Thread <= 0 || t.texts[c.ID].Origin != fromUser || !c.Traits.Has(passage.Asks)
 		part := p.text(maxExcerpt)
 		if both && t.texts[c.ID].Origin != speaker {
-			role := "answered: "
+			role := "answered:"
 			if t.texts[c.ID].Origin == fromUser {
-				role = "asked: "
+				role = "asked:"
 			}
-			part = role + part
+			part = beside(role, " ", part)
 		}
 		speaker = t.texts[c.ID].Origin
-		parts = append(parts, part)
+		text = beside(text, " / ", part)
 	}
-	return strings.Join(parts, " / "), answered
+	return text, answered
+}
+
+// beside joins two texts; code begins and ends on lines of its own.
+func beside(a, between, b string) string {
+	last := a[strings.LastIndexByte(a, '\n')+1:]
+	switch {
+	case a == "":
+		return b
+	case isFence(last) || isFence(b):
+		return a + "\n" + b
+	}
+	return a + between + b
+}
+
+// isFence reports whether a line begins, or ends, code.
+func isFence(line string) bool {
+	return strings.HasPrefix(line, "```") || strings.HasPrefix(line, "~~~")
 }
