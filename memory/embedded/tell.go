@@ -20,6 +20,7 @@ import (
 const (
 	maxRecalled  = 5     // items, besides the user's words; more were measured not to help
 	maxWords     = 3     // short passages of the user that are told before the others
+	moreWords    = 2     // and as many more of these where there is room
 	maxTold      = 1_610 // bytes of all items: with what stands around them 2,000
 	maxOpening   = 8     // of the best passages that begin an item or are joined to one
 	joinWithin   = 2     // how far, in passages, one may be from an item to be joined to it
@@ -70,12 +71,16 @@ func (s *Store) tell(ctx context.Context, q *rank.Query, words, ranked []*rank.P
 	}
 	looked := slices.Concat(words, ranked[:min(len(ranked), 2*maxOpening)])
 	t.outdate(looked)
-	for _, c := range words {
-		if len(t.items) < maxWords && !seen(c) && t.bears(c) {
-			t.quote(c, wordsExcerpt)
+	quoted := func(most int) {
+		for _, c := range words {
+			if len(t.items) < most && !seen(c) && t.bears(c) {
+				t.quote(c, wordsExcerpt)
+			}
 		}
 	}
+	quoted(maxWords)
 	t.open(ranked, seen)
+	quoted(t.most + moreWords)
 	t.spread()
 	if t.failed, err = s.failures(ctx, t.items); err != nil && !timedOut(err) {
 		return nil, err

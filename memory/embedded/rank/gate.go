@@ -15,7 +15,7 @@ const (
 	minHeld       = .28 // the least share of the prompt that must be held in talk, after deductions
 	againstNew    = .5  // deducted for names that nobody ever said, by their share
 	againstFew    = .3  // deducted, divided by the number of terms: with few terms a match is more likely chance
-	minAtWork     = .55 // what the share must reach where work was done, with the words that stand together
+	minAtWork     = .7  // what the share must reach where work was done, with the words that stand together
 	againstUnused = .5  // deducted there for words that nobody ever used, by their share
 	forEachWord   = .1  // added there for each different word of the prompt in one passage,
 	maxTogether   = 4   // up to so many
@@ -26,7 +26,7 @@ const (
 
 // WorthTelling reports whether the best of what was found (ranked by Rank) concerns the prompt enough to be told
 // without being asked for. Where work was done the agent mentions much in passing: half of what must be held is held
-// where the user speaks; and prompts are full of words that any project has, so common ones hold nothing.
+// where the user speaks; and prompts are full of words that any project has, so common ones hold half.
 func (q *Query) WorthTelling(ranked []*Passage) bool {
 	if len(ranked) == 0 {
 		return false
@@ -48,7 +48,7 @@ func (q *Query) WorthTelling(ranked []*Passage) bool {
 	if q.askedBefore(ranked) {
 		return true
 	}
-	return (held+byUser)/2*q.uncommon()-againstUnused*q.neverUsed()+forEachWord*float64(min(together, maxTogether)) >
+	return (held+byUser)/2*(1+q.uncommon())/2-againstUnused*q.neverUsed()+forEachWord*float64(min(together, maxTogether)) >
 		minAtWork
 }
 

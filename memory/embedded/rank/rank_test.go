@@ -237,7 +237,7 @@ func FuzzRank(f *testing.F) {
 	})
 }
 
-// Where work was done, words that nobody ever used count against telling, and common ones hold nothing.
+// Where work was done, words that nobody ever used count against telling, and common ones hold half.
 func TestAtWork(t *testing.T) {
 	for _, c := range []struct {
 		prompt string
@@ -249,7 +249,8 @@ func TestAtWork(t *testing.T) {
 		{"fix the kiln error of the file", []int{10, 10, 5, 5}, false},
 	} {
 		q := ask(c.prompt, c.docs...)
-		p := &Passage{ID: 1, Thread: 1, Turn: 1, Created: monday, Length: 2, Found: true, Traits: passage.Works}
+		p := &Passage{ID: 1, Thread: 1, Turn: 1, Created: monday, Length: 2, Found: true, ByUser: true,
+			Traits: passage.Works}
 		q.Read(p, "kiln glaze", nil)
 		if got := q.WorthTelling(q.Rank([]*Passage{p})); got != c.tells {
 			t.Errorf("%s: told %v", c.prompt, got)
