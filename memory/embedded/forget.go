@@ -3,6 +3,7 @@ package embedded
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"maps"
 	"regexp"
 	"slices"
@@ -48,6 +49,60 @@ func (s *Store) Remove(ctx context.Context, id string) error {
 		}
 		return refresh(ctx, tx, maxRelearned)
 	})
+}
+
+// RemoveAll is Remove for many memories, and for passages of conversations: these go out of the turns that they were
+// said in, and stay where somebody else said the same.
+func (s *Store) RemoveAll(ctx context.Context, list []Memory) error {
+	passages := map[string]bool{}
+	for _, m := range list {
+		if m.Type == typeSaid {
+			passages[m.ID] = true
+		} else if err := s.Remove(ctx, m.ID); err != nil && !errors.Is(err, ErrNotFound) {
+			return err // what says the same as one before is gone with it
+		}
+	}
+	turns, err := sqlite.Collect(ctx, s.db, sqlite.One[int64], `SELECT DISTINCT turn FROM passages
+		WHERE uid IN (SELECT value FROM json_each(?))`, sqlite.List(slices.Sorted(maps.Keys(passages))))
+	for _, turn := range turns {
+		if err == nil {
+			err = sqlite.Write(ctx, s.db, "forgetting what was said", func(tx *sql.Tx) error {
+				return removeFromTurn(ctx, tx, turn, passages)
+			})
+		}
+	}
+	return sqlite.While("forgetting what was said", err)
+}
+
+// removeFromTurn takes passages, by their ids, out of a turn.
+func removeFromTurn(ctx context.Context, tx *sql.Tx, turn int64, passages map[string]bool) error {
+	t, err := correlation.SaidIn(ctx, tx, turn)
+	if err != nil {
+		return err
+	}
+	said, err := sqlite.Collect(ctx, tx, func(row sqlite.Row) (m Memory, err error) {
+		return m, row.Scan(&m.ID, &m.Content, &m.Who)
+	}, `SELECT uid, content, who FROM passages WHERE turn = ?`, turn)
+	if err != nil {
+		return err
+	}
+	for _, m := range said {
+		if !passages[m.ID] {
+			continue
+		}
+		side := &t.Assistant
+		if m.Who.ByPerson() {
+			side = &t.User
+		}
+		*side = cutPassages(*side, patternsOf(m.Content))
+		if err := correlation.Unteach(ctx, tx, turn, digest(m.Content)); err != nil {
+			return err
+		}
+	}
+	if err := correlation.Reword(ctx, tx, t); err != nil {
+		return err
+	}
+	return learnAgain(ctx, tx, turn)
 }
 
 func (s *Store) removeOne(ctx context.Context, tx *sql.Tx, m Memory) error {

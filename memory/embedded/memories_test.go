@@ -211,6 +211,44 @@ func TestForget(t *testing.T) {
 }
 
 // What is like a forgotten memory and says something else stays.
+// What came in one way is forgotten where it was said, also in conversations, and is not learned again.
+func TestRemoveAll(t *testing.T) {
+	w := newWorld(t)
+	w.said("/p", "a", "read this, please:\n\n> The heron nests on pier nine.\n> It is grey.\n\nThe teal is mine.",
+		"The heron nests on pier nine, I see.\n\nThe plover is not there.")
+	w.said("/q", "b", "The teal is mine.", "Fine.")
+	gone := func(who memory.Who, project string) {
+		t.Helper()
+		list, err := w.List(t.Context(), Filter{From: who, Project: project, Said: true, Limit: 100})
+		if err == nil {
+			err = w.RemoveAll(t.Context(), list)
+		}
+		if err == nil {
+			err = w.Learn(t.Context())
+		}
+		if err != nil || len(list) == 0 {
+			t.Fatalf("%s: %d, %v", who, len(list), err)
+		}
+	}
+	gone(memory.Quoted, "")
+	for text, there := range map[string]bool{"It is grey": false, "I see": true, "The teal is mine": true} {
+		if w.stored(text) != there {
+			t.Errorf("without what was quoted, %q is there: %v", text, !there)
+		}
+	}
+	gone(memory.Agent, "/p")
+	gone(memory.Typed, "/p")
+	for text, there := range map[string]bool{"plover": false, "I see": false, "Fine": true, "The teal is mine": true} {
+		if w.stored(text) != there {
+			t.Errorf("without what the agent and the person said in a project, %q is there: %v", text, !there)
+		}
+	}
+	found := w.search("teal")
+	if len(found) == 0 || slices.ContainsFunc(found, func(m Memory) bool { return m.Project != "/q" }) {
+		t.Errorf("the teal is found in %+v", found)
+	}
+}
+
 func TestForgetLeavesOthers(t *testing.T) {
 	for _, c := range []struct{ forget, keep string }{
 		{"We use Postgres 16 for the billing service", "We use Postgres 16 for the invoicing service"},

@@ -194,30 +194,22 @@ func (r Removal) Memory(ctx context.Context, id string) (embedded.Memory, error)
 	return m, r.Data.Memories.Erase(ctx)
 }
 
-// From removes all memories that came in one way, of one project (with an empty one, of none) or of all.
+// From removes all that came in one way, memories and passages of conversations, of one project (with an empty one, of
+// none) or of all.
 func (r Removal) From(ctx context.Context, f embedded.Filter) (removed []embedded.Memory, err error) {
-	f.Limit = math.MaxInt32
+	f.Limit, f.Said = math.MaxInt32, true
 	all, err := r.Data.Memories.List(ctx, f)
+	all = slices.DeleteFunc(all, func(m embedded.Memory) bool {
+		return f.Within && m.Project != f.Project // it is the person's own, or of no project
+	})
 	if err != nil || len(all) == 0 {
 		return nil, err
 	}
 	what := fmt.Sprintf("%s from %s", term.Count(len(all), "memory"), f.From)
-	err = r.keep(ctx, what, func() error {
-		for _, m := range all {
-			if f.Within && m.Project != f.Project {
-				continue // it is the person's own, or of no project
-			}
-			if err := r.Data.Memories.Remove(ctx, m.ID); err != nil && !errors.Is(err, embedded.ErrNotFound) {
-				return err // what says the same as one before is gone with it
-			}
-			removed = append(removed, m)
-		}
-		return nil
-	})
-	if err != nil {
+	if err = r.keep(ctx, what, func() error { return r.Data.Memories.RemoveAll(ctx, all) }); err != nil {
 		return nil, err
 	}
-	return removed, r.Data.Memories.Erase(ctx)
+	return all, r.Data.Memories.Erase(ctx)
 }
 
 // Undo restores what was removed last.
