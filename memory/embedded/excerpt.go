@@ -55,13 +55,15 @@ var narration = pattern.New(`(?i)^(?:(?:perfect|great|excellent|good|done|ok(?:a
 	`understood|right)[!.]?|(?:now,? |next,? |ok(?:ay)?,? |great[,!] |perfect[,!] |good[,!] |first,? )?` +
 	`(?:let me|let's|i'll|i will|i'm going to|let us) (?:now |also |first |quickly )?(?:check|look|see|start|read|` +
 	`examine|run|try|fix|update|create|search|find|verify|test|take|add|review|continue|begin|open|inspect|` +
-	`analy[sz]e)\b.*|(?:perfect|great|excellent)[!,].{0,60}|(?:lass mich|ich schaue mir|ich sehe mir|ich prüfe|laisse-moi|` +
-	`laissez-moi|je vais|voyons|déjame|voy a|veamos|lasciami|fammi|deixe-me|laat me|давайте посмотрим|让我|我来)\b?.*)$`)
+	`analy[sz]e)\b.*|(?:perfect|great|excellent)[!,].{0,60}|(?:lass mich|ich schaue mir|ich sehe mir|ich prüfe|` +
+	`laisse-moi|laissez-moi|je vais|voyons|déjame|voy a|veamos|lasciami|fammi|deixe-me|laat me|` +
+	`давайте посмотрим|让我|我来|제가 ).*)$`)
 
 // withoutNarration leaves out of an agent's text what it says about its own going on, and what only announces.
 func withoutNarration(list []sentence) []sentence {
 	return slices.DeleteFunc(list, func(s sentence) bool {
-		return !s.code && (narration().MatchString(s.text) || strings.HasSuffix(s.text, ":") || strings.HasSuffix(s.text, "："))
+		return !s.code && (narration().MatchString(s.text) || strings.HasSuffix(s.text, ":") ||
+			strings.HasSuffix(s.text, "："))
 	})
 }
 

@@ -204,7 +204,7 @@ func TestAboutMemory(t *testing.T) {
 	w.said("/p", "b", "Why is the ferry late?", "Because the tide is low.")
 	w.said("/q", "c", "My name is Ilse Varga.", "Hello Ilse.")
 	for _, prompt := range []string{"What do you know about me?", "what do you know about this project", "what were we working on?",
-		"Was weißt du über mich?", "¿Qué sabes de mí?", "sur quoi travaillions-nous ?", "你了解我吗？"} {
+		"Was weißt du über mich?", "¿Qué sabes de mí?", "나에 대해 무엇을 알고 있나요?", "sur quoi travaillions-nous ?", "你了解我吗？"} {
 		got := w.recall(who, prompt)
 		for _, want := range []string{"Ilse", "Rewrite the tide table", "open: document it", "Why is the ferry late?",
 			"3 earlier conversations are remembered, most of them in p (2), q (1)."} {

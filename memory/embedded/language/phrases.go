@@ -9,11 +9,11 @@ import (
 // phrases are ways to say one thing, in several languages. Words are compared folded.
 type phrases struct {
 	parse func() map[string][][]string // words by the first of them
-	runs  []string                     // of scripts that set no spaces
+	runs  []string                     // of scripts that set no spaces, and Korean
 }
 
-// NewPhrases makes phrases of list, separated by |, and of runs of scripts without spaces, separated by spaces. They
-// are parsed when they are first used.
+// NewPhrases makes phrases of list, separated by |, and of runs of scripts without spaces, separated by spaces; in
+// Korean, which sets some, each is a _. They are parsed when they are first used.
 func NewPhrases(list, runs string) phrases {
 	return phrases{sync.OnceValue(func() map[string][][]string {
 		m := map[string][][]string{}
@@ -23,7 +23,14 @@ func NewPhrases(list, runs string) phrases {
 			}
 		}
 		return m
-	}), strings.Fields(runs)}
+	}), spaced(strings.Fields(runs))}
+}
+
+func spaced(runs []string) []string {
+	for i, run := range runs {
+		runs[i] = strings.ReplaceAll(run, "_", " ")
+	}
+	return runs
 }
 
 // In reports whether one of them stands in a text.

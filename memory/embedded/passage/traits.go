@@ -48,4 +48,4 @@ var directives = language.NewPhrases(`never|always|don't|do not|must|should|shou
 	`toujours|doit|
 	faut|plutôt|utilise|utilisons|seulement|nunca|siempre|debe|mejor|usa|usar|solo|mai|sempre|deve|invece|nooit|altijd|
 	moet|liever|gebruik|alleen|никогда|всегда|нужно|лучше|только`,
-	`不要 必须 应该 总是 用 只 禁止 しないで 必ず べき 使って だけ 하지 마 반드시 항상 대신`)
+	`不要 必须 应该 总是 用 只 禁止 しないで 必ず べき 使って だけ 하지_마 하지마 반드시 항상 대신`)

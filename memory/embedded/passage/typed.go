@@ -190,7 +190,7 @@ var (
 		ce texte|suivant|suivante|que dit|qu'est-ce que|que veut dire|el texto|este texto|siguiente|qué dice|
 		qué significa|il testo|questo testo|seguente|cosa dice|cosa significa|o texto|este texto|seguinte|o que diz|
 		de tekst|deze tekst|volgende|wat staat|wat betekent|текст|следующий|что значит|что написано`,
-		`这段 下面 以下 什么意思 说什么 この文 次の 以下の どういう意味 이글 무슨뜻`)
+		`这段 下面 以下 什么意思 说什么 この文 次の 以下の どういう意味 이_글 이글 무슨_뜻 무슨뜻`)
 	always = language.WordSet(`always never immer nie toujours jamais siempre nunca sempre mai altijd nooit`)
 	works  = language.NewPhrases(`summarize|summarise|summary of|translate|proofread|proof-read|paraphrase|rephrase|
 		reword|rewrite|tl;dr|tldr|explain this|explain the|explain what|explain to me|explain|shorten|turn this|

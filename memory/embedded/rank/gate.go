@@ -48,8 +48,8 @@ func (q *Query) WorthTelling(ranked []*Passage) bool {
 	if q.askedBefore(ranked) {
 		return true
 	}
-	return (held+byUser)/2*(1+q.uncommon())/2-againstUnused*q.neverUsed()+forEachWord*float64(min(together, maxTogether)) >
-		minAtWork
+	held = (held + byUser) / 2 * (1 + q.uncommon()) / 2
+	return held-againstUnused*q.neverUsed()+forEachWord*float64(min(together, maxTogether)) > minAtWork
 }
 
 // askedBefore reports whether the prompt is a question that the user has asked in other words: what was answered then

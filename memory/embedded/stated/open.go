@@ -16,7 +16,7 @@ var (
 		nächste schritte|nächster schritt|offen|noch zu|steht noch aus|prochaines étapes|reste à|restent|
 		il reste|próximos pasos|falta|faltan|queda|quedan|prossimi passi|resta|restano|manca|próximos passos|
 		volgende stappen|resteert|nog te doen|следующие шаги|осталось|остается`,
-		`下一步 剩下 待办 尚未 次のステップ 残り 未対応 다음 단계 남은`)
+		`下一步 剩下 待办 尚未 次のステップ 残り 未対応 다음_단계 남은 아직_안`)
 	goesOn = language.NewPhrases(`continue|resume|carry on|go on with|keep going|keep working|pick up|
 		pick this up|pick it up|back to|what's left|what is left|what's next|what is next|what remains|
 		what's missing|where were we|where did we|left off|status of|finish|let's finish|weiter|mach weiter|
@@ -25,7 +25,7 @@ var (
 		qué falta|qué queda|dónde quedamos|continua|continuiamo|riprendi|riprendiamo|cosa manca|cosa resta|
 		continuar|continue com|retomar|o que falta|ga verder|ga door|wat rest er|wat is er nog|продолжай|
 		продолжим|продолжи|что осталось|на чем остановились`,
-		`继续 接着 还剩 続け 続き 残りは 계속 이어서`)
+		`继续 接着 还剩 続け 続き 残りは 계속_해 계속하 이어서 남았`)
 	// fails: what was answered before did not help.
 	fails = language.NewPhrases(`same error|the same error|still|no|nope|doesn't work|does not work|didn't help|
 		did not help|that didn't|that did not|not fixed|not working|it's not|immer noch|gleicher fehler|
@@ -33,7 +33,7 @@ var (
 		ne marche pas|ça ne marche|non|sigue|sigue sin|mismo error|el mismo error|no funciona|ancora|stesso errore|
 		lo stesso errore|non funziona|ainda|mesmo erro|o mesmo erro|não funciona|não|nog steeds|zelfde fout|
 		dezelfde fout|werkt niet|nee|все еще|всё ещё|та же ошибка|не работает|нет`,
-		`还是 同样的错误 不行 没用 まだ 同じエラー 여전히`)
+		`还是 同样的错误 不行 没用 まだ 同じエラー 여전히 같은_오류 같은_에러 안_돼 안돼 아직도`)
 	// ofMemory ask about what is remembered.
 	ofMemory = language.NewPhrases(`what do you know about me|what do you remember about me|what do you know about us|
 		what do you know about this project|what do you remember about this project|what do you know so far|
@@ -50,7 +50,8 @@ var (
 		wat weet je van mij|wat weet je over dit project|wie ben ik|waar waren we mee bezig|waar waren we gebleven|
 		что ты знаешь обо мне|что ты обо мне знаешь|что ты знаешь об этом проекте|кто я|над чем мы работали|
 		на чем мы остановились`,
-		`你知道我什么 你对我了解 你了解我 关于我你知道 我们之前在做什么 上次做到哪 私について何を 私のことを何 何をしていましたか`)
+		`你知道我什么 你对我了解 你了解我 关于我你知道 我们之前在做什么 上次做到哪
+		私について何を 私のことを何 何をしていましたか 나에_대해 저에_대해 나를_알 저를_알 이_프로젝트에_대해_무엇 무슨_작업을_하고 뭘_하고_있었`)
 	// undoes: what was settled is not any more.
 	undoes = language.NewPhrases(`actually|instead|go back|going back|switch back|back to|revert|undo|
 		no longer|not anymore|any more|drop|scrap|never mind|nevermind|cancel|forget about|on second thought|

@@ -9,7 +9,7 @@ import (
 var (
 	names = language.NewPhrases(`my name is|my name's|call me|ich heiße|mein name ist|nenn mich|nenne mich|
 		je m'appelle|appelle-moi|me llamo|llámame|mi chiamo|chiamami|me chamo|meu nome é|ik heet|mijn naam is|
-		noem me|меня зовут|называй меня`, `我叫 叫我 私の名前 と呼んで 제이름은`)
+		noem me|меня зовут|называй меня`, `我叫 叫我 私の名前 と呼んで 제_이름은 제이름은 내_이름은`)
 	likes = language.NewPhrases(`i prefer|i'd prefer|i would prefer|i strongly prefer|i like|i really like|i love|
 		i hate|i dislike|i don't like|i'd rather|my favorite|my favourite|my preferred|i work as|i work at|i work in|
 		i live in|i am allergic|i'm allergic|i always want|i always use|i always prefer|i never use|i usually use|
@@ -40,7 +40,7 @@ var (
 		имей в виду`, `记住 请记 覚えて 기억해`)
 	// remembering is the same behind or before a sign: "remember: …", "…, remember that".
 	remembering = pattern.New(`(?i)^(?:please )?(?:remember|keep in mind|fyi|merken|retiens|recuerda|ricorda|запомни)\s*:|` +
-		`, (?:please )?remember (?:that|this)\W*$`)
+		`, (?:please )?remember (?:that|this)\W*$|기억해 ?(?:줘|주세요|두세요|둬)\W*$`)
 	ofSelf = language.NewPhrases(`i am|i'm|i have|i've|my|i can't|i cannot|ich bin|ich habe|je suis|j'ai|soy|tengo|
 		sono|ho|sou|tenho|ik ben|ik heb|я`, ``)
 )
@@ -64,7 +64,7 @@ var (
 		a partir de ahora|en adelante|nunca más|d'ora in poi|in futuro|mai più|a partir de agora|
 		daqui em diante|nunca mais|vanaf nu|voortaan|in het vervolg|je mag nooit|отныне|впредь|
 		с этого момента|в дальнейшем|нельзя`,
-		`从现在起 从今以后 以后 永远不要 绝不 不要再 务必 今後 これから 앞으로`)
+		`从现在起 从今以后 以后 永远不要 绝不 不要再 务必 今後 これから 앞으로 지금부터`)
 	// recurring: it holds at each such occasion.
 	recurring = language.NewPhrases(`before every|before each|before any|after every|after each|after any|
 		with every|with each|on every|for every|before you commit|before you push|before you merge|before you release|
@@ -79,7 +79,7 @@ var (
 		for this project|for this repo|in diesem projekt|dans ce projet|en este proyecto|in questo progetto|
 		neste projeto|in dit project|в этом проекте`, ``)
 	avoids = language.NewPhrases(`stop|quit|hör auf|arrête de|arrêtez de|deja de|smetti di|pare de|stop met|
-		перестань|avoid|vermeide|évite|évitez|evita|evite|vermijd|избегай`, `别再`)
+		перестань|avoid|vermeide|évite|évitez|evita|evite|vermijd|избегай`, `别再 그만`)
 	// passing: it holds for now alone, or is no wish at all.
 	passing = language.NewPhrases(`need to always|have to always|do this next time|do this again|just asked|
 		just learned|for now|right now|at the moment|for the moment|for a moment|just this once|this time|
@@ -95,7 +95,7 @@ var (
 	// examples begin a sentence that only illustrates.
 	examples = language.NewPhrases(`for example|for instance|e.g|zum beispiel|z.b|par exemple|por ejemplo|
 		per esempio|por exemplo|bijvoorbeeld|например`,
-		`例如 例えば 예를 들어`)
+		`例如 例えば 예를_들어`)
 	remarks = language.NewPhrases(`button|buttons|margin|margins|padding|footer|sidebar|navbar|colour|color|
 		colours|colors|font|fonts|icon|icons|modal|logo|background|spacing|aligned|alignment|centered|centred|bold|
 		italic|pixel|pixels|px|hover|banner|header|on the left|on the right|layout|knopf|schriftart|hintergrund|farbe|
@@ -130,7 +130,7 @@ var (
 		we willen geen|мы решили|решили|решено|используем|будем использовать|оставим|оставляем|остаемся|берем|
 		возьмем|перейдем|переходим|нам не нужен|нам не нужна|нам не нужно`,
 		`决定 改用 改为 换成 不再 采用 就用 我们用 还是用 保留 決めた 決定 ことにし にしよう にしましょう を使おう を使いましょう 結論
-		결정했 바꾸기로 로하자 로 하자 사용하자 쓰기로 유지하자`)
+		결정했 바꾸기로 로하자 로_하자 사용하자 쓰기로 유지하자`)
 	// instead: one thing in another's place, told as an order.
 	instead = language.NewPhrases(`instead|instead of|rather than|not|and not|but not|over|statt|anstatt|
 		anstelle|und nicht|au lieu de|plutôt que|plutôt|pas|en lugar de|en vez de|no|invece di|non|em vez de|
@@ -181,7 +181,7 @@ var (
 	offers = language.NewPhrases(`would you|do you want me|want me|shall i|should i|may i|can i|can you|
 		could you|do you see|have you|do you have|ready|anything else|soll ich|möchtest du|veux-tu que|
 		voulez-vous que|dois-je|quieres que|te gustaría|vuoi che|posso|quer que|wil je dat|zal ik|хочешь|мне`,
-		`要我 しましょうか`)
+		`要我 しましょうか 해_드릴까요 드릴까요`)
 	affirms = language.NewPhrases(`yes|yep|yeah|yup|ja|oui|sí|si|sì|sim|да|correct|right|exactly|genau|exact`,
 		`是 好 はい 네`)
 	exceptions = language.NewPhrases(`but|except|only|just|aber|nur|mais|sauf|pero|solo|ma|mas|maar|alleen|но|
