@@ -50,7 +50,7 @@ func (s *Store) Files(ctx context.Context, text, project string, limit int) ([]F
 		if q, ranked, err = s.rank(ctx, search{text: text, project: project, most: defaultLimit}); err != nil {
 			return nil, sqlite.While(doing, err)
 		}
-		files, _, err := s.rankFiles(ctx, &q, ranked, project)
+		files, _, _, err := s.rankFiles(ctx, &q, ranked, project)
 		if err != nil {
 			return nil, sqlite.While(doing, err)
 		}

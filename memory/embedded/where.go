@@ -26,26 +26,30 @@ const (
 	beginning  = 600    // bytes of a long prompt that are looked for where the whole finds little
 )
 
-// recallWhere returns where work on a prompt may be: files that earlier turns touched, most of all those that ranked,
-// what was found for the prompt, bears on. They exist in the session's work tree, and the prompt does not name them.
+// recallWhere returns where work on a prompt may be, nothing where too little says so. Of a long prompt, such as a pasted
+// plan, the beginning alone may say more.
 func (s *Store) recallWhere(ctx context.Context, q *rank.Query, ranked []*rank.Passage, in search,
 	session memory.Session) ([]memory.Place, error) {
 	if session.Project == "" {
 		return nil, nil
 	}
-	prompt := in.text
-	in.text = chars.Cut(prompt, beginning)
-	if !q.Bears(ranked) && in.text != prompt { // a pasted plan begins with its title
-		asked, found, err := s.rank(ctx, in)
-		if err != nil {
-			return nil, err
+	places, err := s.places(ctx, q, ranked, in.text, session)
+	if title := chars.Cut(in.text, beginning); err == nil && len(places) == 0 && title != in.text {
+		prompt := in.text
+		in.text = title
+		var asked rank.Query
+		if asked, ranked, err = s.rank(ctx, in); err == nil {
+			places, err = s.places(ctx, &asked, ranked, prompt, session)
 		}
-		q, ranked = &asked, found
 	}
-	if !q.Bears(ranked) {
-		return nil, nil
-	}
-	files, dates, err := s.rankFiles(ctx, q, ranked, memory.Project(session.Project))
+	return places, err
+}
+
+// places returns files that earlier turns touched, most of all those that ranked, what was found for the prompt, bears
+// on. They exist in the session's work tree, and the prompt does not name them.
+func (s *Store) places(ctx context.Context, q *rank.Query, ranked []*rank.Passage, prompt string,
+	session memory.Session) ([]memory.Place, error) {
+	files, bears, dates, err := s.rankFiles(ctx, q, ranked, memory.Project(session.Project))
 	if err != nil {
 		return nil, err
 	}
@@ -61,6 +65,9 @@ func (s *Store) recallWhere(ctx context.Context, q *rank.Query, ranked []*rank.P
 			!memory.OptedOut(filepath.Dir(full), s.opts.Exclude) {
 			told = append(told, f)
 		}
+	}
+	if !where.WorthTelling(bears, told) {
+		return nil, nil
 	}
 	return s.placesFor(ctx, told, dates, ranked)
 }
@@ -85,10 +92,11 @@ type workedOn struct {
 	at      time.Time
 }
 
-// rankFiles ranks the files of a project for a prompt, and returns the turns that touched them.
-func (s *Store) rankFiles(ctx context.Context, q *rank.Query, ranked []*rank.Passage, project string) ([]where.File,
-	map[int64]workedOn, error) {
-	worked := map[int64]workedOn{}
+// rankFiles ranks the files of a project for a prompt. It also returns how much the best turn bears on that, and the
+// turns that touched files.
+func (s *Store) rankFiles(ctx context.Context, q *rank.Query, ranked []*rank.Passage, project string) (
+	files []where.File, bears float64, worked map[int64]workedOn, err error) {
+	worked = map[int64]workedOn{}
 	touches, err := sqlite.Collect(ctx, s.db, func(row sqlite.Row) (t where.Touch, err error) {
 		var at int64
 		err = row.Scan(&t.Session, &t.Turn, &t.Path, &t.Kind, &at)
@@ -97,7 +105,7 @@ func (s *Store) rankFiles(ctx context.Context, q *rank.Query, ranked []*rank.Pas
 	}, `SELECT session, turn, path, kind, at FROM files WHERE project = ?
 		ORDER BY turn DESC LIMIT ?`, project, maxTouches)
 	if err != nil {
-		return nil, nil, err
+		return nil, 0, nil, err
 	}
 	slices.Reverse(touches)
 	var heard []where.Heard
@@ -112,7 +120,8 @@ func (s *Store) rankFiles(ctx context.Context, q *rank.Query, ranked []*rank.Pas
 			words[form] = true
 		}
 	}
-	return where.Rank(touches, heard, words), worked, nil
+	files, bears = where.Rank(touches, heard, words)
+	return files, bears, worked, nil
 }
 
 // names reports whether a prompt names a file, by its path or the last element of it.

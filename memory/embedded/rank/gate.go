@@ -149,19 +149,6 @@ func (q *Query) unknownNames() float64 {
 	return unknown / names
 }
 
-// What one passage must hold of a prompt, that places of work are told: a share of it, or so many of its words.
-const (
-	leastShare = .25
-	leastWords = 2
-)
-
-// Bears reports whether what was found says enough about the prompt that it may tell where the work is.
-func (q *Query) Bears(ranked []*Passage) bool {
-	return q.content > 0 && slices.ContainsFunc(ranked, func(p *Passage) bool {
-		return p.own > leastShare || bits.OnesCount32(p.terms) >= leastWords
-	})
-}
-
 const byAgent = .7 // of what a passage bears that the agent said
 
 // Bears is how much of the prompt a passage holds by itself.

@@ -38,6 +38,7 @@ type File struct {
 	Path  string
 	Score float64 // comparable within one ranking
 	Turn  int64   // that voted most for it, of equals the last
+	Named float64 // how rare the words are that its path and the prompt share; 1: a word of no other path
 }
 
 // The weights were chosen on the sessions of three projects (docs/facts/recall.md, "Where the work is"). Near ones do
@@ -55,14 +56,31 @@ const (
 	byName   = .05 // of the best file's votes, for each unit of IDF of the words in a path that the prompt has
 )
 
-// Rank orders the files of some touches, the best first. touches are in the order of their turns, heard in any; words
-// are the terms of the prompt.
-func Rank(touches []Touch, heard []Heard, words language.Set) []File {
+// Where few words of a prompt were said before, and no path has them, its work may lie anywhere. The weights were fitted
+// on halves of the sessions, and rounded (docs/facts/recall.md).
+const (
+	bothSay = .8  // of the most that a path to be told is Named, beside how much the best turn bears on the prompt,
+	atLeast = .78 // and what they must be together
+)
+
+// WorthTelling reports whether files, in the order of Rank, are worth telling without being asked for. bears is what
+// Rank says.
+func WorthTelling(bears float64, files []File) bool {
+	named := 0.0
+	for _, f := range files {
+		named = max(named, f.Named)
+	}
+	return bears+bothSay*named > atLeast
+}
+
+// Rank orders the files of some touches, the best first, and says how much the best turn bears on the prompt. touches
+// are in the order of their turns, heard in any; words are the terms of the prompt.
+func Rank(touches []Touch, heard []Heard, words language.Set) (files []File, bearing float64) {
 	ages := agesOf(touches)
 	best := map[string]vote{}
 	votes := map[string]float64{}
 	ofSession := map[visit][]float64{}
-	bears := bearing(touches, heard)
+	bears, bearing := bearings(touches, heard)
 	for _, t := range touches {
 		v := math.Pow(bears[t.Turn], contrast) * math.Pow(aging, ages[t.Session]) * t.Kind.weight()
 		at := visit{t.Session, t.Path}
@@ -82,17 +100,16 @@ func Rank(touches []Touch, heard []Heard, words language.Set) []File {
 		most = max(most, v)
 	}
 	addRecent(votes, touches, ages, most)
-	addNamed(votes, words, most)
-	files := make([]File, 0, len(votes))
+	held := named(votes, words)
 	for path, score := range votes {
-		if score > 0 {
-			files = append(files, File{path, score, best[path].turn})
+		if score += byName * most * held[path]; score > 0 {
+			files = append(files, File{path, score, best[path].turn, held[path] / math.Log(float64(len(votes)+1))})
 		}
 	}
 	slices.SortFunc(files, func(a, b File) int {
 		return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(a.Path, b.Path))
 	})
-	return files
+	return files, bearing
 }
 
 // A visit is what one session did with one file.
@@ -121,8 +138,8 @@ func agesOf(touches []Touch) map[int64]float64 {
 	return ages
 }
 
-// bearing returns how much each turn with files bears on the prompt, beside the best one.
-func bearing(touches []Touch, heard []Heard) map[int64]float64 {
+// bearings returns how much each turn with files bears on the prompt, beside the best one, and how much that does.
+func bearings(touches []Touch, heard []Heard) (bears map[int64]float64, most float64) {
 	said := map[int64]float64{}
 	ofSession := map[int64]float64{}
 	for _, h := range heard {
@@ -130,7 +147,7 @@ func bearing(touches []Touch, heard []Heard) map[int64]float64 {
 		ofSession[h.Session] = max(ofSession[h.Session], h.Bears)
 	}
 	next := map[int64][]int64{} // the turns with files of a session
-	bears := map[int64]float64{}
+	bears = map[int64]float64{}
 	for _, t := range touches {
 		if turns := next[t.Session]; len(turns) == 0 || turns[len(turns)-1] != t.Turn {
 			next[t.Session] = append(turns, t.Turn)
@@ -143,14 +160,13 @@ func bearing(touches []Touch, heard []Heard) map[int64]float64 {
 			bears[turns[at]] = max(bears[turns[at]], said[turns[at]]+together*ofSession[h.Session]+carried*said[h.Turn])
 		}
 	}
-	most := 0.0
 	for _, b := range bears {
 		most = max(most, b)
 	}
 	for turn := range bears {
 		bears[turn] /= max(most, 1e-9)
 	}
-	return bears
+	return bears, most
 }
 
 // addRecent votes for what was edited lately, each session once.
@@ -164,20 +180,22 @@ func addRecent(votes map[string]float64, touches []Touch, ages map[int64]float64
 	}
 }
 
-// addNamed votes for paths that have words of the prompt, the rarer among paths the more.
-func addNamed(votes map[string]float64, words language.Set, most float64) {
+// named returns the sum of the IDF, among paths, of the words that each path shares with the prompt.
+func named(paths map[string]float64, words language.Set) map[string]float64 {
 	in := map[string]float64{}
-	held := map[string][]string{}
-	for path := range votes {
+	shared := map[string][]string{}
+	for path := range paths {
 		for term := range language.SetOf(language.Terms(path)) {
 			if in[term]++; words[term] {
-				held[path] = append(held[path], term)
+				shared[path] = append(shared[path], term)
 			}
 		}
 	}
-	for path, terms := range held {
+	sums := map[string]float64{}
+	for path, terms := range shared {
 		for _, term := range terms {
-			votes[path] += byName * most * math.Log(float64(len(votes))/in[term])
+			sums[path] += math.Log(float64(len(paths)) / in[term])
 		}
 	}
+	return sums
 }

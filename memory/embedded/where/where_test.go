@@ -36,19 +36,42 @@ func TestRank(t *testing.T) {
 		"nothing was said of it": {[]Touch{{1, 1, a, Read}}, nil, "", nil},
 	} {
 		var got []string
-		for _, f := range Rank(tt.touches, tt.heard, language.SetOf(language.Terms(tt.prompt))) {
+		files, _ := Rank(tt.touches, tt.heard, language.SetOf(language.Terms(tt.prompt)))
+		for _, f := range files {
 			got = append(got, f.Path)
 		}
 		if !slices.Equal(got, tt.want) {
 			t.Errorf("%s: %v", name, got)
 		}
 	}
-	files := Rank([]Touch{{1, 1, a, Read}, {1, 2, a, Edited}}, []Heard{{1, 2, 1}}, nil)
-	if len(files) != 1 || files[0].Turn != 2 {
+	files, bears := Rank([]Touch{{1, 1, a, Read}, {1, 2, a, Edited}}, []Heard{{1, 2, 1}}, nil)
+	if len(files) != 1 || files[0].Turn != 2 || bears != 1+together {
 		t.Errorf("%+v", files)
 	}
-	files = Rank([]Touch{{1, 1, a, Edited}, {2, 2, b, Edited}, {2, 3, b, Edited}}, []Heard{{1, 1, 1}}, nil)
-	if len(files) != 2 || files[1].Turn != 3 {
+	files, bears = Rank([]Touch{{1, 1, a, Edited}, {2, 2, b, Edited}, {2, 3, b, Edited}}, []Heard{{1, 1, 1}}, nil)
+	if len(files) != 2 || files[1].Turn != 3 || bears != 1+together {
 		t.Errorf("of a file that is merely recent the last turn counts: %+v", files)
+	}
+}
+
+// A prompt gets files where earlier work bears on it, or less of that does and a path has its words.
+func TestWorthTelling(t *testing.T) {
+	for _, tt := range []struct {
+		bears float64
+		named []float64
+		want  bool
+	}{{.8, nil, true}, {.7, nil, false}, {.7, []float64{0, .2, 0}, true}, {0, []float64{1, 1, 1}, true}, {0, []float64{.9}, false}} {
+		var files []File
+		for _, n := range tt.named {
+			files = append(files, File{Named: n})
+		}
+		if got := WorthTelling(tt.bears, files); got != tt.want {
+			t.Errorf("%+v: %v", tt, got)
+		}
+	}
+	files, _ := Rank([]Touch{{1, 1, "a/held.go", Edited}, {1, 1, "a/page.go", Edited}, {1, 1, "b/page.go", Edited}},
+		[]Heard{{1, 1, 1}}, language.SetOf(language.Terms("held page")))
+	if len(files) != 3 || files[0].Path != "a/held.go" || files[0].Named < .7 || files[2].Named > .3 || files[2].Named == 0 {
+		t.Errorf("%+v", files)
 	}
 }
