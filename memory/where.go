@@ -19,7 +19,7 @@ const (
 	maxWhere     = 700 // bytes of the section
 	maxPlaced    = 10  // paths in it
 	maxSaid      = 80  // bytes of the words of a place
-	leastSaid    = 20
+	leastSaid    = 40
 )
 
 // FileItem is what a path is called among the items of a block.

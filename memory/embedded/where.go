@@ -147,33 +147,36 @@ func (s *Store) placesFor(ctx context.Context, files []where.File, worked map[in
 	ranked []*rank.Passage) ([]memory.Place, error) {
 	var places []memory.Place
 	at := map[int64]int{} // by session
-	turns := map[int64]int64{}
+	sessions := map[int64]int64{}
 	for _, f := range files {
 		w := worked[f.Turn]
 		i, known := at[w.session]
 		if !known {
 			i = len(places)
-			at[w.session], turns[w.session] = i, f.Turn
+			at[w.session], sessions[w.session] = i, 0
 			places = append(places, memory.Place{Date: w.at, Score: f.Score})
 		}
 		places[i].Paths = append(places[i].Paths, f.Path)
 	}
-	words, err := s.wordsOf(ctx, turns, ranked)
+	words, err := s.wordsOf(ctx, sessions, ranked)
 	for session, i := range at {
 		places[i].Words = words[session]
 	}
 	return places, err
 }
 
-// tellingWords is how many bytes of a user's words say more than "yes, go on".
-const tellingWords = 24
+// What a user said tells why files were touched where it
+const (
+	tellingWords = 24  // has so many bytes: more than "yes, go on",
+	tellingShare = .15 // and that part of the prompt, for which it was found
+)
 
-// wordsOf returns what the user said in sessions, by their turns in which files were touched: what bears most on the
-// prompt, else what was said last until then, else the first request.
+// wordsOf returns what the user said in sessions that tells why files were touched: what bears most on the prompt, else
+// what was said last until a turn of the session; 0: first.
 func (s *Store) wordsOf(ctx context.Context, turns map[int64]int64, ranked []*rank.Passage) (map[int64]string, error) {
 	best := map[int64]int64{}
 	for _, p := range slices.Backward(ranked) {
-		if _, wanted := turns[p.Thread]; wanted && p.ByUser && p.Size >= tellingWords {
+		if _, wanted := turns[p.Thread]; wanted && p.ByUser && p.Size >= tellingWords && p.Bears() >= tellingShare {
 			best[p.Thread] = p.ID
 		}
 	}
@@ -181,7 +184,7 @@ func (s *Store) wordsOf(ctx context.Context, turns map[int64]int64, ranked []*ra
 	for session, turn := range turns {
 		text, err := sqlite.Optional[string](s.db.QueryRowContext(ctx, `SELECT content FROM passages
 			WHERE id = ?1 OR ?1 = 0 AND thread = ?2 AND who = 'typed'
-			ORDER BY octet_length(content) >= ?4 AND turn <= ?3 DESC, iif(turn <= ?3, -turn, turn), position
+			ORDER BY octet_length(content) >= ?4 AND (?3 = 0 OR turn <= ?3) DESC, turn > ?3, abs(turn - ?3), position
 			LIMIT 1`, best[session], session, turn, tellingWords))
 		if err != nil {
 			return nil, err

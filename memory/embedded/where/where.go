@@ -47,13 +47,13 @@ const (
 	carried  = .5  // share of a turn's bearing that the next turn with files gets,
 	together = .5  // and of the best in a session that each of its turns gets
 	contrast = 2   // power of a turn's bearing, beside the best
-	aging    = .97 // of a vote, for each later session,
-	again    = .8  // and for each greater one of the same session for the file
+	aging    = .98 // of a vote, for each later session,
+	again    = .6  // and for each greater one of the same session for the file
 	forRead  = .7  // of a vote: for a file that was read,
 	forNamed = .25 // and for one that was named
 	recent   = .25 // of the best file's votes: for each file that the last session edited,
-	recentBy = .85 // and its aging
-	byName   = .05 // of the best file's votes, for each unit of IDF of the words in a path that the prompt has
+	recentBy = .8  // and its aging
+	byName   = .08 // of the best file's votes, for each unit of IDF of the words in a path that the prompt has
 )
 
 // Where few words of a prompt were said before, and no path has them, its work may lie anywhere. The weights were fitted
