@@ -103,15 +103,19 @@ func (s *Store) ownTerms(ctx context.Context, t correlation.Said) (language.Set,
 	return own, nil
 }
 
-// tells reports whether an agent's terms have two rare ones of a text, or one that is telling by itself: names, numbers
-// and identifiers.
+// tells reports whether an agent's terms have enough of a text's: a long identifier, two short ones or numbers, one with
+// a name, or three names, for many words begin with a capital letter.
 func tells(own language.Set, text string) bool {
 	met := 0
 	for _, t := range language.Ask(text).Terms {
 		if !t.Identifier && !t.Name || t.Part || t.Common || !own[t.Forms[0]] {
 			continue
 		}
-		if met++; met > 1 || t.Identifier && len(t.Forms[0]) >= tellingTerm {
+		met++
+		if t.Identifier {
+			met++
+		}
+		if met > 2 || t.Identifier && len(t.Forms[0]) >= tellingTerm {
 			return true
 		}
 	}

@@ -52,6 +52,7 @@ func TestUse(t *testing.T) {
 		return m.ID
 	}
 	note := add(Memory{Content: "The deadline stands in holdLimit of the Curlew."})
+	birds := add(Memory{Content: "We saw the Curlew and the Robin near Ararat, 1240 of them."})
 	rule := add(Memory{Content: "Always run make lint before you commit.", Type: "rule", Who: memory.Typed})
 	const held, claim = "file:proxy/held.go", "file:proxy/claim.go"
 	for name, tt := range map[string]struct {
@@ -66,6 +67,9 @@ func TestUse(t *testing.T) {
 		"in a command":          {correlation.Turn{User: "why?", Tools: []correlation.ToolCall{{ID: "x", Title: "grep holdLimit"}}}, note, correlation.Used, false},
 		"that the user had":     {correlation.Turn{User: "what is holdLimit?", Assistant: "holdLimit is short."}, note, correlation.NotSeen, false},
 		"common words":          {correlation.Turn{User: "why?", Assistant: "The deadline stands."}, note, correlation.NotSeen, false},
+		"two names":             {correlation.Turn{User: "why?", Assistant: "The Curlew and Robin are birds."}, birds, correlation.NotSeen, false},
+		"three":                 {correlation.Turn{User: "why?", Assistant: "The Curlew and Robin sit on Ararat."}, birds, correlation.Used, false},
+		"a name and a number":   {correlation.Turn{User: "why?", Assistant: "The Curlew has 1240."}, birds, correlation.Used, false},
 		"one name":              {correlation.Turn{User: "why?", Assistant: "The Curlew is a bird."}, note, correlation.NotSeen, false},
 		"a rule that is kept":   {correlation.Turn{User: "go on", Assistant: "Done."}, rule, correlation.NotSeen, false},
 		"a rule that is broken": {correlation.Turn{User: "Always run make lint before you commit."}, rule, correlation.SaidAgain, false},

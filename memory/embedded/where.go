@@ -26,8 +26,8 @@ const (
 	beginning  = 600    // bytes of a long prompt that are looked for where the whole finds little
 )
 
-// recallWhere returns where work on a prompt may be, nothing where too little says so. Of a long prompt, such as a pasted
-// plan, the beginning alone may say more.
+// recallWhere returns where work on a prompt may be, nothing where too little says so. Of a long prompt, such as a
+// pasted plan, the beginning alone may say more.
 func (s *Store) recallWhere(ctx context.Context, q *rank.Query, ranked []*rank.Passage, in search,
 	session memory.Session) ([]memory.Place, error) {
 	if session.Project == "" {
@@ -59,14 +59,18 @@ func (s *Store) places(ctx context.Context, q *rank.Query, ranked []*rank.Passag
 	}
 	top := memory.Top(session.Cwd)
 	var told []where.File
+	named := false // a file that earlier work touched: this goes on with it
 	for _, f := range files {
 		full := filepath.Join(top, filepath.FromSlash(f.Path))
-		if len(told) < maxWhere && !names(prompt, f.Path) && isFile(full) &&
-			!memory.OptedOut(filepath.Dir(full), s.opts.Exclude) {
+		switch isNamed := names(prompt, f.Path); {
+		case len(told) == maxWhere && !isNamed, !isFile(full), memory.OptedOut(filepath.Dir(full), s.opts.Exclude):
+		case isNamed:
+			named = true
+		default:
 			told = append(told, f)
 		}
 	}
-	if !where.WorthTelling(bears, told) {
+	if !named && !where.WorthTelling(bears, told) {
 		return nil, nil
 	}
 	return s.placesFor(ctx, told, dates, ranked)

@@ -56,11 +56,11 @@ const (
 	byName   = .08 // of the best file's votes, for each unit of IDF of the words in a path that the prompt has
 )
 
-// Where few words of a prompt were said before, and no path has them, its work may lie anywhere. The weights were fitted
-// on halves of the sessions, and rounded (docs/facts/recall.md).
+// Where few words of a prompt were said before, and no path has them, its work may lie anywhere. The weights were
+// fitted on halves of the sessions, and rounded (docs/facts/recall.md).
 const (
 	bothSay = .8  // of the most that a path to be told is Named, beside how much the best turn bears on the prompt,
-	atLeast = .78 // and what they must be together
+	atLeast = .82 // and what they must be together
 )
 
 // WorthTelling reports whether files, in the order of Rank, are worth telling without being asked for. bears is what

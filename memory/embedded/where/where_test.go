@@ -60,7 +60,7 @@ func TestWorthTelling(t *testing.T) {
 		bears float64
 		named []float64
 		want  bool
-	}{{.8, nil, true}, {.7, nil, false}, {.7, []float64{0, .2, 0}, true}, {0, []float64{1, 1, 1}, true}, {0, []float64{.9}, false}} {
+	}{{.83, nil, true}, {.81, nil, false}, {.7, []float64{0, .2, 0}, true}, {0, []float64{1, 1, 1.1}, true}, {0, []float64{1}, false}} {
 		var files []File
 		for _, n := range tt.named {
 			files = append(files, File{Named: n})
