@@ -40,7 +40,7 @@ func Rounds(turns []correlation.Said) []memory.Round {
 		user := chars.Cut(t.User, readOfTurn)
 		r := memory.Round{User: chars.WithoutBlockMarks(t.User), Assistant: chars.WithoutToolMarks(t.Assistant),
 			At: sqlite.Unstamp(t.Started), Asker: "user", Agent: t.Harness, Result: stated.Gist(result),
-			Next: stated.Open(result), Changed: changed(t.Tools, t.Cwd), Check: checkIn(t.Tools)}
+			Next: stated.Open(result), Changed: Changed(t.Tools, t.Cwd), Check: checkIn(t.Tools)}
 		if t.ByAgent {
 			r.Asker = "caller"
 		} else {
@@ -97,8 +97,8 @@ func checkIn(tools []correlation.ToolCall) string {
 	return ""
 }
 
-// changed returns the files that tools have changed, relative to a folder where they are below it.
-func changed(tools []correlation.ToolCall, cwd string) (paths []string) {
+// Changed returns the files that tools have changed, relative to a folder where they are below it.
+func Changed(tools []correlation.ToolCall, cwd string) (paths []string) {
 	for _, tool := range tools {
 		if !slices.Contains([]string{"edit", "delete", "move"}, tool.Kind) || tool.Status == "failed" {
 			continue

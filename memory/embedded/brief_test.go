@@ -56,7 +56,7 @@ func TestChanged(t *testing.T) {
 		{Kind: "edit", Locations: []string{"/p/a.go", "/q/b.go"}}, {Kind: "edit", Status: "failed", Locations: []string{"/p/c"}},
 		{Kind: "read", Locations: []string{"/p/d"}}, {Kind: "delete", Status: "completed", Locations: []string{"/p/x/e"}},
 	} {
-		got = append(got, changed([]correlation.ToolCall{tool}, "/p")...)
+		got = append(got, Changed([]correlation.ToolCall{tool}, "/p")...)
 	}
 	if strings.Join(got, " ") != "a.go /q/b.go x/e" {
 		t.Errorf("changed: %q", got)

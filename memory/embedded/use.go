@@ -103,8 +103,8 @@ func (s *Store) ownTerms(ctx context.Context, t correlation.Said) (language.Set,
 	return own, nil
 }
 
-// tells reports whether an agent's terms have enough of a text's: a long identifier, two short ones or numbers, one with
-// a name, or three names, for many words begin with a capital letter.
+// tells reports whether an agent's terms have enough of a text's: a long identifier, two short ones or numbers, one
+// with a name, or three names, for many words begin with a capital letter.
 func tells(own language.Set, text string) bool {
 	met := 0
 	for _, t := range language.Ask(text).Terms {
