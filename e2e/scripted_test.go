@@ -196,11 +196,16 @@ func (b *box) startConversation(flags []string, all ...exchange) *scripted {
 // converse has a conversation to its end, and returns what the harness was sent and what people were told.
 func (b *box) converse(flags []string, all ...exchange) (received, told string) {
 	b.t.Helper()
-	s := b.startConversation(flags, all...)
+	return b.startConversation(flags, all...).finish()
+}
+
+// finish is converse's end.
+func (s *scripted) finish() (received, told string) {
+	s.t.Helper()
 	before := s.heard.Len()
 	received = s.end()
 	if more := s.heard.String()[before:]; more != "" {
-		b.t.Errorf("the client was sent in the end\n%.2000s", more)
+		s.t.Errorf("the client was sent in the end\n%.2000s", more)
 	}
 	return received, s.stderr.String()
 }

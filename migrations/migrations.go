@@ -95,8 +95,11 @@ func open(ctx context.Context, path string, schema fs.FS) (*sql.DB, error) {
 	}
 	db := fileOf(path, schema).Open()
 	if err := update(ctx, db, path, schema); err != nil {
-		if broken := Check(ctx, db); errors.Is(broken, sqlite.ErrSchema) {
-			err = fmt.Errorf("%w: %w", broken, err)
+		err = sqlite.Explain(err)
+		if !errors.Is(err, sqlite.ErrBusy) { // else another process may be making its tables
+			if broken := Check(ctx, db); errors.Is(broken, sqlite.ErrSchema) {
+				err = fmt.Errorf("%w: %w", broken, err)
+			}
 		}
 		return nil, errors.Join(err, db.Close())
 	}

@@ -253,6 +253,7 @@ func TestOpenErrors(t *testing.T) {
 		}, sqlite.ErrReadOnly},
 		{"being made by another process", func(t *testing.T, path string) {
 			db := mustOpen(t, path, fstest.MapFS{})
+			mustExec(t, db, "CREATE TABLE sessions (id)") // as far as it has come
 			tx := must(db.BeginTx(t.Context(), nil))
 			t.Cleanup(func() { _ = tx.Rollback() })
 		}, sqlite.ErrBusy},
