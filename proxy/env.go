@@ -29,9 +29,10 @@ type clientHello struct {
 	chained bool   // it asks for a proxy of a chain, which we are not
 }
 
-// An agentHello is what an initialize response says.
+// An agentHello is what an initialize response says, and what is known of who has given it.
 type agentHello struct {
 	session.Program
+	traits       session.Traits
 	version      string   // of the protocol; "" for one whose frames are not edited
 	systemPrompt bool     // it takes a system prompt
 	servers      []string // the kinds of MCP servers that it takes (version 2)
@@ -85,11 +86,3 @@ func await(ctx context.Context, c <-chan struct{}) {
 	case <-ctx.Done():
 	}
 }
-
-// toolHint reports whether blocks for the agent mention the memory tool in a mode of a session; "" is not known.
-func (e *env) toolHint(mode string) bool {
-	return e.o.MCPServer != nil && e.o.ToolHint != nil && e.o.ToolHint(e.hello().Name, mode)
-}
-
-// traits is what is known of the harness.
-func (e *env) traits() session.Traits { return e.o.Traits(e.hello().Name) }

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/Signet-AI/signet-acp-proxy/memory"
+	"github.com/Signet-AI/signet-acp-proxy/proxy/session"
 )
 
 // Whether a block names the memory tool follows the mode that the harness said last.
@@ -23,12 +23,13 @@ func TestToolHintByMode(t *testing.T) {
 		{"an option back", `"modes":{"currentModeId":"default"},`, strings.ReplaceAll(options, "%s", "auto"), true},
 	} {
 		q := newQuiet(t, func(o *Options) {
-			o.MCPServer = func(string, func() memory.Session) ([]byte, func()) { return nil, nil }
-			o.ToolHint = func(_, mode string) bool { return mode == "auto" }
+			o.Traits = func(string) session.Traits {
+				return session.Traits{Tools: true, AsksForTools: true, UnaskedModes: []string{"auto"}}
+			}
 		})
 		q.sends(t, upNew)
 		q.says(t, `{"jsonrpc":"2.0","id":1,"result":{`+tt.opened+`"sessionId":"s3"}}`, update("s3", tt.then))
-		if got := q.toolHint(q.session("s3").Known().Mode); got != tt.want {
+		if got := q.hello().traits.HintsTools(q.session("s3").Known().Mode); got != tt.want {
 			t.Errorf("%s: the block names the tool: %t, want %t", tt.name, got, tt.want)
 		}
 	}

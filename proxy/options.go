@@ -132,9 +132,7 @@ type Options struct {
 	Private    *privacy.File                     // what was marked private in other processes; nil: nothing
 	AgentID    string                            // the Signet agent; "" is the daemon's default
 	Project    func(cwd string) string           // the project of a folder; nil: memory.Project
-	ToolHint   func(agent, mode string) bool     // whether blocks mention the memory tool in a mode; nil: no
-	Traits     func(agent string) session.Traits // what is known of a harness; nil: nothing
-	Placement  func(agent string) Placement      // where a harness gets the identity; nil: the first prompt
+	Traits     func(agent string) session.Traits // what is known of a harness, by its agentInfo.name; nil: nothing
 	Compat     Compat
 	Record     func(session string) string // acpx's record id, of the connection when session is ""; may be nil
 	// MCPServer returns the element, as JSON, that is added to a session's mcpServers; nil for none. who returns what
@@ -184,15 +182,6 @@ func (o Options) withDefaults() *Options {
 		o.Record = func(string) string { return "" }
 	}
 	return &o
-}
-
-// A Placement says where a harness that takes a system prompt from its client gets the identity. The zero value is the
-// first prompt, with everything else.
-type Placement struct {
-	System bool // the system prompt of session/new, where the harness advertises that it takes one
-	// Meta: it reads _meta.systemPrompt too, but not both (claude; docs/facts/harnesses.md). With other harnesses, a
-	// client that sends _meta.systemPrompt gets the identity with the first prompt.
-	Meta bool
 }
 
 // Compat is what acpx does for a harness that it recognises by its program's name. acpx does not see that name behind

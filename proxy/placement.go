@@ -35,11 +35,8 @@ func takesSystemPrompt(line []byte) bool {
 // place returns a session/new or session/fork with the identity appended to its system prompt, or line as it is. A fork
 // gets its parent's block again, because not all harnesses keep it.
 func (p *placer) place(line []byte, opening session.Opening, s *session.Session) []byte {
-	if p.o.Placement == nil || !p.hello().systemPrompt {
-		return line
-	}
-	where := p.o.Placement(p.hello().Name)
-	if !where.System {
+	to := p.hello()
+	if !to.systemPrompt || !to.traits.InSystem {
 		return line
 	}
 	of := s.Known()
@@ -54,7 +51,7 @@ func (p *placer) place(line []byte, opening session.Opening, s *session.Session)
 		if !ok {
 			return line
 		}
-		edited, ok := appendSystem(line, block.Text, where.Meta)
+		edited, ok := appendSystem(line, block.Text, to.traits.MetaSystem)
 		if !ok {
 			return line
 		}
@@ -67,7 +64,7 @@ func (p *placer) place(line []byte, opening session.Opening, s *session.Session)
 	case session.OpensFork:
 		blocks, _, _ := p.finder.blocksOf(ctx, opening.Target)
 		if block, ok := session.SystemBlock(blocks); ok {
-			if edited, ok := appendSystem(line, block.Text, where.Meta); ok {
+			if edited, ok := appendSystem(line, block.Text, to.traits.MetaSystem); ok {
 				return edited
 			}
 		}
@@ -88,7 +85,7 @@ func (p *placer) identityBlock(
 	select {
 	case got := <-read:
 		// The same files give the same block in every session, so that a provider's cache of system prompts works.
-		style := memory.Style{ToolHint: p.toolHint(of.Mode)}
+		style := memory.Style{ToolHint: p.hello().traits.HintsTools(of.Mode)}
 		block, ok = memory.Compose("", memory.Context{Identity: got.Identity}, memory.Context{}, style)
 		return block, got.Source, ok
 	case <-ctx.Done():

@@ -29,7 +29,7 @@ func systemAgent() agent {
 
 // bySystem puts identity into the system prompt.
 func bySystem(o *Options) {
-	o.Placement = func(string) Placement { return Placement{System: true, Meta: true} }
+	o.Traits = func(string) session.Traits { return session.Traits{InSystem: true, MetaSystem: true} }
 }
 
 // openSettled opens a connection on which the database is open: a session/new waits for it only a moment.
@@ -89,9 +89,9 @@ func TestSystemPrompt(t *testing.T) {
 }
 
 // takesSystem is a quiet relay in front of a harness that takes a system prompt.
-func takesSystem(t *testing.T, at Placement) *quiet {
-	q := newQuiet(t, remembering(newSource()), func(o *Options) { o.Placement = func(string) Placement { return at } })
-	q.agent.Store(&agentHello{version: version1, systemPrompt: true})
+func takesSystem(t *testing.T, at session.Traits) *quiet {
+	q := newQuiet(t, remembering(newSource()), func(o *Options) { o.Traits = func(string) session.Traits { return at } })
+	q.agent.Store(&agentHello{version: version1, systemPrompt: true, traits: at})
 	return q
 }
 
@@ -100,17 +100,17 @@ func TestSystemPromptNotTaken(t *testing.T) {
 	for _, tt := range []struct {
 		name  string
 		takes bool
-		at    Placement
+		at    session.Traits
 		extra string
 	}{
-		{"not configured", true, Placement{}, ``},
-		{"not advertised", false, Placement{System: true}, ``},
-		{"a form that nobody knows", true, Placement{System: true, Meta: true}, `,"systemPrompt":"be brief"`},
-		{"a form that the harness may drop ours for", true, Placement{System: true}, `,"_meta":{"systemPrompt":{"append":"be brief"}}`},
-		{"not wanted", true, Placement{System: true}, `,"_meta":{"signet.ai":{"inject":false}}`},
+		{"not configured", true, session.Traits{}, ``},
+		{"not advertised", false, session.Traits{InSystem: true}, ``},
+		{"a form that nobody knows", true, session.Traits{InSystem: true, MetaSystem: true}, `,"systemPrompt":"be brief"`},
+		{"a form that the harness may drop ours for", true, session.Traits{InSystem: true}, `,"_meta":{"systemPrompt":{"append":"be brief"}}`},
+		{"not wanted", true, session.Traits{InSystem: true}, `,"_meta":{"signet.ai":{"inject":false}}`},
 	} {
 		q := takesSystem(t, tt.at)
-		q.agent.Store(&agentHello{version: version1, systemPrompt: tt.takes})
+		q.agent.Store(&agentHello{version: version1, systemPrompt: tt.takes, traits: tt.at})
 		line := strings.Replace(strings.TrimSpace(upNew), `[]}`, `[]`+tt.extra+`}`, 1)
 		if got := q.sends(t, line); got != line {
 			t.Errorf("%s: got %s", tt.name, got)
@@ -127,7 +127,7 @@ func TestSystemPromptNotTaken(t *testing.T) {
 // way it gets none.
 func TestSystemPromptOfFork(t *testing.T) {
 	for kind, want := range map[string]bool{session.KindSystem: true, session.KindContext: false} {
-		q := takesSystem(t, Placement{System: true})
+		q := takesSystem(t, session.Traits{InSystem: true})
 		q.talk.Do(func(c *session.Connection) {
 			c.Placed(q.one, &session.Injection{Injection: correlation.Injection{Kind: kind, Text: "You are Bass."}})
 		})

@@ -170,7 +170,7 @@ func newQuiet(t testing.TB, change ...func(*Options)) *quiet {
 	close(q.database.opened)
 	close(q.recorder.stopped) // it never ran
 	q.file = &q.events
-	q.agent.Store(&agentHello{version: version1})
+	q.agent.Store(&agentHello{version: version1, traits: q.o.Traits("")})
 	block := correlation.Injection{Session: 1, Kind: session.KindContext, Text: sampleBlock, BlockID: "b1",
 		Title: correlation.TitleHash("Clerk of a yard")}
 	q.database.backend = &Backend{Ledger: given{block: block}}

@@ -56,9 +56,9 @@ func New(o Options) *Relay {
 	finder, fetcher := &finder{r.env, r.database}, &fetcher{r.env, r.database}
 	r.talk = session.Own(session.Options{
 		Harness: options.Name, AgentID: options.AgentID, Project: options.Project, Exclude: options.Exclude,
-		Traits: options.Traits, Continues: acpxName,
+		Traits: options.Traits(""), Continues: acpxName,
 		Hold: options.HoldLimit, Messages: r.database.messages,
-		Delegation: options.Delegation, ToolHint: r.toolHint, Now: options.Now, Context: r.ctx,
+		Delegation: options.Delegation, Now: options.Now, Context: r.ctx,
 	}, &beside{finder, fetcher, r.recorder})
 	r.up = &up{
 		env: r.env, compat: compat, placer: &placer{r.env, r.database, finder, fetcher},

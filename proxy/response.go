@@ -153,6 +153,7 @@ func (r *responses) initialized(c *session.Connection, line []byte) {
 	agent := agentHello{
 		Program: programAt(line, "result"), systemPrompt: takesSystemPrompt(line), servers: serversTaken(line),
 	}
+	agent.traits = r.o.Traits(agent.Name)
 	client := r.client.Load()
 	switch got := string(at.Of(line)); {
 	case client != nil && client.chained:
@@ -166,5 +167,5 @@ func (r *responses) initialized(c *session.Connection, line []byte) {
 			got, version1, version2)
 	}
 	r.agent.Store(&agent)
-	c.AgentGreeted(agent.Program)
+	c.AgentGreeted(agent.Program, agent.traits)
 }

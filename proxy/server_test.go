@@ -46,7 +46,7 @@ func TestMCPServer(t *testing.T) {
 				return []byte(ours), nil
 			}
 		})
-		q.talk.Do(func(c *session.Connection) { c.AgentGreeted(session.Program{Name: "echo"}) })
+		q.talk.Do(func(c *session.Connection) { c.AgentGreeted(session.Program{Name: "echo"}, session.Traits{}) })
 		for _, method := range []string{methodNew, methodLoad, methodResume, methodFork} {
 			line := `{"jsonrpc":"2.0","id":1,"method":"` + method + `","params":{"cwd":"/tmp/x","sessionId":"s2", ` + tc.in + `,"é":"\/"}}`
 			want := strings.Replace(line, tc.in, tc.want, 1)

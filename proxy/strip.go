@@ -166,7 +166,7 @@ func (p *stripper) info(line []byte, id string) []byte {
 
 // cutsTitles reports whether the harness makes titles from the beginning of a first prompt, where our block is: such a
 // title may be ours without our mark.
-func (p *stripper) cutsTitles() bool { return p.traits().TitleLength > 0 }
+func (p *stripper) cutsTitles() bool { return p.hello().traits.TitleLength > 0 }
 
 // subagent takes our block out of what a subagent_update calls a child and its work.
 func (p *stripper) subagent(line []byte, id string) []byte {

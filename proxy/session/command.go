@@ -40,7 +40,7 @@ func (c *Connection) commandEnded(t *Turn) {
 	case advertised && slices.Contains(clearCommands, t.command):
 		c.contextLost(t.Session, correlation.Cleared)
 	case advertised && slices.Contains(compactCommands, t.command),
-		slices.Contains(c.traits().CompactCommands, t.command):
+		slices.Contains(c.traits.CompactCommands, t.command):
 		c.contextLost(t.Session, correlation.Compacted)
 	}
 }

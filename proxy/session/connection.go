@@ -22,6 +22,7 @@ import (
 type Connection struct {
 	o             Options
 	client, agent Program // as both name themselves in initialize; zero: not yet
+	traits        Traits  // the agent's
 	sessions      map[string]*Session
 	making        []*Session                 // requested, but the harness has not named their ids yet
 	pending       map[string]Request         // by request id (IDKey)
@@ -65,12 +66,6 @@ func newConnection(o Options, b Beside) *Connection {
 	if o.Project == nil {
 		o.Project = memory.Project
 	}
-	if o.Traits == nil {
-		o.Traits = func(string) Traits { return Traits{} }
-	}
-	if o.ToolHint == nil {
-		o.ToolHint = func(string) bool { return false }
-	}
 	if o.Context == nil {
 		o.Context = context.Background()
 	}
@@ -78,7 +73,7 @@ func newConnection(o Options, b Beside) *Connection {
 		o.Now = time.Now
 	}
 	return &Connection{
-		o: o, beside: b, inbox: make(chan message),
+		o: o, traits: o.Traits, beside: b, inbox: make(chan message),
 		sessions: map[string]*Session{}, pending: map[string]Request{}, early: map[string]map[string]bool{},
 	}
 }
@@ -171,8 +166,6 @@ func (c *Connection) harness() string {
 	}
 	return c.o.Harness
 }
-
-func (c *Connection) traits() Traits { return c.o.Traits(c.agent.Name) }
 
 // touch says that something of a session has changed: there may be something to record, or to fetch.
 func (c *Connection) touch(s *Session) {

@@ -58,7 +58,7 @@ func TestForget(t *testing.T) {
 // Sessions are stored under the agent's own name, and numbered from 1 in the file of events.
 func TestNewSession(t *testing.T) {
 	c := newConnection(Options{Harness: "started-as"}, nil)
-	if c.traits().KeepsFailed {
+	if c.traits.KeepsFailed {
 		t.Error("something is known of a harness that nobody knows")
 	}
 	if s := c.newSession("/w"); s.Number() != 1 || s.exists.Open.Harness != "started-as" {

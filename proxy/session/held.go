@@ -121,8 +121,8 @@ func (c *Connection) Cancel(id []byte, key string) {
 // cancel notes that the client wants a turn to end. On a busy machine a harness comes to a prompt later: where it does
 // not say when, it is given as long as it took to open a session.
 func (c *Connection) cancel(t *Turn) {
-	after := c.traits().KeptAfter
-	if after > 0 && !c.traits().SaysActive {
+	after := c.traits.KeptAfter
+	if after > 0 && !c.traits.SaysActive {
 		after = max(after, c.slowest)
 	}
 	t.cancelled = true

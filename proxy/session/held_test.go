@@ -43,7 +43,7 @@ func TestOutcomes(t *testing.T) {
 		{"http code", PromptAnswer{Failed: true, Code: 401}, "", Turn{}, correlation.Failed},
 		{"no object", PromptAnswer{Failed: true}, "", Turn{}, correlation.Failed},
 	} {
-		c := newConnection(Options{Traits: func(string) Traits { return Traits{Cancelled: tt.keeps} }}, nil)
+		c := newConnection(Options{Traits: Traits{Cancelled: tt.keeps}}, nil)
 		turn := tt.turn
 		if got := c.becameOf(&turn, tt.answer); got != tt.want {
 			t.Errorf("%s: %q, want %q", tt.name, got, tt.want)

@@ -13,8 +13,8 @@ func (c *Connection) ClientGreeted(client Program, key, method string) {
 	c.await(key, Request{Method: method})
 }
 
-// AgentGreeted notes the response to an initialize request.
-func (c *Connection) AgentGreeted(agent Program) { c.agent = agent }
+// AgentGreeted notes the response to an initialize request, and what is known of who has given it.
+func (c *Connection) AgentGreeted(agent Program, known Traits) { c.agent, c.traits = agent, known }
 
 // Asked notes a request about a session (id; nil: none) whose response is to be watched.
 func (c *Connection) Asked(key, method string, id []byte) {
@@ -55,7 +55,7 @@ func (c *Connection) forwarded(t *Turn) {
 	c.settleDoubt(s, false)
 	s.history.endReplay()
 	t.step = max(t.step, turnBegan)
-	if len(s.turns.open) == 1 && !c.traits().SaysActive { // others are worked on first
+	if len(s.turns.open) == 1 && !c.traits.SaysActive { // others are worked on first
 		t.taken = c.o.Now()
 	}
 	c.turnsChanged()

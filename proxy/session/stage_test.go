@@ -123,7 +123,7 @@ func newStage(t *testing.T) *stage {
 }
 
 func (p *stage) start() {
-	p.o.Traits = func(string) Traits { return p.traits }
+	p.o.Traits = p.traits
 	p.processes++
 	p.carried = ""
 	p.side = &side{stage: p, process: p.processes, rows: map[int]*row{}}
@@ -132,7 +132,7 @@ func (p *stage) start() {
 	p.do(func(c *Connection) {
 		c.ClientGreeted(Program{Name: "tester"}, "0", "initialize")
 		c.Answered("0")
-		c.AgentGreeted(Program{Name: "model"})
+		c.AgentGreeted(Program{Name: "model"}, p.traits)
 	})
 }
 

@@ -72,7 +72,7 @@ func (c *Connection) becameOf(t *Turn, p PromptAnswer) correlation.StepName {
 	case p.Failed && refused(p.Code) && t.step != turnAccepted:
 		return correlation.Refused
 	case p.Failed && (t.cancelled || p.Code == requestCancelled), !p.Failed && p.Stop == stopCancelled:
-		return c.traits().Cancelled.became(t.begun || t.toolCalled)
+		return c.traits.Cancelled.became(t.begun || t.toolCalled)
 	case p.Failed && t.step != turnAccepted:
 		return correlation.Failed
 	}
@@ -175,7 +175,7 @@ func (c *Connection) settleDoubt(s *Session, late bool) {
 
 // keepsFailed reports whether the harness has a block whose prompt has failed, as far as its traits say.
 func (c *Connection) keepsFailed(block *Injection) bool {
-	return c.traits().KeepsFailed && block.Outcome != correlation.WasCancelled
+	return c.traits.KeepsFailed && block.Outcome != correlation.WasCancelled
 }
 
 // bytesPerToken is the estimate of harnesses that have no tokenizer at hand.
@@ -186,7 +186,7 @@ const bytesPerToken = 4
 func (c *Connection) contextLost(s *Session, lost correlation.StepName) {
 	x, h := &s.context, &s.history
 	if s.off() || s.exists.ledger == none ||
-		lost == correlation.Compacted && h.since/bytesPerToken < c.traits().KeepsMessages {
+		lost == correlation.Compacted && h.since/bytesPerToken < c.traits.KeepsMessages {
 		return
 	}
 	if x.state == correlation.InFlight { // the block under way is not settled: settle applies it

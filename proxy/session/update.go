@@ -116,7 +116,7 @@ const (
 // ChunkCame notes that a chunk of the agent's words was parsed, and its text added to the turn's Answer. message is its
 // messageId, "" for none.
 func (c *Connection) ChunkCame(t *Turn, message string) {
-	if t.say(message) && c.traits().SaysSummary {
+	if t.say(message) && c.traits.SaysSummary {
 		c.contextLost(t.Session, correlation.Compacted)
 	}
 	t.begun = true
@@ -184,7 +184,7 @@ func (c *Connection) compacted(s *Session, begun, lost bool, text string) {
 // the session, and the block that the title was made from, if it was made from one alone.
 func (c *Connection) TitleShown(id, title string) (s *Session, from *Injection) {
 	if s = c.sessions[id]; s != nil && title != "" {
-		from = s.history.titledFrom(c.traits().TitleLength, title)
+		from = s.history.titledFrom(c.traits.TitleLength, title)
 	}
 	return s, from
 }

@@ -47,7 +47,6 @@ type backend struct {
 	log     *logFile
 	id      string // of this process
 	harness Started
-	known   sync.Map // profiles, by the names that the harness gives itself
 
 	events   *eventlog.Log
 	follower *follower
@@ -84,7 +83,7 @@ func (b *backend) Options(pump proxy.Options) proxy.Options {
 		Exclude: b.c.Exclude, Private: privacy.FileAt(privateFile(b.c)), AgentID: b.c.AgentID,
 		Project: delegatedProject(b.c), Ask: b.c.Delegation && b.c.DelegationAsk,
 		Delegation: delegation.Inside(os.Getenv),
-		Compat:     acpxCompat(b.harness.Profile), Traits: b.traits, Placement: b.placement, ToolHint: b.hintsTools,
+		Compat:     acpxCompat(b.harness.Profile), Traits: b.traits,
 	}
 	if o.Delegation != "" {
 		o.Task = delegation.Task
@@ -141,33 +140,10 @@ func (b *backend) tryOpen(ctx context.Context) (opened *proxy.Backend, err error
 	return opened, err
 }
 
-// profile returns what is known of the harness, by the name that it gives itself; found once, because it is asked for
-// each chunk without an id.
-func (b *backend) profile(agent string) upstream.Profile {
-	known, there := b.known.Load(agent)
-	if !there {
-		profile, _ := b.c.ProfileOf(agent, b.harness.Name)
-		known, _ = b.known.LoadOrStore(agent, profile)
-	}
-	return known.(upstream.Profile)
-}
-
-// hintsTools reports whether blocks mention the memory tool in a mode of the harness.
-func (b *backend) hintsTools(agent, mode string) bool {
-	return !b.profile(agent).Asks(mode) && b.c.MCPFor(agent, b.harness.Name) != "off"
-}
-
-func (b *backend) placement(agent string) proxy.Placement {
-	return placement(b.c.Placement, b.profile(agent))
-}
-
+// traits returns what is known of the harness, by the name that it gives itself.
 func (b *backend) traits(agent string) session.Traits {
-	p := b.profile(agent)
-	return session.Traits{
-		KeepsFailed: p.KeepsFailedPrompt, Cancelled: session.Cancelled(p.Cancelled), KeptAfter: p.KeptAfter,
-		SaysActive: p.SaysActive, KeepsMessages: p.KeepsMessages, MessageIDs: p.MessageIDs,
-		CompactCommands: p.CompactCommands, SaysSummary: p.SaysSummary, TitleLength: p.TitleLength,
-	}
+	p, _ := b.c.ProfileOf(agent, b.harness.Name)
+	return traits(p, b.tools != nil && b.c.MCPFor(agent, b.harness.Name) != "off", b.c.Placement)
 }
 
 // toolOptions returns the options of the relay's memory tools.

@@ -72,9 +72,9 @@ func TestAsAcpx(t *testing.T) {
 	if c := acpxCompat(codex); c.SettingSources != nil {
 		t.Errorf("codex has %q", c.SettingSources)
 	}
-	if !placement("system", pi).System || placement("auto", pi).System || !placement("auto", codex).System ||
-		placement("prompt", codex).System ||
-		placement("auto", codex).Meta || !placement("auto", claude).Meta {
+	if !traits(pi, true, "system").InSystem || traits(pi, true, "auto").InSystem ||
+		!traits(codex, true, "auto").InSystem || traits(codex, true, "prompt").InSystem ||
+		traits(codex, true, "auto").MetaSystem || !traits(claude, true, "auto").MetaSystem {
 		t.Error("placement")
 	}
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/delegation"
 	"github.com/Signet-AI/signet-acp-proxy/delegation/bounds"
 	"github.com/Signet-AI/signet-acp-proxy/proxy"
+	"github.com/Signet-AI/signet-acp-proxy/proxy/session"
 	"github.com/Signet-AI/signet-acp-proxy/upstream"
 )
 
@@ -73,9 +74,15 @@ func acpxCompat(p upstream.Profile) proxy.Compat {
 	return proxy.Compat{ClientInfo: p.ClientInfo, ClientMeta: p.ClientMeta, Answers: p.Answers, SettingSources: sources}
 }
 
-// placement returns where the identity goes for a harness: into the first prompt, or into its system prompt.
-func placement(setting string, p upstream.Profile) proxy.Placement {
-	return proxy.Placement{System: setting == "system" || setting == "auto" && p.SystemPrompt, Meta: p.MetaSystemPrompt}
+// traits are what is known of a harness, which gets the memory tools or not, with the setting placement.
+func traits(p upstream.Profile, tools bool, placement string) session.Traits {
+	return session.Traits{
+		KeepsFailed: p.KeepsFailedPrompt, Cancelled: session.Cancelled(p.Cancelled), KeptAfter: p.KeptAfter,
+		SaysActive: p.SaysActive, KeepsMessages: p.KeepsMessages, MessageIDs: p.MessageIDs,
+		CompactCommands: p.CompactCommands, SaysSummary: p.SaysSummary, TitleLength: p.TitleLength,
+		Tools: tools, AsksForTools: p.AsksForTools, UnaskedModes: p.UnaskedModes,
+		InSystem: placement == "system" || placement == "auto" && p.SystemPrompt, MetaSystem: p.MetaSystemPrompt,
+	}
 }
 
 // Bind has the harness run in the bounds that the runner of a delegation gave us; without such it changes nothing.
