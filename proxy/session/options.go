@@ -44,7 +44,7 @@ type Traits struct {
 	AsksForTools    bool          // it asks a person before each call of them, but in UnaskedModes
 	UnaskedModes    []string
 	// InSystem: it is to get the identity in the system prompt of session/new, if it advertises that it takes one.
-	// MetaSystem: it reads _meta.systemPrompt too, but not both (claude; docs/facts/harnesses.md). With others, a client
+	// MetaSystem: it reads _meta.systemPrompt too, not both (claude; docs/facts/harnesses.md). With others, a client
 	// that sends _meta.systemPrompt gets the identity with the first prompt.
 	InSystem, MetaSystem bool
 }
