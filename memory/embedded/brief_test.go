@@ -76,7 +76,7 @@ func TestLearnedAndNotes(t *testing.T) {
 	}
 	own, other := w.add(Memory{Content: "The mast is green.", Session: NoteSession("claude")}), w.add(Memory{Content: "The hull is red."})
 	for harness, want := range map[string]int{"claude-code": 1, "codex": 2} {
-		items, err := w.WithoutOwnNotes(t.Context(), harness, []memory.Item{{ID: own.ID}, {ID: other.ID}})
+		items, err := w.withoutOwnNotes(t.Context(), harness, []memory.Item{{ID: own.ID}, {ID: other.ID}})
 		if err != nil || len(items) != want || items[want-1].ID != other.ID {
 			t.Errorf("%s: %+v, %v", harness, items, err)
 		}

@@ -112,8 +112,8 @@ func (s *Store) NotesOf(ctx context.Context, sessions []int64) (map[int64][]Memo
 // NoteSession is the Session of memories that were imported from the files in which an agent keeps notes for itself.
 func NoteSession(agent string) string { return "agent:" + agent }
 
-// WithoutOwnNotes leaves out items that were imported from the notes of this harness, which reads them by itself.
-func (s *Store) WithoutOwnNotes(ctx context.Context, harness string, items []memory.Item) ([]memory.Item, error) {
+// withoutOwnNotes leaves out items that were imported from the notes of this harness, which reads them by itself.
+func (s *Store) withoutOwnNotes(ctx context.Context, harness string, items []memory.Item) ([]memory.Item, error) {
 	if len(items) == 0 {
 		return items, nil
 	}

@@ -32,7 +32,7 @@ func (s *Store) Start(ctx context.Context, session memory.Session) (memory.Conte
 
 // Recall implements memory.Source: the person's profile, and what earlier sessions and stored memories say about a
 // prompt; nothing when nothing is relevant. When ctx's deadline cuts it off it returns what it has by then, and says so
-// (CutOff). What the session itself said is not recalled to it. It never fails.
+// (CutOff). What the session itself said, or its agent reads by itself, is not recalled to it. It never fails.
 func (s *Store) Recall(ctx context.Context, session memory.Session, prompt string,
 	seen []string) (memory.Context, error) {
 	begun := time.Now()
@@ -43,6 +43,8 @@ func (s *Store) Recall(ctx context.Context, session memory.Session, prompt strin
 		all: s.opts.OtherProjects, seen: seen, most: maxRecalled, said: true, cut: &cut,
 	}
 	err := s.recall(ctx, session, in, &c)
+	// It reads a few rows by their ids, so it may outlast the deadline. If it fails, the prompt goes without memories.
+	c.Items, _ = s.withoutOwnNotes(context.WithoutCancel(ctx), session.Harness, c.Items)
 	if cut || err != nil && timedOut(err) {
 		c.CutOff = time.Since(begun)
 	}

@@ -188,7 +188,7 @@ func (b *backend) open(ctx context.Context) (*proxy.Backend, error) {
 	b.mu.Unlock()
 	b.memories, b.process = NewStore(b.c, db, b.log), process
 	b.learner = NewStore(b.c, behind, b.log)
-	source := b.source(store, withoutOwnNotes{b.memories}, log)
+	source := b.source(store, b.memories, log)
 	b.sent = &messageSource{Source: source, daemon: b.daemon, ledger: delegation.NewLedger(db, b.c.LiveDir()),
 		store: store, name: b.harness.Name, child: child, log: b.log}
 	if b.c.Delegation && !child {

@@ -80,31 +80,3 @@ func (d *Data) Promote(ctx context.Context, id string) (m embedded.Memory, added
 	return d.Memories.Add(ctx, embedded.Memory{Content: n.Text, Project: memory.Project(n.Cwd), Who: memory.Agent,
 		Source: "memory promote", Harness: n.Agent, Session: embedded.NoteSession(n.Agent), Context: n.Heading})
 }
-
-// withoutOwnNotes is the embedded store without what the session's agent reads by itself.
-type withoutOwnNotes struct{ *embedded.Store }
-
-// Start implements memory.Source.
-func (u withoutOwnNotes) Start(ctx context.Context, who memory.Session) (memory.Context, error) {
-	got, err := u.Store.Start(ctx, who)
-	return u.unread(ctx, who, got, err)
-}
-
-// Recall implements memory.Source.
-func (u withoutOwnNotes) Recall(
-	ctx context.Context, who memory.Session, prompt string, seen []string,
-) (memory.Context, error) {
-	got, err := u.Store.Recall(ctx, who, prompt, seen)
-	return u.unread(ctx, who, got, err)
-}
-
-// unread leaves out what the agent reads by itself. If that fails, the context goes without memories.
-func (u withoutOwnNotes) unread(
-	ctx context.Context, who memory.Session, got memory.Context, err error,
-) (memory.Context, error) {
-	if err == nil && len(got.Items) > 0 {
-		// it reads a few rows by their ids, so it may outlast the deadline
-		got.Items, _ = u.Store.WithoutOwnNotes(context.WithoutCancel(ctx), who.Harness, got.Items)
-	}
-	return got, err
-}

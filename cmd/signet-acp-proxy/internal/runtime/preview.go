@@ -139,7 +139,7 @@ func (d *Data) continued(ctx context.Context, q PreviewQuery, who memory.Session
 func (d *Data) source(who memory.Session) (source memory.Source, forget func(), err error) {
 	forget = func() {}
 	if d.Config.Memory == "embedded" {
-		return withoutOwnNotes{d.Memories}, forget, nil
+		return d.Memories, forget, nil
 	}
 	daemon, err := NewDaemon(d.Config, config.Token(), d.Log.Logger())
 	if err != nil {
@@ -157,7 +157,7 @@ func (d *Data) source(who memory.Session) (source memory.Source, forget func(), 
 	if d.Config.Memory == "daemon" {
 		return daemon, forget, nil
 	}
-	return memory.Auto{Daemon: daemon, Embedded: withoutOwnNotes{d.Memories}}, forget, nil
+	return memory.Auto{Daemon: daemon, Embedded: d.Memories}, forget, nil
 }
 
 // A Preview is what preview --json prints.
