@@ -3,10 +3,8 @@
 package harnesses
 
 import (
-	"encoding/json"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -47,24 +45,7 @@ func bounded(t *testing.T, h harness, mode string) {
 	box := h.stage(t, func(r fakemodel.Request) fakemodel.Reply { return writes(r, work) })
 	work = box.Work
 	command, variables := box.whatItNeeds()
-	config, err := json.Marshal(map[string]any{"acp": map[string]any{"delegation": "on", "memory": "embedded",
-		"delegation_allow": []string{"execute"},
-		"agents":           map[string]any{h.name: map[string]any{"command": command, "env": variables}}}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	for path, text := range map[string]string{filepath.Join(box.Signet, "agent.yaml"): string(config),
-		filepath.Join(box.Work, "heron.txt"): "grey\n"} {
-		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if err := os.RemoveAll(filepath.Join(box.Work, ".git")); err != nil {
-		t.Fatal(err)
-	}
-	box.ran("git", "init", "-q")
-	box.ran("git", "add", "-A")
-	box.ran("git", "-c", "user.name=t", "-c", "user.email=t@localhost", "commit", "-qm", "one")
+	box.delegates(h.name, command, variables)
 	before := files(t, box.Dir)
 	result, err := box.Run(t.Context(), nil, box.proxy, "delegate", "--to", h.name, "--mode", mode, "--scope", "heron.txt",
 		"--keep", "the release", "--timeout", "90s", "Look after the heron feathers in heron.txt.")

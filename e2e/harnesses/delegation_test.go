@@ -53,36 +53,10 @@ func delegate(t *testing.T, parent, child, mode string) {
 		other = box.beside(child)
 	}
 	command, variables := other.whatItNeeds()
-	config, err := json.Marshal(map[string]any{"acp": map[string]any{"delegation": "on", "memory": "embedded",
-		"delegation_allow": []string{"execute"},
-		"agents":           map[string]any{child: map[string]any{"command": command, "env": variables}}}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(box.Signet, "agent.yaml"), []byte(config), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.RemoveAll(filepath.Join(box.Work, ".git")); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(box.Work, "heron.txt"), []byte("grey\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	box.ran("git", "init", "-q")
-	box.ran("git", "add", "-A")
-	box.ran("git", "-c", "user.name=t", "-c", "user.email=t@localhost", "commit", "-qm", "one")
-
+	box.delegates(child, command, variables)
 	reply := box.say("exec", askedFor)
 	box.alone()
-	var rows []struct {
-		ID, Agent, State, Reason, Session, Branch, Folder, Answer string
-		Refused, Paths                                            []string
-		Started                                                   time.Time
-		Ended                                                     time.Time
-	}
-	if err := json.Unmarshal([]byte(box.ran(box.proxy, "delegations", "--json")), &rows); err != nil {
-		t.Fatal(err)
-	}
+	rows := box.rows()
 	if len(rows) != 1 {
 		var offered []string
 		for _, r := range box.model.Requests() {
