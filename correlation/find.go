@@ -23,6 +23,18 @@ func (s Book) FirstWords(ctx context.Context, in Scope) (map[int64]string, error
 	return found, sqlite.While("reading first prompts", err)
 }
 
+// MentionsIn returns, for some sessions, the text around where another was said first, in letters of any case.
+func (s Book) MentionsIn(ctx context.Context, sessions []int64, text string) (map[int64]string, error) {
+	const before, most = 100, 300 // characters
+	found, err := sqlite.Pairs[int64, string](ctx, s.db, `SELECT session, substr(said, max(1, at - ?3), ?4) FROM (
+		SELECT session, iif(u > 0, user, assistant) AS said, iif(u > 0, u, a) AS at,
+			row_number() OVER (PARTITION BY session ORDER BY id) AS n FROM (
+			SELECT id, session, user, assistant, instr(lower(user), lower(?2)) AS u, instr(lower(assistant), lower(?2)) AS a
+				FROM turns WHERE session IN (SELECT value FROM json_each(?1)))
+		WHERE u > 0 OR a > 0) WHERE n = 1`, sqlite.List(sessions), text, before, most)
+	return found, sqlite.While("looking for a text", err)
+}
+
 // Mentioning returns the sessions in which a text was said, by either side, in letters of any case. It reads all turns
 // or, with unindexed, only those that the embedded store has not taken in.
 func (s Book) Mentioning(ctx context.Context, text string, unindexed bool) (map[int64]bool, error) {

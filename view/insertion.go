@@ -84,7 +84,7 @@ func newInsertion(one correlation.Injection, texts, became map[string]string) in
 		t.Waited += fmt.Sprintf("; the search was cut off after %d ms", one.CutMS)
 	}
 	for _, id := range one.Items {
-		it := item{ID: id, Text: chars.Title(texts[id]), Shown: texts[id] != "", Became: became[id]}
+		it := item{ID: id, Text: excerpt{Body: texts[id]}, Shown: texts[id] != "", Became: became[id]}
 		if path, isFile := memory.FileOf(id); isFile {
 			it.File = path
 		}

@@ -145,7 +145,7 @@ func (l *Live) part(w http.ResponseWriter, r *http.Request) {
 	read := map[string]func(context.Context, *Page) error{
 		partRows:     func(ctx context.Context, p *Page) error { return p.readRows(ctx, l.Source, q) },
 		partOverview: func(ctx context.Context, p *Page) error { return p.readOverview(ctx, l.Source) },
-		partMemories: func(ctx context.Context, p *Page) error { return p.readSomeMemories(ctx, l.Source, q.text) },
+		partMemories: func(ctx context.Context, p *Page) error { return p.readSomeMemories(ctx, l.Source, q) },
 		partUsage:    func(ctx context.Context, p *Page) error { return p.readUsage(ctx, l.Source) },
 	}[name]
 	if read == nil {

@@ -7,11 +7,13 @@ import (
 	"io"
 	"net/http"
 	"net/http/cookiejar"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"go.uber.org/goleak"
+	"golang.org/x/net/html"
 
 	"github.com/Signet-AI/signet-acp-proxy/memory"
 	"github.com/Signet-AI/signet-acp-proxy/memory/embedded"
@@ -256,7 +258,7 @@ func TestLive(t *testing.T) {
 	_, text = s.do("GET", "parts/memories", "")
 	shown := parse(t, text)
 	if strings.Contains(text, "m-"+all[0].ID) || !strings.Contains(text, "The well is eleven metres deep.") ||
-		!strings.Contains(shown.section("m-"+one.ID), "pinned, ") {
+		!strings.Contains(shown.section("m-"+one.ID), "pinned") {
 		t.Errorf("the page does not show what was done:\n%s", text)
 	}
 	if code, text := s.do("POST", "undo", "{}", "Origin", s.origin()); code != 409 ||
@@ -364,6 +366,48 @@ func TestLiveList(t *testing.T) {
 	}
 	if text := parse(t, text).section("s3"); !strings.Contains(text, strings.Repeat("A prompt of a megabyte. ", 40_000)) {
 		t.Error("a live page has no whole prompt")
+	}
+}
+
+// A search says where it is met; memories come in pages, by kind, project and who they are from.
+func TestLiveMemories(t *testing.T) {
+	s := serve(t, viewtest.Sample{Turns: 30, Memories: 120})
+	get := func(path string) document {
+		code, text := s.do("GET", path, "")
+		if code != 200 {
+			t.Fatalf("%s: %d %s", path, code, text)
+		}
+		return parse(t, "<table>"+text+"</table>")
+	}
+	met := get("parts/rows?q=orchard+gate").all(func(n *html.Node) bool { return attribute(n, "class") == "match quiet" })
+	if len(met) == 0 || !strings.HasPrefix(words(met[0]), "Who keeps the code of the orchard gate?") {
+		t.Errorf("met in %d sessions", len(met))
+	}
+	shown := func(query string) (ids []string) {
+		for _, n := range get("parts/memories?" + query).all(func(n *html.Node) bool { return n.Data == "li" }) {
+			if id := attribute(n, "id"); id != "" {
+				ids = append(ids, id)
+			}
+		}
+		return ids
+	}
+	first, second, third := shown("who=you"), shown("who=you&page=2"), shown("who=you&page=3")
+	if len(first) != 50 || len(second) != 50 || len(third) != 19 || slices.Contains(first, second[0]) {
+		t.Errorf("pages of %d, %d and %d", len(first), len(second), len(third))
+	}
+	for query, want := range map[string]int{"kind=preference": 15, "kind=preference&project=%2Fhome%2Fsample%2Fsrc%2Fkiln": 15,
+		"who=you+%28pinned%29": 1, "q=kiln&kind=fact": 0, "kind=none": 0, "page=9": 0} {
+		if got := shown(query); len(got) != want {
+			t.Errorf("%s: %d memories", query, len(got))
+		}
+	}
+	if text := words(get("parts/overview").root); !strings.Contains(text, "Any kindfact") || !strings.Contains(text, "From anyoneyou") {
+		t.Error("kinds and people are no choices")
+	}
+	for _, part := range []string{"", "parts/memories"} {
+		if _, text := s.do("GET", part, ""); strings.Contains(text, "memory forget 0") || strings.Contains(text, "Delete it") {
+			t.Errorf("%q speaks of a file, or has a command for each memory", part)
+		}
 	}
 }
 

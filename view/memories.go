@@ -1,7 +1,6 @@
 package view
 
 import (
-	"cmp"
 	"context"
 	"maps"
 	"slices"
@@ -9,14 +8,16 @@ import (
 	"time"
 
 	"github.com/Signet-AI/signet-acp-proxy/correlation"
+	"github.com/Signet-AI/signet-acp-proxy/memory"
 	"github.com/Signet-AI/signet-acp-proxy/memory/embedded"
 	"github.com/Signet-AI/signet-acp-proxy/memory/embedded/passage"
 )
 
 const (
 	maxMemories   = 10_000
-	maxServed     = 200 // by a live page: a search finds the others
-	maxFound      = 50
+	pageMemories  = 50     // that are shown at a time
+	maxFound      = 200    // by a search
+	maxFiles      = 40     // that were edited last
 	maxReplacing  = 200    // memories, the newest, whose continued ones are looked up: each costs a search
 	maxRead       = 10_000 // inserted blocks, the newest, that are read for who was told a memory
 	maxInjections = 20     // shown of a memory
@@ -27,7 +28,7 @@ type pageMemory struct {
 	embedded.Memory
 	From       *session    // the session that it came from, where that is on the page
 	Injections []injection // the newest first
-	Told       int         // how often it was told, as far as is known
+	Told, Used int         // how often it was told, as far as is known, and seen to be used
 	Pinned     bool
 	Replaced   []embedded.Memory
 }
@@ -38,43 +39,61 @@ type injection struct {
 	At      time.Time
 }
 
-// A memoryGroup is the memories of a project, the newest first.
-type memoryGroup struct {
-	Project  string
-	Personal bool // the person's own, whatever the project
-	Memories []*pageMemory
+// A pageFile is a file that was edited, with the sessions that did so.
+type pageFile struct {
+	embedded.FileEdited
+	Editors    []*session // that are on the page, the newest first
+	Told, Used int
 }
 
-// memories are the memories of a page, by project.
+// memories are the memories of a page.
 type memories struct {
-	Profile            []*pageMemory // what every first prompt may get; it is in no group
+	Profile            []*pageMemory // what every first prompt may get
 	New                int           // lines of it that nobody has been shown
-	Groups             []memoryGroup
+	List               []*pageMemory // the others, the newest first
+	Files              []pageFile    // the last edited first
 	Shown, AllMemories int
-	Searched           bool // they were found by a search
+	Chosen             bool // they were found by a search or a filter
+	PageN              int  // of a live page's list
+	More               bool // there is another page of it
 }
 
 // readAllMemories reads the memories of a page in a file.
 func (p *Page) readAllMemories(ctx context.Context, src Source) error {
 	all, err := src.Memories.List(ctx, embedded.Filter{Limit: maxMemories})
+	if err != nil {
+		return err
+	}
+	files, err := src.Memories.EditedLately(ctx, "", maxFiles)
 	if err == nil {
-		err = p.readMemories(ctx, src, all, maxMemories-len(all))
+		err = p.readMemories(ctx, src, all, files, maxMemories-len(all))
 	}
 	return err
 }
 
-// readSomeMemories reads the newest memories for a live page, or those that a search finds.
-func (p *Page) readSomeMemories(ctx context.Context, src Source, text string) error {
+// readSomeMemories reads a page of memories for a live page, or those that a search finds.
+func (p *Page) readSomeMemories(ctx context.Context, src Source, q query) (err error) {
 	var all []embedded.Memory
-	var err error
-	if strings.TrimSpace(text) == "" {
-		all, err = src.Memories.List(ctx, embedded.Filter{Limit: maxServed})
+	from := (q.page - 1) * pageMemories
+	p.PageN, p.Chosen = q.page, q.text+q.project+q.kind+q.who != ""
+	if strings.TrimSpace(q.text) == "" {
+		all, err = src.Memories.List(ctx, embedded.Filter{Type: q.kind, Project: q.inProject(), Within: q.project == noProject,
+			From: whoOf(q.who), Limit: pageMemories + 1, Offset: from})
 	} else {
-		p.Searched = true
-		all, err = src.Memories.Search(ctx, embedded.Query{Text: text, Limit: maxFound, AllProjects: true})
+		all, err = src.Memories.Search(ctx, embedded.Query{Text: q.text, Limit: maxFound, AllProjects: true})
+		all = slices.DeleteFunc(all, func(m embedded.Memory) bool { return !q.wants(m) })
+		all = all[min(from, len(all)):]
 	}
 	if err != nil {
 		return err
+	}
+	p.memories.More = len(all) > pageMemories
+	all = all[:min(len(all), pageMemories)]
+	var files []embedded.FileEdited
+	if q.page == 1 && q.text+q.kind+q.who == "" {
+		if files, err = src.Memories.EditedLately(ctx, q.inProject(), maxFiles); err != nil {
+			return err
+		}
 	}
 	keys := make([]string, len(all))
 	for i, m := range all {
@@ -84,16 +103,49 @@ func (p *Page) readSomeMemories(ctx context.Context, src Source, text string) er
 	if err != nil {
 		return err
 	}
-	in := choice{sessions: append([]int64{}, slices.Collect(maps.Values(known))...),
-		turns: correlation.Scope{Sessions: []int64{}}}
-	if err := p.conversations.read(ctx, src, in); err != nil {
+	sessions := append([]int64{}, slices.Collect(maps.Values(known))...)
+	for _, f := range files {
+		sessions = append(sessions, f.Sessions...)
+	}
+	if err := p.conversations.read(ctx, src, choice{sessions: sessions, turns: correlation.Scope{Sessions: []int64{}}}); err != nil {
 		return err
 	}
-	return p.readMemories(ctx, src, all, 0)
+	return p.readMemories(ctx, src, all, files, 0)
+}
+
+// memoryChoices returns by what kinds, and whom they are from, memories can be chosen.
+func memoryChoices(ctx context.Context, src Source) (kinds, whos []string, err error) {
+	all, err := src.Memories.Kinds(ctx)
+	for _, k := range all {
+		if !slices.Contains(kinds, k.Type) {
+			kinds = append(kinds, k.Type)
+		}
+		if who := k.Who.ForPeople(); !slices.Contains(whos, who) {
+			whos = append(whos, who)
+		}
+	}
+	return kinds, whos, err
+}
+
+// wants reports whether a memory that was found passes the filters.
+func (q query) wants(m embedded.Memory) bool {
+	return (q.kind == "" || m.Type == q.kind) && (q.who == "" || m.Who == whoOf(q.who)) &&
+		(q.project == "" || m.Project == q.inProject() || m.Personal)
+}
+
+// whoOf is the one of memory.Whos that the page calls so.
+func whoOf(name string) memory.Who {
+	for _, w := range memory.Whos {
+		if w.ForPeople() == name {
+			return w
+		}
+	}
+	return memory.Who(name)
 }
 
 // readMemories takes memories and, of those passages of conversations that a session was told, some.
-func (p *Page) readMemories(ctx context.Context, src Source, all []embedded.Memory, passages int) (err error) {
+func (p *Page) readMemories(ctx context.Context, src Source, all []embedded.Memory, files []embedded.FileEdited,
+	passages int) (err error) {
 	c, read := &p.conversations, &p.memories
 	if read.AllMemories, err = src.Memories.Count(ctx); err != nil {
 		return err
@@ -109,15 +161,27 @@ func (p *Page) readMemories(ctx context.Context, src Source, all []embedded.Memo
 		}
 		read.AllMemories += len(told)
 	}
-	replacing := 0
-	groups := map[[2]string]*memoryGroup{}
-	if !read.Searched {
+	if !read.Chosen && p.PageN <= 1 {
 		if all, err = p.readProfile(ctx, src, all); err != nil {
 			return err
 		}
 	}
-	for _, one := range append(all, told...) {
-		m := &pageMemory{Memory: one, From: c.byKey[one.Session], Pinned: one.Source == embedded.Pinned}
+	all = append(all, told...)
+	names := make([]string, 0, len(all)+len(files))
+	for _, m := range all {
+		names = append(names, m.ID)
+	}
+	for _, f := range files {
+		names = append(names, memory.FileItem(f.Path))
+	}
+	records, err := correlation.Records(ctx, src.DB, "", names)
+	if err != nil {
+		return err
+	}
+	replacing := 0
+	for _, one := range all {
+		m := &pageMemory{Memory: one, From: c.byKey[one.Session], Pinned: one.Source == embedded.Pinned,
+			Used: records[one.ID].Used}
 		m.setInjections(injected)
 		if passage.TellsChange(one.Content) && replacing < maxReplacing {
 			replacing++
@@ -127,30 +191,26 @@ func (p *Page) readMemories(ctx context.Context, src Source, all []embedded.Memo
 		}
 		if read.Shown++; one.Said > 0 {
 			read.Profile = append(read.Profile, m)
-			continue
+		} else {
+			read.List = append(read.List, m)
 		}
-		key := [2]string{one.Project}
-		if one.Personal {
-			key = [2]string{"", "personal"}
-		}
-		if groups[key] == nil {
-			groups[key] = &memoryGroup{Project: key[0], Personal: one.Personal}
-		}
-		groups[key].Memories = append(groups[key].Memories, m)
 	}
-	for _, s := range groups {
-		slices.SortStableFunc(s.Memories, func(a, b *pageMemory) int { return b.Created.Compare(a.Created) })
-		read.Groups = append(read.Groups, *s)
-	}
-	slices.SortFunc(read.Groups, func(a, b memoryGroup) int {
-		switch {
-		case a.Personal && !b.Personal:
-			return -1
-		case b.Personal && !a.Personal:
-			return 1
+	slices.SortStableFunc(read.List, func(a, b *pageMemory) int {
+		if read.Chosen {
+			return 0 // the best first, or in the order of the store
 		}
-		return cmp.Or(b.Memories[0].Created.Compare(a.Memories[0].Created), cmp.Compare(a.Project, b.Project))
+		return b.Created.Compare(a.Created)
 	})
+	for _, f := range files {
+		r := records[memory.FileItem(f.Path)]
+		one := pageFile{FileEdited: f, Told: r.Told, Used: r.Used}
+		for _, id := range f.Sessions {
+			if s := c.byID[id]; s != nil {
+				one.Editors = append(one.Editors, s)
+			}
+		}
+		read.Files = append(read.Files, one)
+	}
 	return nil
 }
 

@@ -51,6 +51,7 @@ func (h home) base(path string) string {
 type choices struct {
 	Projects          []projectChoice
 	Harnesses, Agents []string
+	Kinds, Whos       []string // of memories
 }
 
 // A projectChoice is a project, by its path and as it is shown.

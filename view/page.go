@@ -14,7 +14,6 @@ import (
 	"io/fs"
 	"os"
 	"path"
-	"slices"
 	"strings"
 	"time"
 
@@ -29,7 +28,7 @@ type Page struct {
 	Live bool // it is served, can change memories, and asks for what it does not have
 
 	conversations
-	More     bool // there are more sessions than are listed
+	MoreRows bool // there are more sessions than are listed
 	Choices  choices
 	Timeline timeline
 	memories
@@ -71,9 +70,12 @@ func (p *Page) readRows(ctx context.Context, src Source, q query) error {
 	if err != nil {
 		return err
 	}
-	p.More = more
+	p.MoreRows = more
 	in := append([]int64{}, ids...) // not nil, which would be all
-	return p.conversations.read(ctx, src, choice{sessions: in, turns: correlation.Scope{Sessions: in}})
+	if err = p.conversations.read(ctx, src, choice{sessions: in, turns: correlation.Scope{Sessions: in}}); err == nil {
+		err = p.addMatches(ctx, src, in, q.text)
+	}
+	return err
 }
 
 // readOverview reads what stands beside the list while no session is open, and what sessions can be chosen by.
@@ -83,6 +85,9 @@ func (p *Page) readOverview(ctx context.Context, src Source) error {
 		return err
 	}
 	p.Choices = choicesOf(kinds, p.home)
+	if p.Choices.Kinds, p.Choices.Whos, err = memoryChoices(ctx, src); err != nil {
+		return err
+	}
 	if p.AllTurns, p.AllSessions, err = src.Sessions.Totals(ctx); err != nil {
 		return err
 	}
@@ -177,7 +182,6 @@ func (p *Page) template() (*template.Template, error) {
 		"brief":   func(n int64) string { return brief(n) },
 		"bytes":   telemetry.Bytes,
 		"millis":  func(t time.Time) int64 { return t.UnixMilli() },
-		"chunks":  func(all []*pageMemory) [][]*pageMemory { return slices.Collect(slices.Chunk(all, laidOut)) },
 		"sub":     func(a, b int) int { return a - b },
 		"on":      func(s *session) sessionOn { return sessionOn{s, p} },
 		"in":      func(t *turn, s sessionOn) turnIn { return turnIn{t, s.session} },
@@ -226,6 +230,3 @@ func (p *Page) Rest() []*session {
 	}
 	return p.Listed[min(len(p.Listed), pageRows):]
 }
-
-// laidOut is how many memories make a chunk of the page: a browser lays chunks out only when they come near the screen.
-const laidOut = 100

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/Signet-AI/signet-acp-proxy/chars"
 	"github.com/Signet-AI/signet-acp-proxy/correlation"
 )
 
@@ -22,21 +23,29 @@ type query struct {
 	project, harness, agent string
 	since                   string // 7d, or a day
 	after                   int64
+	kind, who               string // of memories
+	page                    int    // of these, from 1 on
 }
 
 func queryOf(v url.Values) query {
 	after, _ := strconv.ParseInt(v.Get("after"), 10, 64)
-	return query{v.Get("q"), v.Get("project"), v.Get("harness"), v.Get("agent"), v.Get("since"), after}
+	page, _ := strconv.Atoi(v.Get("page"))
+	return query{v.Get("q"), v.Get("project"), v.Get("harness"), v.Get("agent"), v.Get("since"), after, v.Get("kind"),
+		v.Get("who"), max(page, 1)}
+}
+
+// inProject is the project that is asked for, "" for none and where any may be.
+func (q query) inProject() string {
+	if q.project == noProject {
+		return ""
+	}
+	return q.project
 }
 
 // find returns the rows of the sessions that a query asks for, and whether there are more.
 func (q query) find(ctx context.Context, src Source) (ids []int64, more bool, err error) {
 	l := correlation.Listing{Agent: q.agent, After: q.after, Limit: pageRows + 1}
-	if q.project != "" {
-		project := q.project
-		if project == noProject {
-			project = ""
-		}
+	if project := q.inProject(); q.project != "" {
 		l.Project = &project
 	}
 	if q.harness != "" {
@@ -55,6 +64,44 @@ func (q query) find(ctx context.Context, src Source) (ids []int64, more bool, er
 	}
 	ids, err = src.Sessions.List(ctx, l)
 	return ids[:min(len(ids), pageRows)], len(ids) > pageRows, err
+}
+
+// addMatches adds to sessions the line in which a search is met first.
+func (c *conversations) addMatches(ctx context.Context, src Source, in []int64, text string) error {
+	rarest := ""
+	for _, word := range searched(text) {
+		if w := []rune(word.text); !word.exact && len(w) > shortWord {
+			word.text = string(w[:len(w)-ending]) // the index finds its forms
+		}
+		if len(word.text) > len(rarest) {
+			rarest = word.text
+		}
+	}
+	if rarest == "" {
+		return nil
+	}
+	found, err := src.Sessions.MentionsIn(ctx, in, rarest)
+	for id, around := range found {
+		if s := c.byID[id]; s != nil {
+			s.Match = lineWith(around, rarest)
+		}
+	}
+	return err
+}
+
+const (
+	shortWord = 5 // characters of a word that is looked for whole,
+	ending    = 2 // and of a longer one's end, which may be another
+)
+
+// lineWith returns the first line of a text that has a word.
+func lineWith(text, word string) string {
+	for line := range strings.Lines(text) {
+		if strings.Contains(strings.ToLower(line), strings.ToLower(word)) {
+			return strings.Join(strings.Fields(chars.WithoutToolMarks(line)), " ")
+		}
+	}
+	return ""
 }
 
 // said returns the sessions in which all words of a search were said; nil for no words. What stands between quotation

@@ -30,6 +30,7 @@ type session struct {
 	Edited              int       // how many of these it edited
 	Told                int       // memories and files that it was told
 	Notes               []embedded.Memory
+	Match               string // where a search is met in it
 	Continues           *session
 	ContinuedBy         []*session
 	Caller              *session         // the session that called it

@@ -105,11 +105,11 @@ func TestCalendar(t *testing.T) {
 }
 
 func TestQueryOf(t *testing.T) {
-	v, err := url.ParseQuery("q=a+b&project=p&harness=h&agent=x&since=7d&after=12")
+	v, err := url.ParseQuery("q=a+b&project=p&harness=h&agent=x&since=7d&after=12&kind=rule&who=you&page=3")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := queryOf(v); got != (query{"a b", "p", "h", "x", "7d", 12}) {
+	if got := queryOf(v); got != (query{"a b", "p", "h", "x", "7d", 12, "rule", "you", 3}) {
 		t.Errorf("%+v", got)
 	}
 }

@@ -121,8 +121,9 @@ type insertion struct {
 
 // An item is a memory, a passage of a conversation, or a file, in a block.
 type item struct {
-	ID, Text string
-	File     string // its path; "" for another item
-	Shown    bool   // it is among the page's memories
-	Became   string // whether it was of use, in words
+	ID     string
+	Text   excerpt // the beginning
+	File   string  // its path; "" for another item
+	Shown  bool    // it is among the page's memories
+	Became string  // whether it was of use, in words
 }

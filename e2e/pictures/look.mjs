@@ -10,10 +10,8 @@ import puppeteer from "puppeteer-core";
 const [chromium, proxy, small, large, out, into] = process.argv.slice(2);
 const openLimit = 1000, searchLimit = 50; // ms
 const parts = { overview: "#sessions", sessions: "#s6", search: "#sessions?q=mast&s=1", memories: "#memories", usage: "#usage", recorded: "#recorded" };
-const looks = {
-	light: { scheme: "light", width: 1280 }, dark: { scheme: "dark", width: 1280 },
-	"400-light": { scheme: "light", width: 400 }, "400-dark": { scheme: "dark", width: 400 },
-};
+const looks = Object.fromEntries([1440, 900, 400].flatMap(width => ["light", "dark"].map(scheme => [`${width}-${scheme}`, { scheme, width }])));
+const usual = looks["1440-light"];
 const axe = await readFile(new URL("node_modules/axe-core/axe.min.js", import.meta.url), "utf8");
 const failures = [];
 const fail = text => { failures.push(text); console.log("FAILED " + text); };
@@ -56,24 +54,28 @@ async function take() {
 			}, part, hash);
 			await new Promise(done => setTimeout(done, 200));
 			await page.screenshot({ path: join(out, `${part}-${name}.png`) });
-			const wide = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
-			if (wide > 0) fail(`${part}, ${name}: ${wide} px wider than the window`);
-			await page.evaluate(axe);
-			const found = await page.evaluate(() => axe.run());
-			for (const v of found.violations) {
-				const text = `${part}, ${name}: axe: ${v.impact}: ${v.help}: ${v.nodes.slice(0, 3).map(n => n.html.slice(0, 160)).join(" | ")}`;
-				fail(text);
-			}
+			await examine(page, `${part}, ${name}`);
 		}
-		if (await page.title() !== "What your agents were told") fail("stored HTML changed the page's title");
+		if (await page.title() !== "Agent memory") fail("stored HTML changed the page's title");
 		if (await page.$("img, body script")) fail("stored HTML became an element");
 		await page.close();
 	}
 }
 
+// examine looks for what axe-core finds, a part that is wider than the window, and column heads that are cut.
+async function examine(page, where) {
+	const wide = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+	if (wide > 0) fail(`${where}: ${wide} px wider than the window`);
+	const cut = await page.$$eval("#list thead th", all => all.filter(th => th.checkVisibility() && th.scrollWidth > th.clientWidth).map(th => th.textContent));
+	if (cut.length) fail(`${where}: the heads ${cut} are cut`);
+	await page.evaluate(axe);
+	const found = await page.evaluate(() => axe.run());
+	for (const v of found.violations) fail(`${where}: axe: ${v.impact}: ${v.help}: ${v.nodes.slice(0, 3).map(n => n.html.slice(0, 160)).join(" | ")}`);
+}
+
 // show takes the two pictures that README has.
 async function show() {
-	const page = await visit(small, looks.light);
+	const page = await visit(small, usual);
 	await page.setViewport({ width: 1280, height: 720, deviceScaleFactor: 1 });
 	await page.goto(pathToFileURL(small).href + "#sessions?q=panic&s=22");
 	await page.waitForSelector("#detail .turn");
@@ -88,7 +90,7 @@ async function show() {
 
 // keys goes through the page without a mouse, and back by its history.
 async function keys() {
-	const page = await visit(small, looks.light);
+	const page = await visit(small, usual);
 	const state = () => page.evaluate(() => location.hash + " " + (document.querySelector("#detail .session")?.id ?? ""));
 	const expect = async (what, want) => {
 		const seen = await page.waitForFunction(want => location.hash + " " + (document.querySelector("#detail .session")?.id ?? "") === want, { timeout: 3000 }, want).catch(() => null);
@@ -97,12 +99,17 @@ async function keys() {
 	await page.keyboard.press("/");
 	await page.keyboard.type("orchard gate");
 	await expect("a search", "#sessions?q=orchard+gate ");
-	await page.keyboard.press("Enter");
-	await page.keyboard.press("j");
-	await page.keyboard.press("k");
-	const first = await page.evaluate(() => document.activeElement.closest("tr").dataset.s);
+	const met = await page.$$eval("#rows .match", all => all.map(p => p.textContent));
+	if (!met.length || met.some(text => !/orchard|gate/.test(text))) fail("a search is met in " + met);
+	const first = await page.$eval("#rows tr", r => r.dataset.s);
 	await page.keyboard.press("Enter");
 	await expect("Enter", `#sessions?q=orchard+gate&s=${first} s${first}`);
+	await page.keyboard.press("Escape");
+	await page.keyboard.press("Escape");
+	await page.keyboard.press("j");
+	await page.keyboard.press("k");
+	await page.keyboard.press("Enter");
+	await expect("j, k and Enter", `#sessions?q=orchard+gate&s=${first} s${first}`);
 	if (!await page.evaluate(() => CSS.highlights.get("found").size)) fail("what was searched is not marked");
 	await page.keyboard.press("Escape");
 	await expect("Escape", "#sessions?q=orchard+gate ");
@@ -118,7 +125,7 @@ async function keys() {
 
 // withoutScript reads sessions and memories as somebody who allows no scripts.
 async function withoutScript() {
-	const page = await visit(small, looks.light, false);
+	const page = await visit(small, usual, false);
 	for (const [part, words] of [["sessions", "How long is the mast"], ["memories", "The mast of the Curlew is 11.42"]]) {
 		await page.goto(pathToFileURL(small).href + "#" + part);
 		const seen = await page.$eval("#" + part, (e, words) => e.checkVisibility() && e.textContent.includes(words), words);

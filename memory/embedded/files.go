@@ -2,6 +2,7 @@ package embedded
 
 import (
 	"context"
+	"encoding/json"
 	"path/filepath"
 	"strings"
 	"time"
@@ -118,6 +119,30 @@ func (s *Store) EditedToo(ctx context.Context, session int64) ([]int64, error) {
 			AND path IN (SELECT path FROM files WHERE session = ?1) AND session <> ?1 AND kind = ?2
 		GROUP BY session ORDER BY max(turn) DESC LIMIT ?3`, session, where.Edited, most)
 	return sessions, sqlite.While("reading the files of sessions", err)
+}
+
+// A FileEdited is a file with the sessions that edited it.
+type FileEdited struct {
+	Project, Path string // from the project's top
+	At            time.Time
+	Sessions      []int64 // the newest first
+}
+
+// EditedLately returns the files of a project, or of all, that were edited last.
+func (s *Store) EditedLately(ctx context.Context, project string, most int) ([]FileEdited, error) {
+	files, err := sqlite.Collect(ctx, s.db, func(row sqlite.Row) (f FileEdited, err error) {
+		var at int64
+		var sessions []byte
+		if err := row.Scan(&f.Project, &f.Path, &at, &sessions); err != nil {
+			return f, err
+		}
+		f.At = sqlite.Unstamp(at)
+		return f, json.Unmarshal(sessions, &f.Sessions)
+	}, `SELECT project, path, max(at), json_group_array(session) FROM (SELECT project, path, session, max(at) AS at,
+			max(turn) AS turn FROM files WHERE kind = ?1 AND (?2 = '' OR project = ?2) GROUP BY project, path, session
+			ORDER BY turn DESC)
+		GROUP BY project, path ORDER BY max(turn) DESC LIMIT ?3`, where.Edited, project, most)
+	return files, sqlite.While("reading the files that were edited", err)
 }
 
 // A FileTouched is a file of a session.

@@ -63,6 +63,14 @@ func (s *Store) ToldPassages(ctx context.Context, ids []string, most int) ([]Mem
 	return all, sqlite.While("listing what was told", err)
 }
 
+// Kinds returns which types of memories there are, and how they came; only Type and Who are set.
+func (s *Store) Kinds(ctx context.Context) ([]Memory, error) {
+	kinds, err := sqlite.Collect(ctx, s.db, func(row sqlite.Row) (m Memory, err error) {
+		return m, row.Scan(&m.Type, &m.Who)
+	}, `SELECT type, who FROM memories GROUP BY type, who ORDER BY count(*) DESC`)
+	return kinds, sqlite.While("listing kinds of memories", err)
+}
+
 // Count returns how many memories there are.
 func (s *Store) Count(ctx context.Context) (n int, err error) {
 	err = s.db.QueryRowContext(ctx, `SELECT count(*) FROM memories`).Scan(&n)

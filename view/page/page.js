@@ -26,9 +26,10 @@ addEventListener("DOMContentLoaded", () => {
 	};
 
 	// What is looked at stands in the address: #sessions?q=mast&project=…&s=12. A link leads to #s12 or #m-….
-	const filters = ["q", "project", "harness", "agent", "since"];
+	const filters = ["q", "project", "harness", "agent", "since", "kind", "who", "page"];
+	const of = {sessions: ["q", "project", "harness", "agent", "since"], memories: ["q", "project", "kind", "who"]};
 	const parse = () => {
-		const hash = location.hash.slice(1), state = {part: "sessions", q: "", project: "", harness: "", agent: "", since: "", s: ""};
+		const hash = location.hash.slice(1), state = {part: "sessions", s: "", ...Object.fromEntries(filters.map(k => [k, ""]))};
 		const [part, rest] = hash.split("?");
 		if (/^s\d+$/.test(part)) state.s = part.slice(1);
 		else if (part.startsWith("m-")) Object.assign(state, {part: "memories", target: part});
@@ -38,7 +39,7 @@ addEventListener("DOMContentLoaded", () => {
 	};
 	const asked = state => {
 		const p = new URLSearchParams();
-		for (const k of filters) if (state[k]) p.set(k, state[k]);
+		for (const k of filters) if (state[k] && (k === "page" ? state.part === "memories" : (of[state.part] ?? filters).includes(k))) p.set(k, state[k]);
 		return p;
 	};
 	const go = (change, replace) => {
@@ -58,7 +59,7 @@ addEventListener("DOMContentLoaded", () => {
 				field.value = state[k];
 			}
 			field.classList.toggle("set", state[k] !== "");
-			if (k !== "q") field.hidden = state.part === "memories";
+			field.hidden = !(of[state.part] ?? of.sessions).includes(k);
 		}
 		form.querySelector("[type=reset]").hidden = !asked(state).size;
 	};
@@ -110,10 +111,32 @@ addEventListener("DOMContentLoaded", () => {
 			(!state.agent || r.dataset.agent === state.agent) && +r.dataset.at >= from && +r.dataset.at < to &&
 			w.every(word => textsOf().get(r.dataset.s).includes(word)));
 	};
+	const blocks = /<\/(?:p|li|div|pre|td|th|h\d)>|<br>/g; // what ends a line
+	const meet = row => { // shows the line in which the search is met
+		row.querySelector(".match")?.remove();
+		const w = words(state.q);
+		if (!w.length) return;
+		const said = document.querySelector(`noscript[data-session="${row.dataset.s}"]`)?.textContent ?? "";
+		const lines = textOf(said.replace(blocks, "\n$&")).split("\n"), has = line => w.filter(word => fold(line).includes(word)).length;
+		const best = lines.reduce((best, line) => has(line) > has(best) ? line : best, "");
+		if (!best) return;
+		const at = Math.max(0, fold(best).indexOf(w.find(word => fold(best).includes(word))) - 40), p = document.createElement("p");
+		p.className = "match quiet";
+		p.textContent = (at ? "…" : "") + best.slice(at, at + 200).trim();
+		row.firstElementChild.append(p);
+	};
+	let opens = false;
+	const openFirst = () => {
+		opens = false;
+		const first = $("rows")?.firstElementChild;
+		if (first) go({s: first.dataset.s});
+	};
 	const put = (found, more, count) => {
 		$("rows").replaceChildren(...found);
 		$("more").parentElement.hidden = !more;
-		$("hits").textContent = String(asked(state)) ? (count === 0 ? "Nothing found" : count + (more && live ? " or more" : "") + (count === 1 ? " session" : " sessions")) : "";
+		if (!live) for (const row of found) meet(row);
+		if (opens) queueMicrotask(openFirst);
+		$("hits").textContent = String(asked(state)) ? (count === 0 ? "No matches" : count + (more && live ? " or more" : "") + (count === 1 ? " session" : " sessions")) : "";
 		current();
 	};
 	const list = async (on = false) => {
@@ -208,6 +231,10 @@ addEventListener("DOMContentLoaded", () => {
 			});
 			box.after(all);
 		}
+		commands(within);
+	};
+
+	const commands = within => {
 		for (const code of within.querySelectorAll(".copy")) code.after(copier(code));
 	};
 
@@ -231,31 +258,39 @@ addEventListener("DOMContentLoaded", () => {
 		if (scroll) found.map(r => r.startContainer.parentElement).find(e => e.closest(".turn") && e.checkVisibility())?.scrollIntoView({block: "center"});
 	};
 
-	// memories
+	// memories: a file has all of them, and shows some
 	let index;
 	const makeIndex = () => index ??= Array.from($("all-memories").querySelectorAll(".memories > li"), li => ({
-		li, text: fold(li.firstElementChild.textContent + "\n" + li.children[1].textContent + "\n" + li.closest(".project").firstElementChild.title),
+		li, text: fold(li.querySelector(".said").textContent + "\n" + li.dataset.project), other: li.closest("#others"),
 	}));
+	const pager = (page, more) => {
+		const turn = (name, by, off) => {
+			const b = button(name, () => {});
+			b.dataset.page = by;
+			b.disabled = off;
+			return b;
+		};
+		$("pages").hidden = page === 1 && !more;
+		$("pages").replaceChildren(turn("Newer", -1, page === 1), " Page " + page + " ", turn("Older", 1, !more));
+	};
 	const memories = () => {
 		if (live) return renew("memories");
-		const w = words(state.q);
-		$("all-memories").classList.toggle("searched", w.length > 0); // quicker than to hide it: it stays laid out
-		$("found").hidden = w.length === 0;
-		const hits = w.length ? makeIndex().filter(m => w.every(word => m.text.includes(word))) : [];
-		$("found").replaceChildren(...hits.slice(0, most).map(m => {
+		const w = words(state.q), chosen = w.length || state.project || state.kind || state.who;
+		const hits = makeIndex().filter(({li, text, other}) => chosen ? w.every(word => text.includes(word)) && (!state.kind || li.dataset.kind === state.kind) &&
+			(!state.who || li.dataset.who === state.who) && (!state.project || li.dataset.project === state.project || "personal" in li.dataset) : other);
+		const to = hits.findIndex(m => m.li.id === state.target), page = to < 0 ? parseInt(state.page) || 1 : 1 + Math.floor(to / most);
+		$("all-memories").className = chosen || page > 1 ? "searched" : "paged"; // quicker than to hide it: it stays laid out
+		$("found").hidden = hits.length === 0;
+		$("found").replaceChildren(...hits.slice((page - 1) * most, page * most).map(m => {
 			const copy = m.li.cloneNode(true);
 			copy.removeAttribute("id");
-			offer(copy);
+			for (const a of copy.querySelectorAll("[id]")) a.removeAttribute("id");
 			return copy;
 		}));
-		$("hits").textContent = !w.length ? "" : hits.length === 0 ? "Nothing found" :
-			hits.length + (hits.length === 1 ? " memory" : " memories") + (hits.length > most ? ", the newest " + most + " are shown" : "");
+		pager(page, hits.length > page * most);
+		$("hits").textContent = !chosen ? "" : hits.length === 0 ? "No matches" : hits.length + (hits.length === 1 ? " memory" : " memories");
+		if (to >= 0) $("found").children[to % most].scrollIntoView({block: "center"});
 	};
-	const offer = li => { // a command gets its button once somebody points at it
-		const code = li?.querySelector(".copy");
-		if (code && !code.nextElementSibling?.matches(".copier")) code.after(copier(code));
-	};
-	document.addEventListener("pointerover", e => offer(e.target.closest?.(".memories > li")));
 
 	// what people do
 	const form = $("find");
@@ -264,18 +299,23 @@ addEventListener("DOMContentLoaded", () => {
 	form.addEventListener("submit", e => e.preventDefault());
 	form.addEventListener("input", e => {
 		clearTimeout(typing);
-		const change = {[e.target.name]: e.target.value.trim()};
+		const change = {[e.target.name]: e.target.value.trim(), page: ""};
 		if (e.target.name === "q") typing = setTimeout(() => go(change, state.q !== ""), live ? 150 : 60);
 		else go(change);
 	});
 	form.addEventListener("reset", e => {
 		e.preventDefault();
 		$("q").value = "";
-		go({q: "", project: "", harness: "", agent: "", since: ""});
+		go(Object.fromEntries(filters.map(k => [k, ""])));
 	});
 	document.addEventListener("click", e => {
 		const day = e.target.closest?.("[data-day]"), row = e.target.closest?.("#rows tr"), a = e.target.closest?.("a");
 		if (e.ctrlKey || e.metaKey || e.shiftKey || e.button) return;
+		const by = e.target.closest?.("[data-page]")?.dataset.page;
+		if (by) {
+			go({page: String((parseInt(state.page) || 1) + +by)});
+			return $("h-memories").scrollIntoView();
+		}
 		if (day) return go({since: day.dataset.day, part: "sessions"});
 		const to = a?.getAttribute("href");
 		if (to?.match(/^#s\d+$/) || !a && row) {
@@ -284,7 +324,7 @@ addEventListener("DOMContentLoaded", () => {
 			if (row) row.querySelector("a").focus({preventScroll: true});
 		} else if (a?.matches("nav a")) {
 			e.preventDefault();
-			go({part: to.slice(1), s: to === "#sessions" ? "" : state.s});
+			go({part: to.slice(1), page: "", s: to === "#sessions" ? "" : state.s});
 		}
 	});
 	const move = by => {
@@ -304,9 +344,15 @@ addEventListener("DOMContentLoaded", () => {
 				go({s: ""});
 				$("rows").querySelector(`[data-s="${id}"] a`)?.focus();
 			}
-		} else if (e.target === $("q") && (e.key === "ArrowDown" || e.key === "Enter") && state.part === "sessions") {
+		} else if (e.target === $("q") && e.key === "ArrowDown" && state.part === "sessions") {
 			e.preventDefault();
 			document.querySelector("#rows a")?.focus();
+		} else if (e.target === $("q") && e.key === "Enter" && state.part === "sessions") { // what was met first
+			e.preventDefault();
+			clearTimeout(typing);
+			if (state.q === $("q").value.trim()) return openFirst();
+			opens = true;
+			go({q: $("q").value.trim()}, state.q !== "");
 		} else if (writes) {
 			return;
 		} else if (e.key === "/") {
@@ -324,7 +370,7 @@ addEventListener("DOMContentLoaded", () => {
 	const writing = () => document.querySelector("#all-memories textarea");
 	const renew = async name => {
 		try {
-			const now = make(await ask("parts/" + name + (name === "memories" ? "?" + new URLSearchParams({q: state.q}) : "")));
+			const now = make(await ask("parts/" + name + (name === "memories" ? "?" + asked(state) : "")));
 			if (name === "memories" && writing()) return; // what somebody is writing stays until it is written
 			$(place[name]).replaceChildren(now);
 			if (name === "memories") $("hits").textContent = "";
@@ -334,6 +380,7 @@ addEventListener("DOMContentLoaded", () => {
 			failed(e);
 		}
 	};
+	commands($("all-memories"));
 	apply();
 	if (!live) return;
 	const look = async () => {
@@ -373,7 +420,7 @@ addEventListener("DOMContentLoaded", () => {
 		forget: async (id, li) => {
 			await ask("memories/" + id + "/forget", {});
 			li.remove();
-			$("undo").replaceChildren("Forgotten everywhere; what it came from does not teach it again. ", button("Undo", async () => {
+			$("undo").replaceChildren("Forgotten, and will not be learned again. ", button("Undo", async () => {
 				try {
 					await ask("undo", {});
 					$("undo").replaceChildren("It is back.");
