@@ -161,6 +161,7 @@ func (p *Page) readMemories(ctx context.Context, src Source, all []embedded.Memo
 		}
 		read.AllMemories += len(told)
 	}
+	read.Shown = len(all) + len(told)
 	if !read.Chosen && p.PageN <= 1 {
 		if all, err = p.readProfile(ctx, src, all); err != nil {
 			return err
@@ -189,7 +190,7 @@ func (p *Page) readMemories(ctx context.Context, src Source, all []embedded.Memo
 				return err
 			}
 		}
-		if read.Shown++; one.Said > 0 {
+		if one.Said > 0 {
 			read.Profile = append(read.Profile, m)
 		} else {
 			read.List = append(read.List, m)

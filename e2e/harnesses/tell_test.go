@@ -112,6 +112,7 @@ func tellWatchCheck(t *testing.T, name, victim string) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		t.Logf("%q: exit %d %s%s", words, r.Code, r.Stdout, r.Stderr)
 		return r.Code
 	}
 	if victim == "check" {

@@ -112,13 +112,15 @@ addEventListener("DOMContentLoaded", () => {
 			w.every(word => textsOf().get(r.dataset.s).includes(word)));
 	};
 	const blocks = /<\/(?:p|li|div|pre|td|th|h\d)>|<br>/g; // what ends a line
+	const inserted = /<details class="told">.*?<\/details>|<ul class="items">.*?<\/ul>/gs;
 	const meet = row => { // shows the line in which the search is met
 		row.querySelector(".match")?.remove();
 		const w = words(state.q);
 		if (!w.length) return;
 		const said = document.querySelector(`noscript[data-session="${row.dataset.s}"]`)?.textContent ?? "";
-		const lines = textOf(said.replace(blocks, "\n$&")).split("\n"), has = line => w.filter(word => fold(line).includes(word)).length;
-		const best = lines.reduce((best, line) => has(line) > has(best) ? line : best, "");
+		const has = line => w.filter(word => fold(line).includes(word)).length;
+		const bestOf = html => textOf(html.replace(blocks, "\n$&")).split("\n").reduce((best, line) => has(line) > has(best) ? line : best, "");
+		const best = bestOf(said.replace(inserted, "")) || bestOf(said);
 		if (!best) return;
 		const at = Math.max(0, fold(best).indexOf(w.find(word => fold(best).includes(word))) - 40), p = document.createElement("p");
 		p.className = "match quiet";
@@ -129,7 +131,9 @@ addEventListener("DOMContentLoaded", () => {
 	const openFirst = () => {
 		opens = false;
 		const first = $("rows")?.firstElementChild;
-		if (first) go({s: first.dataset.s});
+		if (!first) return;
+		first.querySelector("a").focus({preventScroll: true});
+		go({s: first.dataset.s});
 	};
 	const put = (found, more, count) => {
 		$("rows").replaceChildren(...found);
