@@ -29,8 +29,8 @@ func (s Book) MentionsIn(ctx context.Context, sessions []int64, text string) (ma
 	found, err := sqlite.Pairs[int64, string](ctx, s.db, `SELECT session, substr(said, max(1, at - ?3), ?4) FROM (
 		SELECT session, iif(u > 0, user, assistant) AS said, iif(u > 0, u, a) AS at,
 			row_number() OVER (PARTITION BY session ORDER BY id) AS n FROM (
-			SELECT id, session, user, assistant, instr(lower(user), lower(?2)) AS u, instr(lower(assistant), lower(?2)) AS a
-				FROM turns WHERE session IN (SELECT value FROM json_each(?1)))
+			SELECT id, session, user, assistant, instr(lower(user), lower(?2)) AS u,
+				instr(lower(assistant), lower(?2)) AS a FROM turns WHERE session IN (SELECT value FROM json_each(?1)))
 		WHERE u > 0 OR a > 0) WHERE n = 1`, sqlite.List(sessions), text, before, most)
 	return found, sqlite.While("looking for a text", err)
 }

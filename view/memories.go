@@ -77,8 +77,8 @@ func (p *Page) readSomeMemories(ctx context.Context, src Source, q query) (err e
 	from := (q.page - 1) * pageMemories
 	p.PageN, p.Chosen = q.page, q.text+q.project+q.kind+q.who != ""
 	if strings.TrimSpace(q.text) == "" {
-		all, err = src.Memories.List(ctx, embedded.Filter{Type: q.kind, Project: q.inProject(), Within: q.project == noProject,
-			From: whoOf(q.who), Limit: pageMemories + 1, Offset: from})
+		all, err = src.Memories.List(ctx, embedded.Filter{Type: q.kind, Project: q.inProject(),
+			Within: q.project == noProject, From: whoOf(q.who), Limit: pageMemories + 1, Offset: from})
 	} else {
 		all, err = src.Memories.Search(ctx, embedded.Query{Text: q.text, Limit: maxFound, AllProjects: true})
 		all = slices.DeleteFunc(all, func(m embedded.Memory) bool { return !q.wants(m) })
@@ -107,7 +107,8 @@ func (p *Page) readSomeMemories(ctx context.Context, src Source, q query) (err e
 	for _, f := range files {
 		sessions = append(sessions, f.Sessions...)
 	}
-	if err := p.conversations.read(ctx, src, choice{sessions: sessions, turns: correlation.Scope{Sessions: []int64{}}}); err != nil {
+	in := choice{sessions: sessions, turns: correlation.Scope{Sessions: []int64{}}}
+	if err := p.conversations.read(ctx, src, in); err != nil {
 		return err
 	}
 	return p.readMemories(ctx, src, all, files, 0)
