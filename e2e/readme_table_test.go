@@ -90,7 +90,7 @@ var executions = map[string]execution{
 	"signet-acp-proxy handoff SESSION --to codex":      {want: `(?m)acpx --cwd .* sessions new && `},
 
 	"signet-acp-proxy view": {then: "cat $SIGNET_PATH/acp/view.html",
-		want: `(?s)view\.html\n.*<title>What your agents were told.*mast of the Curlew`},
+		want: `(?s)view\.html\n.*<title>Agent memory.*mast of the Curlew`},
 	"signet-acp-proxy usage":                             {want: `(?m)^HARNESS +SESSIONS`},
 	"signet-acp-proxy usage --by day --since 30d --json": {want: `"memoryBytes": [1-9]`},
 	"signet-acp-proxy events SESSION":                    {want: `turn ended +.*stop end_turn`},
