@@ -6,6 +6,7 @@ package sandbox
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -213,7 +214,15 @@ func (s *Sandbox) Close() error {
 	if len(left) > 0 {
 		s.Settle(2 * time.Second)
 	}
+	if s.mine {
+		err = errors.Join(err, os.RemoveAll(s.sockets()))
+	}
 	return errors.Join(err, os.RemoveAll(s.Dir))
+}
+
+// sockets is the folder that acpx makes for the sockets of a HOME, and leaves (queueSocketBaseDir in acpx 0.19.1).
+func (s *Sandbox) sockets() string {
+	return fmt.Sprintf("/tmp/acpx-%.5x", sha256.Sum256([]byte(s.Home)))
 }
 
 // Processes lists what runs in the sandbox: every process that has its mark in the environment, whoever started it and
