@@ -8,6 +8,7 @@ import (
 
 	"github.com/Signet-AI/signet-acp-proxy/correlation"
 	"github.com/Signet-AI/signet-acp-proxy/memory"
+	"github.com/Signet-AI/signet-acp-proxy/memory/signet"
 )
 
 // An attempt is one attempt at delivering a debt.
@@ -49,7 +50,7 @@ func (a *attempt) withFile(ctx context.Context, p part, post func(file string) (
 // what happened. The rest of a pass posts nothing to a daemon that did not answer; to is nil for a hook.
 func (a *attempt) settle(ctx context.Context, to *daemonState, reply Reply, failed error) (did string, err error) {
 	var disk diskError
-	if errors.Is(failed, errNoAnswer) && to != nil {
+	if errors.Is(failed, signet.ErrNoAnswer) && to != nil {
 		to.err = fmt.Errorf("it did not answer before: %w", failed)
 	}
 	switch {
@@ -57,7 +58,7 @@ func (a *attempt) settle(ctx context.Context, to *daemonState, reply Reply, fail
 		return "not written", errors.Join(failed, a.store.Retry(ctx, a.d, failed.Error()))
 	case errors.Is(failed, errLedger):
 		return "not noted", failed
-	case errors.Is(failed, errNoAnswer):
+	case errors.Is(failed, signet.ErrNoAnswer):
 		return "unanswered", a.store.Unanswered(ctx, a.d, failed.Error())
 	case failed != nil:
 		return "refused", a.store.Retry(ctx, a.d, failed.Error())

@@ -263,8 +263,8 @@ func (a *audit) compare() {
 		}
 	}
 	noError(a.t, rows.Err())
-	a.t.Logf("%d turns, %d kills, %d absences, %d moved: %v, %d jobs; %d missing, %d twice", a.turns, a.kills, a.away,
-		a.moves, states, len(a.daemon.Jobs()), missing, twice)
+	a.t.Logf("%d turns, %d kills, %d absences, %d moved: %v, %d jobs; %d missing, %d twice, %d unknown", a.turns, a.kills, a.away,
+		a.moves, states, len(a.daemon.Jobs()), missing, twice, unknown)
 	if missing > 0 || twice > 0 || states["none"] > 0 || unknown > 0 && a.kills == 0 {
 		a.t.Errorf("%d missing, %d twice, %v", missing, twice, states)
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/Signet-AI/signet-acp-proxy/correlation"
 	"github.com/Signet-AI/signet-acp-proxy/correlation/correlationtest"
+	"github.com/Signet-AI/signet-acp-proxy/memory/signet"
 	"github.com/Signet-AI/signet-acp-proxy/memory/signet/daemontest"
 )
 
@@ -107,7 +108,7 @@ func TestMemoryOutcomes(t *testing.T) {
 	} {
 		b := newBench(t)
 		got := ""
-		b.daemon.keeps = func(m Memory) (Reply, error) {
+		b.daemon.keeps = func(m signet.Note) (Reply, error) {
 			got = m.AgentID + " " + m.Content
 			return tt.reply, tt.err
 		}

@@ -13,7 +13,6 @@ package delivery
 
 import (
 	"context"
-	"errors"
 	"time"
 
 	"github.com/Signet-AI/signet-acp-proxy/correlation"
@@ -21,11 +20,8 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/memory/signet"
 )
 
-// errNoAnswer says that a request went out and no readable answer came: the daemon may have taken it. Every other
-// error of a Daemon says that it did not.
-var errNoAnswer = errors.New("no answer")
-
-// A Daemon takes what sessions leave. Its methods end when ctx does, and by deadlines of their own.
+// A Daemon takes what sessions leave. Its methods end when ctx does, and by deadlines of their own. After the error
+// signet.ErrNoAnswer it may have taken a post; after any other it has not.
 type Daemon interface {
 	// Health reports whether the daemon answers.
 	Health(ctx context.Context) error
@@ -40,7 +36,7 @@ type Daemon interface {
 	// Compacted delivers a harness's own summary.
 	Compacted(ctx context.Context, c signet.Compaction) (Reply, error)
 	// Remember delivers a memory that a tool stored, unless the daemon has it: after any error it is tried again.
-	Remember(ctx context.Context, m Memory) (Reply, error)
+	Remember(ctx context.Context, m signet.Note) (Reply, error)
 }
 
 // An End is a session's end. File and Text are empty for a session in which nothing was said.
@@ -50,15 +46,6 @@ type End struct {
 	File    string // absolute path of the transcript
 	Text    string // the same, for a daemon that cannot open the file
 	Again   bool   // it was posted before without an answer
-}
-
-// A Memory is what a tool stored while the daemon did not answer. It is stored as JSON, so the names are a promise.
-type Memory struct {
-	Content    string   `json:"content"`
-	Type       string   `json:"type,omitempty"`
-	Importance *float64 `json:"importance,omitempty"`
-	Tags       string   `json:"tags,omitempty"`
-	AgentID    string   `json:"agentId,omitempty"`
 }
 
 // A Reply is what a daemon made of a post.

@@ -43,7 +43,7 @@ type daemon struct {
 	asked  func() // what happens while it is asked whether it is there
 	hang   bool   // takes a post and does not answer
 	answer func(e End) (Reply, error)
-	keeps  func(m Memory) (Reply, error)
+	keeps  func(m signet.Note) (Reply, error)
 	ends   []End
 	texts  []string // as they stood in the files
 }
@@ -58,7 +58,7 @@ func (d *daemon) Health(context.Context) error {
 func (d *daemon) End(ctx context.Context, e End) (Reply, error) {
 	if d.hang {
 		<-ctx.Done()
-		return Reply{}, errNoAnswer
+		return Reply{}, signet.ErrNoAnswer
 	}
 	text, err := os.ReadFile(e.File)
 	if err != nil {
@@ -81,7 +81,7 @@ func (d *daemon) Free(context.Context, memory.Session) error { return nil }
 
 func (d *daemon) Compacted(context.Context, signet.Compaction) (Reply, error) { return Reply{}, nil }
 
-func (d *daemon) Remember(_ context.Context, m Memory) (Reply, error) { return d.keeps(m) }
+func (d *daemon) Remember(_ context.Context, m signet.Note) (Reply, error) { return d.keeps(m) }
 
 func newBench(t *testing.T) *bench {
 	t.Helper()
@@ -210,7 +210,7 @@ func TestLeftFiles(t *testing.T) {
 func TestBlackHoleOnce(t *testing.T) {
 	b := newBench(t)
 	asked := 0
-	b.daemon.answer = func(End) (Reply, error) { asked++; return Reply{}, errNoAnswer }
+	b.daemon.answer = func(End) (Reply, error) { asked++; return Reply{}, signet.ErrNoAnswer }
 	b.say(toDaemon, "hello", "hi")
 	p := b.process(toDaemon)
 	s, err := correlationtest.Session(t.Context(), b.Store, correlation.OpenSession{Harness: "echo", ACPID: "two", Process: p.ID()})

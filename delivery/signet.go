@@ -52,7 +52,7 @@ func (s Signet) End(ctx context.Context, e End) (Reply, error) {
 	}
 	switch {
 	case err != nil:
-		return Reply{}, unanswered(err)
+		return Reply{}, err
 	case got.Bypassed:
 		return Reply{Off: true}, nil
 	case got.Queued:
@@ -191,12 +191,12 @@ func temporaryNote(project string) string {
 // Compacted implements Daemon.
 func (s Signet) Compacted(ctx context.Context, c signet.Compaction) (Reply, error) {
 	id, err := s.CompactionComplete(ctx, c)
-	return Reply{Note: "kept " + id}, unanswered(err)
+	return Reply{Note: "kept " + id}, err
 }
 
 // Remember implements Daemon. It searches for the memory first: the daemon may have taken it from the tool, too late
 // for us to notice, or from a post without an answer.
-func (s Signet) Remember(ctx context.Context, m Memory) (Reply, error) {
+func (s Signet) Remember(ctx context.Context, m signet.Note) (Reply, error) {
 	there, err := s.remembers(ctx, m.Content)
 	if err != nil {
 		return Reply{}, err
@@ -204,8 +204,7 @@ func (s Signet) Remember(ctx context.Context, m Memory) (Reply, error) {
 	if there {
 		return Reply{Note: "there already"}, nil
 	}
-	_, err = s.Client.Remember(ctx, signet.Note{Content: m.Content, Type: m.Type, Importance: m.Importance,
-		Tags: m.Tags, AgentID: m.AgentID})
+	_, err = s.Client.Remember(ctx, m)
 	var refused *signet.StatusError
 	if errors.As(err, &refused) && refused.Code == http.StatusBadRequest {
 		return Reply{Dropped: true, Why: refused.Error()}, nil
@@ -233,11 +232,3 @@ func (s Signet) remembers(ctx context.Context, content string) (bool, error) {
 
 // querySize is how much of a memory is searched for, in bytes: daemons search by the first 200 characters.
 const querySize = 200
-
-// unanswered turns the client's ErrNoAnswer into this package's.
-func unanswered(err error) error {
-	if errors.Is(err, signet.ErrNoAnswer) {
-		return fmt.Errorf("%w: %w", errNoAnswer, err)
-	}
-	return err
-}

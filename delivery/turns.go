@@ -133,7 +133,7 @@ func (a *attempt) deliverSummary(ctx context.Context, to *daemonState) (string, 
 // deliverMemory delivers what a tool stored, and returns the outcome for the log. A post without an answer can be
 // repeated, because Remember checks whether the daemon has the memory.
 func (a *attempt) deliverMemory(ctx context.Context, to *daemonState) (string, error) {
-	var m Memory
+	var m signet.Note
 	if err := json.Unmarshal([]byte(a.d.Payload), &m); err != nil || m.Content == "" {
 		return "dropped", a.store.Dropped(ctx, a.d, correlation.Selection{}, "", "it cannot be read")
 	}

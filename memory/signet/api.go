@@ -16,28 +16,23 @@ import (
 // Every method ends with ctx or after 10 s and returns the daemon's reply as it came. Errors: *StatusError for a
 // refusal, memory.ErrUnavailable otherwise.
 
-// A Note is a memory to keep.
+// A Note is a memory to keep. It is stored as JSON while the daemon is away.
 type Note struct {
-	Content    string
-	Type       string   // "fact", "preference", ...; "" leaves it to the daemon
-	Importance *float64 // 0 to 1; nil leaves it to the daemon
-	Tags       string   // comma-separated
-	Pinned     bool
-	AgentID    string // "" means Options.AgentID
+	Content    string   `json:"content"`
+	Type       string   `json:"type,omitempty"`       // "fact", "preference", ...; "" leaves it to the daemon
+	Importance *float64 `json:"importance,omitempty"` // 0 to 1; nil leaves it to the daemon
+	Tags       string   `json:"tags,omitempty"`       // comma-separated
+	Pinned     bool     `json:"pinned,omitempty"`
+	AgentID    string   `json:"agentId,omitempty"` // "" means Options.AgentID
 }
 
 // Remember keeps a memory (POST /api/memory/remember). Tags go as the prefix that every daemon version reads.
 func (c *Client) Remember(ctx context.Context, n Note) (json.RawMessage, error) {
 	if n.Tags != "" {
-		n.Content = "[" + n.Tags + "]: " + n.Content
+		n.Content, n.Tags = "["+n.Tags+"]: "+n.Content, ""
 	}
-	return c.api(ctx, http.MethodPost, "/api/memory/remember", struct {
-		Content    string   `json:"content"`
-		Type       string   `json:"type,omitempty"`
-		Importance *float64 `json:"importance,omitempty"`
-		Pinned     bool     `json:"pinned,omitempty"`
-		AgentID    string   `json:"agentId,omitempty"`
-	}{n.Content, n.Type, n.Importance, n.Pinned, cmp.Or(n.AgentID, c.opts.AgentID)})
+	n.AgentID = cmp.Or(n.AgentID, c.opts.AgentID)
+	return c.api(ctx, http.MethodPost, "/api/memory/remember", n)
 }
 
 // A Query searches memories.

@@ -346,8 +346,7 @@ func (b *backend) owe(ctx context.Context, who memory.Session, note signet.Note)
 	if _, err := b.store(ctx); err != nil {
 		return false, err
 	}
-	payload, err := json.Marshal(delivery.Memory{Content: note.Content, Type: note.Type, Importance: note.Importance,
-		Tags: note.Tags, AgentID: note.AgentID})
+	payload, err := json.Marshal(note)
 	if err != nil {
 		return false, err
 	}

@@ -14,9 +14,9 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/config"
 	"github.com/Signet-AI/signet-acp-proxy/correlation"
 	"github.com/Signet-AI/signet-acp-proxy/delegation/bounds"
-	"github.com/Signet-AI/signet-acp-proxy/delivery"
 	"github.com/Signet-AI/signet-acp-proxy/memory"
 	"github.com/Signet-AI/signet-acp-proxy/memory/embedded"
+	"github.com/Signet-AI/signet-acp-proxy/memory/signet"
 	"github.com/Signet-AI/signet-acp-proxy/notes"
 	"github.com/Signet-AI/signet-acp-proxy/upstream"
 )
@@ -109,7 +109,7 @@ func owedNotes(c *config.Config, kept []embedded.Memory) (owed []correlation.Deb
 		return owed
 	}
 	for _, m := range kept {
-		text, _ := json.Marshal(delivery.Memory{Content: m.Content, Tags: "notes," + m.Type + "," + m.Harness})
+		text, _ := json.Marshal(signet.Note{Content: m.Content, Tags: "notes," + m.Type + "," + m.Harness})
 		owed = append(owed, correlation.Debt{Kind: correlation.KindMemory, URL: configured(c).URL,
 			Payload: string(text)})
 	}
