@@ -184,6 +184,7 @@ func TestVisits(t *testing.T) {
 		t.Fatal(err)
 	}
 	for text, want := range map[string]string{"a.go": "Oil it; Paint the door of the shed green, please.",
+		"kiln boat mast lamp window roof harbour anchor oil rope": "Oil it; Paint the door of the shed green, please.",
 		"the price of the oil": "What is the price of the oil of the shed?; Paint the door of the shed green, please."} {
 		found, err := w.Files(t.Context(), text, top, 10)
 		if err != nil || len(found) != 1 || len(found[0].Sessions) != 2 ||
