@@ -3,6 +3,7 @@ package correlation
 import (
 	"context"
 	"database/sql"
+	"fmt"
 	"time"
 
 	"github.com/Signet-AI/signet-acp-proxy/sqlite"
@@ -61,8 +62,44 @@ func (s Book) Uses(ctx context.Context, in Scope) ([]Use, error) {
 		ORDER BY session, item`, in.sessions(), sqlite.Stamp(in.Since))
 }
 
-// A Record is how often an item was told, and what became of it.
-type Record struct{ Told, Used, Again int }
+// A Record is how often items were told, and what became of them as far as that can be seen.
+type Record struct {
+	Told  int `json:"told"`
+	Used  int `json:"used"`
+	Again int `json:"saidAgain,omitempty"` // rules
+}
+
+// With returns the record with an item more, by what became of it.
+func (r Record) With(state int) Record {
+	r.Told++
+	switch state {
+	case Used:
+		r.Used++
+	case SaidAgain:
+		r.Again++
+	}
+	return r
+}
+
+// InWords is a record as a person reads it, "" for none.
+func (r Record) InWords() string {
+	switch {
+	case r.Told == 0:
+		return ""
+	case r.Again > 0:
+		return fmt.Sprintf("told %s, said again %s", times(r.Told), times(r.Again))
+	case r.Used == 0:
+		return fmt.Sprintf("told %s, never seen to be used", times(r.Told))
+	}
+	return fmt.Sprintf("told %s, used %s", times(r.Told), times(r.Used))
+}
+
+func times(n int) string {
+	if n == 1 {
+		return "once"
+	}
+	return fmt.Sprintf("%d times", n)
+}
 
 // Records returns those of some items in the sessions of a project; "" for all sessions.
 func Records(ctx context.Context, q sqlite.Querier, project string, items []string) (map[string]Record, error) {

@@ -35,15 +35,9 @@ type Sum struct {
 	MemoryBytes  int64              `json:"memoryBytes"`     // that were inserted
 	Reported     bool               `json:"reported"`        // anything was reported
 	Counted      int                `json:"reportedTurns"`   // turns of which tokens were reported
-	Uses         map[string]Uses    `json:"uses,omitempty"`  // what memory told, by kind: file, words, rule
-	Notes        *Notes             `json:"notes,omitempty"` // what notes of sessions cost, beside all that
-}
-
-// Uses is how many items were told, and what became of them as far as that can be seen.
-type Uses struct {
-	Told      int `json:"told"`
-	Used      int `json:"used"`
-	SaidAgain int `json:"saidAgain,omitempty"` // rules
+	// Uses is what became of what memory told, by kind: file, words, rule.
+	Uses  map[string]correlation.Record `json:"uses,omitempty"`
+	Notes *Notes                        `json:"notes,omitempty"` // what notes of sessions cost, beside all that
 }
 
 // Notes is how often agents were asked for notes, and what that cost as far as they say so.
@@ -265,17 +259,9 @@ func (t *tally) add(r Report) {
 // use counts an item that was told.
 func (t *tally) use(u correlation.Use) {
 	if t.Uses == nil {
-		t.Uses = map[string]Uses{}
+		t.Uses = map[string]correlation.Record{}
 	}
-	n := t.Uses[u.Kind]
-	n.Told++
-	switch u.State {
-	case correlation.Used:
-		n.Used++
-	case correlation.SaidAgain:
-		n.SaidAgain++
-	}
-	t.Uses[u.Kind] = n
+	t.Uses[u.Kind] = t.Uses[u.Kind].With(u.State)
 }
 
 // sum returns the finished sum.

@@ -83,7 +83,7 @@ func (n *Notes) String() string {
 
 // ShareUsed says how many of the recalled items were seen to be used: "3 recalled, 1 seen to be used (33 %)", "" where
 // none was recalled. Rules do not count.
-func ShareUsed(all map[string]Uses) string {
+func ShareUsed(all map[string]correlation.Record) string {
 	told, used := 0, 0
 	for _, kind := range []string{correlation.UseFile, correlation.UseWords} {
 		told, used = told+all[kind].Told, used+all[kind].Used
@@ -95,7 +95,7 @@ func ShareUsed(all map[string]Uses) string {
 }
 
 // OfUse says what became of what memory told, "" for nothing. A use that leaves no trace is not seen.
-func OfUse(all map[string]Uses) string {
+func OfUse(all map[string]correlation.Record) string {
 	var kinds, parts []string
 	for _, kind := range []struct{ name, plural string }{
 		{correlation.UseFile, "files"}, {correlation.UseWords, "notes"},
@@ -108,7 +108,7 @@ func OfUse(all map[string]Uses) string {
 		parts = append(parts, share+": "+strings.Join(kinds, ", "))
 	}
 	if n := all[correlation.UseRule]; n.Told > 0 {
-		parts = append(parts, fmt.Sprintf("rules: %d recalled, %d repeated by the user", n.Told, n.SaidAgain))
+		parts = append(parts, fmt.Sprintf("rules: %d recalled, %d repeated by the user", n.Told, n.Again))
 	}
 	return strings.Join(parts, "; ")
 }

@@ -3,7 +3,6 @@ package embedded
 import (
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -140,12 +139,6 @@ func worth(r correlation.Record) float64 {
 	return 1
 }
 
-// Records returns how often items were told in a project's sessions, and what became of them.
-func (s *Store) Records(ctx context.Context, project string, items []string) (map[string]correlation.Record, error) {
-	records, err := correlation.Records(ctx, s.db, project, items)
-	return records, sqlite.While("reading what was used", err)
-}
-
 // preferUsed ranks passages once more by what became of them when they were told.
 func (s *Store) preferUsed(ctx context.Context, ranked []*rank.Passage) error {
 	best := ranked[:min(len(ranked), seeds)]
@@ -179,24 +172,4 @@ func saidAgain(ctx context.Context, q sqlite.Querier) (map[string]bool, error) {
 	items, err := sqlite.Collect(ctx, q, sqlite.One[string], `SELECT DISTINCT item FROM uses WHERE state = ?`,
 		correlation.SaidAgain)
 	return language.SetOf(items), err
-}
-
-// InWords is a record as a person reads it, "" for none.
-func InWords(r correlation.Record) string {
-	switch {
-	case r.Told == 0:
-		return ""
-	case r.Again > 0:
-		return fmt.Sprintf("told %s, said again %s", times(r.Told), times(r.Again))
-	case r.Used == 0:
-		return fmt.Sprintf("told %s, never seen to be used", times(r.Told))
-	}
-	return fmt.Sprintf("told %s, used %s", times(r.Told), times(r.Used))
-}
-
-func times(n int) string {
-	if n == 1 {
-		return "once"
-	}
-	return fmt.Sprintf("%d times", n)
 }

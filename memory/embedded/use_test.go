@@ -92,7 +92,7 @@ func TestUse(t *testing.T) {
 	if err := w.Learn(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	records, err := w.Records(t.Context(), "", []string{note, rule})
+	records, err := correlation.Records(t.Context(), w.db, "", []string{note, rule})
 	if err != nil || records[note] != (correlation.Record{Told: 6, Used: 3}) ||
 		records[rule] != (correlation.Record{Told: 2, Again: 1}) {
 		t.Errorf("%+v, %v", records, err)
@@ -101,7 +101,7 @@ func TestUse(t *testing.T) {
 		{}: "", {Told: 1}: "told once, never seen to be used", {Told: 6, Used: 2}: "told 6 times, used 2 times",
 		{Told: 2, Again: 1}: "told 2 times, said again once",
 	} {
-		if got := InWords(r); got != want {
+		if got := r.InWords(); got != want {
 			t.Errorf("%+v: %s", r, got)
 		}
 	}

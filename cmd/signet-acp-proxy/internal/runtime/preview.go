@@ -90,11 +90,11 @@ func (d *Data) addRecords(ctx context.Context, project string, items []previewIt
 		if _, isFile := memory.FileOf(it.ID); isFile {
 			within = project
 		}
-		records, err := d.Memories.Records(ctx, within, []string{it.ID})
+		records, err := correlation.Records(ctx, d.DB, within, []string{it.ID})
 		if err != nil {
 			return err
 		}
-		items[i].Record = embedded.InWords(records[it.ID])
+		items[i].Record = records[it.ID].InWords()
 	}
 	return nil
 }
