@@ -52,7 +52,7 @@ mutants:
 
 # How well it finds what is asked for, beside plain BM25, and how fast among 10,000 and 100,000 memories.
 recall:
-	CODING="$(abspath $(CODING))" DIALOGUES="$(abspath $(DIALOGUES))" \
+	CODING="$(abspath $(CODING))" DIALOGUES="$(abspath $(DIALOGUES))" NOTES="$(abspath $(NOTES))" \
 		go test -tags $(TAGS) -count=1 -v -run Recall -bench Recall -benchtime 480x ./memory/embedded/...
 
 # Which files Where names before real sessions (TEAM=FILE) go in, what it can save at most, and what learning from use changes.

@@ -66,6 +66,7 @@ func (w *world) held(project, name string, turns []corpusTurn) {
 	if err != nil {
 		w.t.Fatal(err)
 	}
+	w.sessions[project] = append(w.sessions[project], name)
 	rows := make([]correlation.Turn, len(turns))
 	for i, turn := range turns {
 		rows[i] = correlation.Turn{Session: session.ID, User: turn.user, Assistant: turn.assistant, Tools: turn.tools,
@@ -175,6 +176,38 @@ func holdsAny(text string, passages []string) bool {
 	return slices.ContainsFunc(passages, func(p string) bool { return strings.Contains(text, p) })
 }
 
+// notedFrom stores notes of sessions, one on each line of a file, as their agents would have made them: "session" is its
+// place in the project's file. A block with one of the notes that answer a question, as somebody has judged, is right as
+// well. "" is no file.
+func (w *world) notedFrom(file string) {
+	w.t.Helper()
+	if file == "" {
+		return
+	}
+	data, err := os.ReadFile(file)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	notes, dropped := 0, 0
+	for line := range bytes.Lines(data) {
+		var n struct {
+			Note
+			Project string
+			Session int
+			Answers []string
+		}
+		if err := json.Unmarshal(line, &n); err != nil {
+			w.t.Fatal(file, err)
+		}
+		for _, id := range n.Answers {
+			w.answers[id] = append(w.answers[id], plainWords(n.Text))
+		}
+		kept := w.noted(w.sessions["/src/"+n.Project][n.Session], n.Note)
+		notes, dropped = notes+1, dropped+1-len(kept)
+	}
+	w.t.Logf("%d notes, %d of them known", notes, dropped)
+}
+
 // TestRecallCoding asks the questions of DIR/*.jsonl of the projects in DIR/*.json.
 func TestRecallCoding(t *testing.T) {
 	w := newWorld(t)
@@ -198,6 +231,7 @@ func TestRecallCoding(t *testing.T) {
 	if err := w.Learn(t.Context()); err != nil {
 		t.Fatal(err)
 	}
+	w.notedFrom(os.Getenv("NOTES"))
 	var all, silent, bytesTold tally
 	var at5, at20, sameBytes, wholeFile tally
 	kinds := map[string]*tally{}
@@ -223,6 +257,7 @@ func TestRecallCoding(t *testing.T) {
 			for _, g := range q.Gold {
 				gold = append(gold, plainWords(g.Text))
 			}
+			gold = append(gold, w.answers[q.ID]...)
 			hit := holdsAny(told, gold)
 			all.add(hit)
 			if kinds[q.Kind] == nil {

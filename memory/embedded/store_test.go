@@ -22,6 +22,9 @@ type world struct {
 	db      *sql.DB
 	journal *correlation.Store
 	now     time.Time
+
+	sessions map[string][]string // the names of those that were held, by project
+	answers  map[string][]string // notes that answer a question, by its id
 }
 
 func newWorld(t testing.TB) *world {
@@ -31,7 +34,8 @@ func newWorld(t testing.TB) *world {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { db.Close() })
-	w := &world{t: t, db: db, now: time.Date(2026, 10, 3, 12, 0, 0, 0, time.UTC)}
+	w := &world{t: t, db: db, now: time.Date(2026, 10, 3, 12, 0, 0, 0, time.UTC), sessions: map[string][]string{},
+		answers: map[string][]string{}}
 	clock := func() time.Time { return w.now }
 	w.Store = New(db, Options{Now: clock})
 	w.journal = correlation.New(db, correlation.Options{Now: clock})
