@@ -17,7 +17,7 @@ func (b *beside) Record(events ...correlation.Event) {
 	b.recorder.o.Heard(events...)
 }
 
-func (b *beside) Hurry(when session.Urgency) { b.recorder.hurry(when) }
+func (b *beside) Hurry(when session.Urgency) { b.recorder.due.set(when) }
 
 func (b *beside) Fault(s *session.Session, err error) {
 	b.recorder.o.Log.Error().Err(err).Str("session", s.Label()).Msg("a session's state stays as it is")

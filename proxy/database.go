@@ -309,3 +309,11 @@ func (d *database) close() {
 		d.o.Log.Info().Msg("the database did not take all in time; the rest is in the event file")
 	}
 }
+
+// await waits for c, or for ctx to end.
+func await(ctx context.Context, c <-chan struct{}) {
+	select {
+	case <-c:
+	case <-ctx.Done():
+	}
+}

@@ -21,37 +21,6 @@ type env struct {
 	tasks  *tasks          // fetches and look-ups
 }
 
-// A clientHello is what an initialize request says.
-type clientHello struct {
-	session.Program
-	version string // of the protocol that it asks for
-	notices bool   // it asks for notice updates
-	chained bool   // it asks for a proxy of a chain, which we are not
-}
-
-// An agentHello is what an initialize response says, and what is known of who has given it.
-type agentHello struct {
-	session.Program
-	traits       session.Traits
-	version      string   // of the protocol; "" for one whose frames are not edited
-	systemPrompt bool     // it takes a system prompt
-	servers      []string // the kinds of MCP servers that it takes (version 2)
-}
-
-// hello returns what the initialize response has said; nothing before it has come.
-func (e *env) hello() agentHello {
-	if a := e.agent.Load(); a != nil {
-		return *a
-	}
-	return agentHello{}
-}
-
-// editing reports whether the initialize response has named a protocol version that we know.
-func (e *env) editing() bool { return e.hello().version != "" }
-
-// version2 reports whether that is version 2.
-func (e *env) version2() bool { return e.hello().version == version2 }
-
 // tell writes one line for people to stderr.
 func (e *env) tell(format string, args ...any) {
 	fmt.Fprintf(e.o.Client.Stderr, "signet-acp-proxy: "+format+"\n", args...)
@@ -77,12 +46,4 @@ func (e *env) settled(s *session.Session, limit time.Duration) session.Known {
 	defer cancel()
 	e.talk.Await(ctx, func(*session.Connection) bool { return s.Settled() })
 	return s.Known()
-}
-
-// await waits for c, or for ctx to end.
-func await(ctx context.Context, c <-chan struct{}) {
-	select {
-	case <-c:
-	case <-ctx.Done():
-	}
 }

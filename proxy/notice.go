@@ -5,15 +5,8 @@ import (
 	"fmt"
 
 	"github.com/Signet-AI/signet-acp-proxy/memory"
-	"github.com/Signet-AI/signet-acp-proxy/proxy/frame"
 	"github.com/Signet-AI/signet-acp-proxy/proxy/session"
 )
-
-// takesNotices reports whether an initialize request asks for notice updates.
-func takesNotices(line []byte) bool {
-	at, ok := frame.Find(line, "params", "clientCapabilities", "session", "notices")
-	return ok && line[at.Start] == '{'
-}
 
 // notice returns the frame that tells the client, before the first prompt's response, what was inserted into that
 // prompt; nil for none. Beside the questions of an asker it is the only frame that the relay makes itself.

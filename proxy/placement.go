@@ -23,15 +23,6 @@ type placer struct {
 // milliseconds.
 const placeLimit = 20 * time.Millisecond
 
-// takesSystemPrompt reports whether an initialize response, of either protocol version, advertises systemPrompt.
-func takesSystemPrompt(line []byte) bool {
-	at, ok := frame.Find(line, "result", "agentCapabilities", "sessionCapabilities", "systemPrompt")
-	if !ok {
-		at, ok = frame.Find(line, "result", "capabilities", "session", "systemPrompt")
-	}
-	return ok && line[at.Start] == '{'
-}
-
 // place returns a session/new or session/fork with the identity appended to its system prompt, or line as it is. A fork
 // gets its parent's block again, because not all harnesses keep it.
 func (p *placer) place(line []byte, opening session.Opening, s *session.Session) []byte {

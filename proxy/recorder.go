@@ -49,9 +49,6 @@ func newRecorder(e *env) *recorder {
 	}
 }
 
-// hurry asks the recorder to record. It never blocks.
-func (r *recorder) hurry(when session.Urgency) { r.due.set(when) }
-
 // run is the recorder's goroutine.
 func (r *recorder) run() {
 	defer close(r.stopped)

@@ -69,7 +69,8 @@ var watchedMethods = map[string]watchedMethod{
 	methodList:          asks,
 	methodClose:         asks,
 	methodDelete:        asks,
-	methodPrompt:        {needs: frame.NeedID | frame.NeedSession, answered: true, judge: (*up).prompt},
+	methodPrompt:        {needs: frame.NeedID | frame.NeedSession, answered: true,
+		judge: func(u *up) wire.Verdict { return u.judgePrompt(false) }},
 	methodSteering:      {needs: frame.NeedSession, judge: (*up).steering},
 	methodCancel:        {needs: frame.NeedSession, judge: (*up).cancel},
 	methodCancelRequest: {hold: (*up).cancelRequest},
@@ -77,8 +78,6 @@ var watchedMethods = map[string]watchedMethod{
 	methodChain:         chain,
 	methodChainOld:      chain,
 }
-
-func (u *up) prompt() wire.Verdict { return u.judgePrompt(false) }
 
 // judgePrompt says what becomes of a prompt, and notes it if it is to be read after it was forwarded.
 func (u *up) judgePrompt(tooLong bool) wire.Verdict {
@@ -278,29 +277,6 @@ func (u *up) cancelRequest(line []byte) []byte {
 	return line
 }
 
-// initialize notes who the client is, and returns the request as the harness is to get it.
-func (u *up) initialize(line []byte) []byte {
-	client := clientHello{Program: programAt(line, "params"), notices: takesNotices(line)}
-	if at, ok := frame.Find(line, "params", "protocolVersion"); ok {
-		client.version = string(at.Of(line))
-	}
-	if _, client.chained = frame.Find(line, "params", "_meta", "proxy"); client.chained {
-		u.declineChain()
-	}
-	u.client.Store(&client)
-	u.talk.Do(func(c *session.Connection) { c.ClientGreeted(client.Program, idKey(u.head.ID), methodInitialize) })
-	edited := u.compat.initialize(line, client.Name, client.Version)
-	u.logEdit("acpx's initialize", nil, line, edited)
-	return edited
-}
-
-// declineChain tells that a conductor has put us into the place of a proxy.
-func (u *up) declineChain() wire.Verdict {
-	u.tell("the client asks for a proxy of a chain, which this program is not: put its whole command into the " +
-		"agent's place, the last of the chain; everything passes as it is")
-	return wire.Pass
-}
-
 // openSession notes a request that opens a session and starts to look the session up. It returns the request with the
 // identity in its system prompt and our MCP server, where they are wanted. Before it is known whether frames may be
 // edited it is only noted: if they may when its response comes, the session is like any other.
@@ -336,6 +312,45 @@ func openingOf(method string) session.OpeningKind {
 		return session.OpensFork
 	}
 	return session.OpensKnown
+}
+
+// holdPrompt returns a prompt that waits until its context is there or its time is up; nil for a command, an empty
+// prompt and one of a session that is off. The frame may be large, so it is gone through as seldom as possible.
+func (u *up) holdPrompt(line []byte) *heldPrompt {
+	text, blank := readPrompt(line)
+	said := readSaid(line, text)
+	said.Words = u.o.Task(text.words())
+	h := &heldPrompt{env: u.env, line: line, size: len(line), read: u.o.Now()}
+	u.talk.Do(func(c *session.Connection) {
+		h.prompt = c.HoldPrompt(u.head.Session, idKey(u.head.ID), line, said, blank)
+	})
+	if h.prompt == nil {
+		return nil
+	}
+	return h
+}
+
+// initialize notes who the client is, and returns the request as the harness is to get it.
+func (u *up) initialize(line []byte) []byte {
+	client := clientHello{Program: programAt(line, "params"), notices: takesNotices(line)}
+	if at, ok := frame.Find(line, "params", "protocolVersion"); ok {
+		client.version = string(at.Of(line))
+	}
+	if _, client.chained = frame.Find(line, "params", "_meta", "proxy"); client.chained {
+		u.declineChain()
+	}
+	u.client.Store(&client)
+	u.talk.Do(func(c *session.Connection) { c.ClientGreeted(client.Program, idKey(u.head.ID), methodInitialize) })
+	edited := u.compat.initialize(line, client.Name, client.Version)
+	u.logEdit("acpx's initialize", nil, line, edited)
+	return edited
+}
+
+// declineChain tells that a conductor has put us into the place of a proxy.
+func (u *up) declineChain() wire.Verdict {
+	u.tell("the client asks for a proxy of a chain, which this program is not: put its whole command into the " +
+		"agent's place, the last of the chain; everything passes as it is")
+	return wire.Pass
 }
 
 // addServer adds our MCP server to the request's mcpServers, unless the client sends one of the same name or the
@@ -375,20 +390,4 @@ func (u *up) addServer(line []byte, opening session.Opening, s *session.Session)
 		return edited
 	}
 	return line
-}
-
-// holdPrompt returns a prompt that waits until its context is there or its time is up; nil for a command, an empty
-// prompt and one of a session that is off. The frame may be large, so it is gone through as seldom as possible.
-func (u *up) holdPrompt(line []byte) *heldPrompt {
-	text, blank := readPrompt(line)
-	said := readSaid(line, text)
-	said.Words = u.o.Task(text.words())
-	h := &heldPrompt{env: u.env, line: line, size: len(line), read: u.o.Now()}
-	u.talk.Do(func(c *session.Connection) {
-		h.prompt = c.HoldPrompt(u.head.Session, idKey(u.head.ID), line, said, blank)
-	})
-	if h.prompt == nil {
-		return nil
-	}
-	return h
 }

@@ -5,7 +5,7 @@
 // A session has four parts that know nothing of each other: whether and as what it exists (existence), what it is told
 // (briefing), its prompts and answers (turns), and what stands in its conversation (history). session.go has them all.
 // The methods stand on these, each file on those before it: record, state, command, request, fetch, await, lookup,
-// seek, held, release, opening, prompt, update, known, owner.
+// seek, deadline, held, release, opening, prompt, steering, update, known, owner.
 package session
 
 import (

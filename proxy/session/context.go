@@ -19,9 +19,6 @@ func (x *briefing) adopt(state correlation.State) {
 	}
 }
 
-// elsewhere reports whether another proxy was sending the session's context when the ledger was last asked.
-func (x *briefing) elsewhere() bool { return x.state == correlation.InFlight && !x.sent() }
-
 // sent reports whether a prompt of this connection carries a block, and waits for its response.
 func (x *briefing) sent() bool { return x.held != nil && x.held.gone }
 

@@ -3,15 +3,9 @@ package session
 import (
 	"context"
 	"slices"
-	"time"
 
 	"github.com/Signet-AI/signet-acp-proxy/correlation"
 	"github.com/Signet-AI/signet-acp-proxy/memory"
-)
-
-const (
-	recallLimit = 300 * time.Millisecond // a prompt of a session that has its context is held no longer
-	claimTime   = 100 * time.Millisecond // of what a prompt is held at most, kept for the claim
 )
 
 // mustHold reports whether a plain prompt has to be held, because it may get a block or the ledger has not answered.
@@ -82,9 +76,6 @@ func (c *Connection) RecallFor(p *Held) (who memory.Session, given []string, ok 
 	return s.exists.who(), s.history.given(), s.exists.ledger.answered()
 }
 
-// AskTime is how long after a prompt was read it waits for what it is to carry, if it is held for hold at most.
-func AskTime(hold time.Duration) time.Duration { return hold - min(claimTime, hold/4) }
-
 // readIdentity has the local identity files read for a held prompt, once.
 func (c *Connection) readIdentity(p *Held) {
 	if !p.reading {
@@ -127,11 +118,6 @@ func (c *Connection) cancel(t *Turn) {
 	}
 	t.cancelled = true
 	t.begun = t.begun || after > 0 && !t.taken.IsZero() && c.o.Now().Sub(t.taken) >= after
-}
-
-// within returns a context that ends so long after the prompt was read, or with ctx.
-func (p *Held) within(ctx context.Context, limit time.Duration) (context.Context, context.CancelFunc) {
-	return context.WithDeadline(ctx, p.read.Add(limit))
 }
 
 // Session returns the session that a held prompt is of.

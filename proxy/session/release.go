@@ -102,7 +102,8 @@ func (c *Connection) awaitRow(ctx context.Context, p *Held) bool {
 	if !c.until(ctx, func() bool { return s.exists.ledger.answered() }) {
 		return false
 	}
-	if s.exists.ledger == stale || s.context.elsewhere() {
+	elsewhere := s.context.state == correlation.InFlight && !s.context.sent() // in another proxy, as it was asked last
+	if s.exists.ledger == stale || elsewhere {
 		s.history.endReplay() // the replay may be from before the prompt that is in doubt now
 		if !c.lookUpAgain(ctx, s) {
 			return false
