@@ -61,15 +61,15 @@ var (
 )
 
 var watchedMethods = map[string]watchedMethod{
-	methodInitialize:    {needs: frame.NeedID, early: true, answered: true, hold: (*up).initialize},
-	methodNew:           opens, // before the initialize response it is watched, but not edited
-	methodLoad:          opens,
-	methodResume:        opens,
-	methodFork:          opens,
-	methodList:          asks,
-	methodClose:         asks,
-	methodDelete:        asks,
-	methodPrompt:        {needs: frame.NeedID | frame.NeedSession, answered: true,
+	methodInitialize: {needs: frame.NeedID, early: true, answered: true, hold: (*up).initialize},
+	methodNew:        opens, // before the initialize response it is watched, but not edited
+	methodLoad:       opens,
+	methodResume:     opens,
+	methodFork:       opens,
+	methodList:       asks,
+	methodClose:      asks,
+	methodDelete:     asks,
+	methodPrompt: {needs: frame.NeedID | frame.NeedSession, answered: true,
 		judge: func(u *up) wire.Verdict { return u.judgePrompt(false) }},
 	methodSteering:      {needs: frame.NeedSession, judge: (*up).steering},
 	methodCancel:        {needs: frame.NeedSession, judge: (*up).cancel},
