@@ -192,6 +192,7 @@ var (
 		de tekst|deze tekst|volgende|wat staat|wat betekent|текст|следующий|что значит|что написано`,
 		`这段 下面 以下 什么意思 说什么 この文 次の 以下の どういう意味 이_글 이글 무슨_뜻 무슨뜻`)
 	always = language.WordSet(`always never immer nie toujours jamais siempre nunca sempre mai altijd nooit`)
+	asking = language.WordSet(`what whats does is are who was que qué cosa o wat что`)
 	works  = language.NewPhrases(`summarize|summarise|summary of|translate|proofread|proof-read|paraphrase|rephrase|
 		reword|rewrite|tl;dr|tldr|explain this|explain the|explain what|explain to me|explain|shorten|turn this|
 		convert this|extract|classify|critique|review this|check this|read this|look at this|fix the grammar|
@@ -209,6 +210,10 @@ func asksAboutText(text string) bool {
 			return true
 		}
 		if asks := language.EndsInQuestion(s) || strings.HasSuffix(s, ":"); asks && works.In(plain) {
+			return true
+		}
+		if head, _, found := strings.Cut(s, ": "); found && asking()[language.PlainOf(head).Word(0)] &&
+			texts.In(language.PlainOf(head)) { // "what does this mean: …"
 			return true
 		}
 	}

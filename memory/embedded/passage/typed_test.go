@@ -54,6 +54,7 @@ func TestTypedBesideDocuments(t *testing.T) {
 		"to be summed up":    "Summarise this:\n\n%",
 		"to be translated":   "translate the following into German\n\n%",
 		"to be checked":      "Is this still right?\n%",
+		"in one paragraph":   "what does this mean: %",
 		"in front":           "%\n\nwhat do you think of this?",
 		"to be chosen from":  "Which of these apply to us?\n\n%",
 		"to be mended":       "please fix the typos in here:\n\n%",

@@ -38,9 +38,10 @@ const (
 
 // isFact reports whether a person asks to remember something. "Remember to run the tests" is an order for now.
 func isFact(text language.Plain) bool {
-	behind := text.Word(remembers.End(text))
-	return remembering().MatchString(text.Text) ||
-		remembers.Begins(text) && !reports()[text.Word(0)] && behind != "you" && !demonstratives()[behind]
+	end := remembers.End(text)
+	behind, notes := text.Word(end), end > 1 && text.Word(end-2) == "note" // "note that X must …": manuals note what is so
+	return remembering().MatchString(text.Text) || remembers.Begins(text) && !reports()[text.Word(0)] &&
+		behind != "you" && !demonstratives()[behind] && (!notes || holds.In(text))
 }
 
 // isRule reports whether a sentence is addressed to the agent and holds until the person says otherwise. What is told
