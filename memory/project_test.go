@@ -197,3 +197,34 @@ func write(t *testing.T, path, text string) {
 		t.Fatal(err)
 	}
 }
+
+// A project's repository is named without who calls it, and a folder of this machine is none.
+func TestRepository(t *testing.T) {
+	for address, want := range map[string]string{
+		"git@host.example:acme/heron.git": "host.example/acme/heron", "https://token@host.example/acme/heron": "host.example/acme/heron",
+		"https://me:secret@host.example:8443/a/b/c.git/": "host.example:8443/a/b/c", "ssh://git@host.example/heron.git": "host.example/heron",
+		"/srv/git/heron.git": "", "../heron": "", "file:///srv/heron": "", "C:/heron": "", "heron": "",
+	} {
+		dir := t.TempDir()
+		write := func(path, text string) {
+			t.Helper()
+			if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		write(filepath.Join(dir, "top", ".git", "config"), "[core]\n\tbare = false\n[remote \"fork\"]\n\turl = x@y.example:z\n"+
+			"[remote \"origin\"]\n\tfetch = +refs/*\n\turl = "+address+"\n[branch \"main\"]\n\turl = no\n")
+		write(filepath.Join(dir, "sub", ".git"), "gitdir: ../top/.git\n")
+		for _, project := range []string{"top", "sub"} {
+			if got := Repository(filepath.Join(dir, project)); got != want {
+				t.Errorf("%s, %s: %q, want %q", address, project, got, want)
+			}
+		}
+	}
+	if got := Repository(t.TempDir()) + Repository(""); got != "" {
+		t.Errorf("no repository is %q", got)
+	}
+}

@@ -39,6 +39,13 @@ func (s *Store) List(ctx context.Context, f Filter) ([]Memory, error) {
 		return scanMemory(trailingColumns{row, []any{&at, &n}})
 	}, s.across(query)+` ORDER BY at DESC, n DESC LIMIT ?3 OFFSET ?4`,
 		f.Type, f.Project, f.Limit, max(f.Offset, 0), f.Within, f.From, f.Notes)
+	from := map[string]string{}
+	for i, m := range all {
+		if _, known := from[m.Project]; !known {
+			from[m.Project] = memory.Repository(m.Project)
+		}
+		all[i].Repository = from[m.Project]
+	}
 	return all, sqlite.While("listing memories", err)
 }
 

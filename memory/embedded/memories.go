@@ -140,6 +140,7 @@ func (s *Store) Get(ctx context.Context, id string) (Memory, error) {
 		return Memory{}, sqlite.While("looking for a memory", err)
 	}
 	m, err := memoryOf(ctx, s.db, uid)
+	m.Repository = memory.Repository(m.Project)
 	return m, sqlite.While("reading a memory", err)
 }
 

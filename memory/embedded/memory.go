@@ -47,8 +47,10 @@ type Memory struct {
 	ID      string `json:"id"`
 	Content string `json:"content"`
 	// preference, decision, fact, answer, request, or what the caller of Add said
-	Type          string     `json:"type"`
-	Project       string     `json:"project"`            // the git root that it was said in; "" for none
+	Type    string `json:"type"`
+	Project string `json:"project"` // the git root that it was said in; "" for none
+	// Repository is where the project's is from, host and path; set where memories are shown, and not stored.
+	Repository    string     `json:"repository,omitempty"`
 	Personal      bool       `json:"personal,omitempty"` // true of the person, whatever the project
 	Origin        string     `json:"origin"`             // the side that said it: user, assistant, import or child
 	Who           memory.Who `json:"from"`               // how it came

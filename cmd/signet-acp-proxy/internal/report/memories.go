@@ -84,6 +84,7 @@ func Memory(
 	l.Add("id", m.ID)
 	l.Add("type", m.Type)
 	l.Add("project", m.Project)
+	l.Add("repository", m.Repository)
 	if m.Personal {
 		l.Add("scope", "the person's own, in every project")
 	}
