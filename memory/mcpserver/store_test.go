@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/Signet-AI/signet-acp-proxy/memory"
 	"github.com/Signet-AI/signet-acp-proxy/memory/embedded"
@@ -53,7 +54,7 @@ func TestStoreTools(t *testing.T) {
 		Project:    "/src/heron", Harness: "claude", Session: "acp-1", Source: "memory_store", Origin: "assistant", Who: memory.Tool,
 		Created: m.Created, Updated: m.Created,
 	}
-	if diff := cmp.Diff(want, m); diff != "" {
+	if diff := cmp.Diff(want, m, cmpopts.IgnoreUnexported(m)); diff != "" {
 		t.Errorf("got (-want +got):\n%s", diff)
 	}
 
