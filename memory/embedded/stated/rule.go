@@ -39,7 +39,8 @@ const (
 // isFact reports whether a person asks to remember something. "Remember to run the tests" is an order for now.
 func isFact(text language.Plain) bool {
 	end := remembers.End(text)
-	behind, notes := text.Word(end), end > 1 && text.Word(end-2) == "note" // "note that X must …": manuals note what is so
+	behind := text.Word(end)
+	notes := end > 1 && text.Word(end-2) == "note" // "note that X must …"; manuals note what is so
 	return remembering().MatchString(text.Text) || remembers.Begins(text) && !reports()[text.Word(0)] &&
 		behind != "you" && !demonstratives()[behind] && (!notes || holds.In(text))
 }
