@@ -349,7 +349,7 @@ func newMemoryForget(p program) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "forget [ID]", Args: cobra.MaximumNArgs(1),
 		Short: "Remove a memory; it will not be learned again.",
-		Long: "Remove a memory, or all from one kind of source (--from), what was said in conversations included; it " +
+		Long: "Remove a memory, or all from one kind of source (--from), passages of conversations included; it " +
 			"will not be learned again. For an hour, forget --undo restores it. ID may be a unique prefix.",
 		PreRunE: func(cmd *cobra.Command, args []string) (err error) {
 			if (len(args) == 0) == (from == "") {
