@@ -126,7 +126,8 @@ func (d deliverCommand) moveOwed(
 	case !std.Interactive():
 		return fmt.Errorf("to move them to %s, add --yes", to)
 	case !std.Ask("move them to %s?", to):
-		return errors.New("nothing was moved")
+		std.Say("nothing was moved")
+		return nil
 	}
 	n, err := runtime.MoveOwed(ctx, c, store, log)
 	if err == nil {
@@ -154,6 +155,7 @@ func (d deliverCommand) report(ctx context.Context, c *config.Config, store *cor
 	if err != nil {
 		return err
 	}
+	owed = slices.DeleteFunc(owed, func(d correlation.Debt) bool { return !d.Done.IsZero() })
 	to, hint := "", "; see signet-acp-proxy doctor"
 	if len(owed) > 0 {
 		to, hint = ": "+runtime.Addressees(owed), "; --to-configured moves these to the daemon configured now"
