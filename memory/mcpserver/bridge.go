@@ -71,67 +71,73 @@ func (b *bridge) dropLocked() {
 	b.info, b.session = nil, nil
 }
 
+// A toolCall is a call of a tool, as the client made it.
+type toolCall struct {
+	who    memory.Session
+	name   string
+	raw    json.RawMessage // its arguments
+	tool   tool            // zero: not one of ours
+	values                 // of ours: the arguments, read
+}
+
 // call has the daemon answer, and says by which way it did, for the log. The error is errGone, or one of the protocol
 // that the daemon gave.
-func (b *bridge) call(ctx context.Context, l *daemonInfo, who memory.Session, name string, raw json.RawMessage, t tool,
-	v values) (*mcp.CallToolResult, string, error) {
-	ours, limit := t.name != "", otherToolTime
+func (b *bridge) call(ctx context.Context, l *daemonInfo, q toolCall) (*mcp.CallToolResult, string, error) {
+	ours, limit := q.tool.name != "", otherToolTime
 	if ours {
 		limit = memoryTime
 	}
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
-	scope := b.scopeOf(who)
-	raw, err := b.prepare(ctx, who, scope, raw, t, v)
-	if err != nil {
+	scope := b.scopeOf(q.who)
+	var err error
+	if q.raw, err = b.prepare(ctx, scope, q); err != nil {
 		return failure(err), "bridge", nil
 	}
-	raw = l.fill(name, raw, who, scope, v)
-	if api := ours || name == sessionSearch; !api || !l.direct {
-		r, err := b.forward(ctx, l, who, name, raw, t)
+	q.raw = l.fill(q, scope)
+	if api := ours || q.name == sessionSearch; !api || !l.direct {
+		r, err := b.forward(ctx, l, q)
 		if err != nil || !api || !daemonUnreached(r) {
 			return scope.filter(r), "bridge", err
 		}
 		b.set(&daemonInfo{version: l.version, tools: l.tools, direct: true})
 	}
-	r, err := b.direct(ctx, who, name, raw, t, v)
+	r, err := b.direct(ctx, q)
 	return scope.filter(r), "api", err
 }
 
 // prepare returns a call's arguments as the daemon may have them. The error tells the agent why the call is not made.
-func (b *bridge) prepare(ctx context.Context, who memory.Session, s scope, raw json.RawMessage, t tool, v values) (
-	json.RawMessage, error) {
-	if len(raw) > maxForward {
-		return nil, fmt.Errorf("the arguments have %d bytes, and at most %d fit; keep the part that matters", len(raw),
-			maxForward)
+func (b *bridge) prepare(ctx context.Context, s scope, q toolCall) (json.RawMessage, error) {
+	if len(q.raw) > maxForward {
+		return nil, fmt.Errorf("the arguments have %d bytes, and at most %d fit; keep the part that matters",
+			len(q.raw), maxForward)
 	}
-	if t.name == "" {
-		return raw, nil
+	if q.tool.name == "" {
+		return q.raw, nil
 	}
-	raw, err := b.o.Rights.known(t, raw)
+	raw, err := b.o.Rights.known(q.tool, q.raw)
 	if err == nil {
-		err = v.conceal(b.o.Private, who.Project)
+		err = q.conceal(b.o.Private, q.who.Project)
 	}
 	if err == nil {
-		raw, err = v.into(raw)
+		raw, err = q.into(raw)
 	}
 	if err != nil {
 		return nil, err
 	}
-	return s.allowed(ctx, b.o.Daemon.Get, raw, v)
+	return s.allowed(ctx, b.o.Daemon.Get, raw, q.values)
 }
 
 // forward has the daemon's MCP server answer.
-func (b *bridge) forward(ctx context.Context, l *daemonInfo, who memory.Session, name string, raw json.RawMessage,
-	t tool) (*mcp.CallToolResult, error) {
-	session, err := b.open(ctx, l, who)
+func (b *bridge) forward(ctx context.Context, l *daemonInfo, q toolCall) (*mcp.CallToolResult, error) {
+	session, err := b.open(ctx, l, q.who)
 	if err == nil {
 		var r *mcp.CallToolResult
-		if r, err = session.CallTool(ctx, &mcp.CallToolParams{Name: name, Arguments: raw}); err == nil {
+		if r, err = session.CallTool(ctx, &mcp.CallToolParams{Name: q.name, Arguments: q.raw}); err == nil {
 			return r, nil
 		}
 		b.close()
-	} else if !t.readOnly { // nothing of the call itself was sent
+	} else if !q.tool.readOnly { // nothing of the call itself was sent
 		err = errors.Join(err, errNotSent)
 	}
 	var refused *jsonrpc.Error
@@ -141,7 +147,7 @@ func (b *bridge) forward(ctx context.Context, l *daemonInfo, who memory.Session,
 	case errors.Is(err, errBusy):
 		return failure(errors.New("the Signet daemon is busy and nothing was done; call again in a moment")), nil
 	}
-	return b.afterFailure(ctx, name, t.readOnly || name == storeTool || notExecuted(err), err)
+	return b.afterFailure(ctx, q.name, q.tool.readOnly || q.name == storeTool || notExecuted(err), err)
 }
 
 // rejected is the code that the SDK gives to a request that its transport could not send or that was refused.
@@ -191,38 +197,37 @@ func daemonUnreached(r *mcp.CallToolResult) bool {
 }
 
 // direct answers a memory tool, or a search of sessions, by the daemon's HTTP API. The error is errGone.
-func (b *bridge) direct(ctx context.Context, who memory.Session, name string, raw json.RawMessage, t tool, v values) (
-	*mcp.CallToolResult, error) {
+func (b *bridge) direct(ctx context.Context, q toolCall) (*mcp.CallToolResult, error) {
 	d := b.o.Daemon
 	var out json.RawMessage
 	var err error
-	id := v.text("id")
-	switch name {
+	id := q.text("id")
+	switch q.name {
 	case sessionSearch:
-		out, err = d.SearchSessions(ctx, raw)
+		out, err = d.SearchSessions(ctx, q.raw)
 	case searchTool:
-		out, err = d.Search(ctx, signet.Query{Query: v.text("query"), Limit: v.integer("limit"), Type: v.text("type"),
-			MinScore: optional[float64](v, "min_score")})
+		out, err = d.Search(ctx, signet.Query{Query: q.text("query"), Limit: q.integer("limit"), Type: q.text("type"),
+			MinScore: optional[float64](q.values, "min_score")})
 	case "memory_store":
-		out, err = d.Remember(ctx, signet.Note{Content: v.text("content"), Type: v.text("type"),
-			Importance: optional[float64](v, "importance"), Tags: v.text("tags")})
+		out, err = d.Remember(ctx, signet.Note{Content: q.text("content"), Type: q.text("type"),
+			Importance: optional[float64](q.values, "importance"), Tags: q.text("tags")})
 	case "memory_get":
 		out, err = d.Get(ctx, id)
 	case "memory_list":
-		out, err = d.List(ctx, v.integer("limit"), v.integer("offset"), v.text("type"))
+		out, err = d.List(ctx, q.integer("limit"), q.integer("offset"), q.text("type"))
 	case "memory_modify":
 		out, err = d.Modify(ctx, id, signet.Change{
-			Content:    optional[string](v, "content"),
-			Type:       optional[string](v, "type"),
-			Importance: optional[float64](v, "importance"),
-			Tags:       optional[string](v, "tags"),
-			Reason:     v.text("reason"),
+			Content:    optional[string](q.values, "content"),
+			Type:       optional[string](q.values, "type"),
+			Importance: optional[float64](q.values, "importance"),
+			Tags:       optional[string](q.values, "tags"),
+			Reason:     q.text("reason"),
 		})
 	case "memory_forget":
-		out, err = d.Forget(ctx, id, v.text("reason"))
+		out, err = d.Forget(ctx, id, q.text("reason"))
 	case "memory_feedback":
-		ratings, _ := v["ratings"].(map[string]float64)
-		out, err = d.Feedback(ctx, sessionKey(who, v), ratings)
+		ratings, _ := q.values["ratings"].(map[string]float64)
+		out, err = d.Feedback(ctx, sessionKey(q.who, q.values), ratings)
 	}
 	var status *signet.StatusError
 	switch {
@@ -231,7 +236,7 @@ func (b *bridge) direct(ctx context.Context, who memory.Session, name string, ra
 	case errors.As(err, &status):
 		return failure(fmt.Errorf("the Signet daemon refused: %s", status.Error())), nil
 	}
-	return b.afterFailure(ctx, name, t.readOnly || name == storeTool || notExecuted(err), err)
+	return b.afterFailure(ctx, q.name, q.tool.readOnly || q.name == storeTool || notExecuted(err), err)
 }
 
 // scopeOf returns what a session may see and change.

@@ -154,14 +154,13 @@ func (e *endpoint) call(ctx context.Context, req *mcp.CallToolRequest) (*mcp.Cal
 // do is in the result.
 func (e *endpoint) answer(ctx context.Context, who memory.Session, name string,
 	req *mcp.CallToolRequest) (r *mcp.CallToolResult, by string, err error) {
-	raw := req.Params.Arguments
-	t, ours := toolNamed(name)
-	var v values
-	if ours {
-		if v, err = t.read(raw); err != nil {
+	q := toolCall{who: who, name: name, raw: req.Params.Arguments}
+	var ours bool
+	if q.tool, ours = toolNamed(name); ours {
+		if q.values, err = q.tool.read(q.raw); err != nil {
 			return failure(err), "arguments", nil
 		}
-		e.o.Rights.mark(t, v)
+		e.o.Rights.mark(q.tool, q.values)
 	}
 	if memory.OptedOut(who.Cwd, e.o.Exclude) {
 		return failure(errors.New("this folder is left out of memory (.signet-ignore or exclude), so nothing is " +
@@ -172,41 +171,40 @@ func (e *endpoint) answer(ctx context.Context, who memory.Session, name string,
 		r, err = x.call(ctx, who, req)
 		return r, "us", err
 	}
-	if l != nil && name != filesTool && !e.isOurs(ctx, v) {
+	if l != nil && name != filesTool && !e.isOurs(ctx, q.values) {
 		if name == searchTool {
-			r, by, err = e.search(ctx, l, who, raw, t, v)
+			r, by, err = e.search(ctx, l, q)
 		} else {
-			r, by, err = e.bridge.call(ctx, l, who, name, raw, t, v)
+			r, by, err = e.bridge.call(ctx, l, q)
 		}
 		if !errors.Is(err, errGone) {
 			return r, by, err
 		}
 	}
-	return e.withoutDaemon(ctx, who, name, t, v)
+	return e.withoutDaemon(ctx, q)
 }
 
 // withoutDaemon answers from the embedded store.
-func (e *endpoint) withoutDaemon(ctx context.Context, who memory.Session, name string, t tool, v values) (
-	*mcp.CallToolResult, string, error) {
-	if t.name == storeTool {
-		if err := v.conceal(e.o.Private, who.Project); err != nil {
+func (e *endpoint) withoutDaemon(ctx context.Context, q toolCall) (*mcp.CallToolResult, string, error) {
+	if q.tool.name == storeTool {
+		if err := q.conceal(e.o.Private, q.who.Project); err != nil {
 			return failure(err), "arguments", nil
 		}
 	}
 	switch {
-	case t.name == "":
-		return failure(fmt.Errorf("%s needs the Signet daemon, which does not answer; start it and call again", name)),
-			"nobody", nil
-	case e.o.Store == nil && t.name == storeTool && e.owes(ctx, who, v):
+	case q.tool.name == "":
+		return failure(fmt.Errorf("%s needs the Signet daemon, which does not answer; start it and call again",
+			q.name)), "nobody", nil
+	case e.o.Store == nil && q.tool.name == storeTool && e.owes(ctx, q.who, q.values):
 		return textResult(`{"status":"owed","note":"` + owedNote + `"}`), "owed", nil
 	case e.o.Store == nil:
 		return failure(errors.New("the Signet daemon does not answer; start it and call again")), "nobody", nil
 	}
-	r, err := local(ctx, e.o, who, t, v)
+	r, err := local(ctx, e.o, q)
 	if err != nil {
 		return failure(err), "store", nil
 	}
-	if t.name == storeTool && e.owes(ctx, who, v) {
+	if q.tool.name == storeTool && e.owes(ctx, q.who, q.values) {
 		r.Content = append(r.Content, &mcp.TextContent{Text: "Kept here; " + owedNote})
 		return r, "store, owed", nil
 	}

@@ -24,25 +24,25 @@ func sessionKey(who memory.Session, v values) string {
 // fill returns a call's arguments with those that the client cannot know, or does not give because its list of tools is
 // older than the daemon: the session's key, the project that it is limited to, and hints, without which 0.145.8 refuses
 // to store. All else stays as the client sent it.
-func (l *daemonInfo) fill(name string, raw json.RawMessage, who memory.Session, s scope, v values) json.RawMessage {
-	properties, required := l.schema(name)
-	if len(properties) == 0 && name == feedbackTool { // both versions refuse it without the key
+func (l *daemonInfo) fill(q toolCall, s scope) json.RawMessage {
+	properties, required := l.schema(q.name)
+	if len(properties) == 0 && q.name == feedbackTool { // both versions refuse it without the key
 		properties = map[string]any{"session_key": nil}
 	}
 	var given map[string]json.RawMessage
-	if len(properties) == 0 || len(raw) > 0 && json.Unmarshal(raw, &given) != nil {
-		return raw
+	if len(properties) == 0 || len(q.raw) > 0 && json.Unmarshal(q.raw, &given) != nil {
+		return q.raw
 	}
-	edited, err := edit(raw, filling(name, properties, required, given, who, s, v))
+	edited, err := edit(q.raw, q.filling(s, properties, required, given))
 	if err != nil {
-		return raw
+		return q.raw
 	}
 	return edited
 }
 
 // filling returns the fields to be added, or replaced, among those given.
-func filling(name string, properties map[string]any, required []string, given map[string]json.RawMessage,
-	who memory.Session, s scope, v values) map[string]any {
+func (q toolCall) filling(s scope, properties map[string]any, required []string,
+	given map[string]json.RawMessage) map[string]any {
 	missing := func(field string) bool {
 		_, has := given[field]
 		return !has
@@ -50,19 +50,19 @@ func filling(name string, properties map[string]any, required []string, given ma
 	with := map[string]any{}
 	for _, field := range []string{"session_key", "sessionKey"} {
 		_, takes := properties[field]
-		wanted := name == feedbackTool || missing(field) && slices.Contains(required, field)
-		if takes && who.Key != "" && wanted {
-			with[field] = who.Key
+		wanted := q.name == feedbackTool || missing(field) && slices.Contains(required, field)
+		if takes && q.who.Key != "" && wanted {
+			with[field] = q.who.Key
 		}
 	}
 	if _, takes := properties["project"]; takes && s.project != "" {
 		// without a project the memory tools also find what belongs to none
-		if _, ours := toolNamed(name); !missing("project") || !ours {
+		if _, ours := toolNamed(q.name); !missing("project") || !ours {
 			with["project"] = s.project
 		}
 	}
 	if missing("hints") && slices.Contains(required, "hints") {
-		with["hints"] = hints(v)
+		with["hints"] = hints(q.values)
 	}
 	return with
 }

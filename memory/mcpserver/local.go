@@ -25,26 +25,26 @@ const (
 )
 
 // local answers a call from the embedded store. Errors are for the agent to read.
-func local(ctx context.Context, o Options, who memory.Session, t tool, v values) (*mcp.CallToolResult, error) {
+func local(ctx context.Context, o Options, q toolCall) (*mcp.CallToolResult, error) {
 	ctx, cancel := context.WithTimeout(ctx, localTime)
 	defer cancel()
 	store, err := o.Store(ctx)
 	if err != nil {
-		o.Log.Warn().Err(err).Str("tool", t.name).Msg("no store for a tool")
+		o.Log.Warn().Err(err).Str("tool", q.tool.name).Msg("no store for a tool")
 		return nil, fmt.Errorf("there is no memory at the moment (%w); go on without it", err)
 	}
-	answer, err := answerFrom(ctx, store, o.Rights, who, t, v)
+	answer, err := answerFrom(ctx, store, o.Rights, q)
 	switch {
 	case err == nil:
 		return result(answer)
 	case errors.Is(err, embedded.ErrNotFound):
 		return nil, fmt.Errorf("%w: %q; memory_search and memory_list give ids", embedded.ErrNotFound,
-			chars.Cut(v.text("id"), 60))
+			chars.Cut(q.text("id"), 60))
 	case errors.Is(err, embedded.ErrAmbiguous):
 		return nil, fmt.Errorf("%w; give more of it", embedded.ErrAmbiguous)
 	case errors.Is(err, embedded.ErrTooLong):
 		return nil, fmt.Errorf("the text is too long: %d bytes, and %d fit; keep the part that matters, or store "+
-			"it in parts", len(v.text("content")), embedded.MaxContent)
+			"it in parts", len(q.text("content")), embedded.MaxContent)
 	case errors.Is(err, embedded.ErrEmpty):
 		return nil, errors.New("nothing is left to keep: private passages and secrets are not stored")
 	case errors.Is(err, context.DeadlineExceeded):
@@ -56,29 +56,28 @@ func local(ctx context.Context, o Options, who memory.Session, t tool, v values)
 var errShortID = fmt.Errorf("give at least %d characters of the id: what is forgotten is gone for good", minID)
 
 // answerFrom returns the answer of a tool, which is shown as JSON.
-func answerFrom(ctx context.Context, store *embedded.Store, rights Rights, who memory.Session, t tool, v values) (
-	any, error) {
+func answerFrom(ctx context.Context, store *embedded.Store, rights Rights, q toolCall) (any, error) {
 	type object = map[string]any
-	if t.name == "memory_forget" && len(v.text("id")) < minID {
+	if q.tool.name == "memory_forget" && len(q.text("id")) < minID {
 		return nil, errShortID
 	}
-	if id := v.text("id"); id != "" { // a session is told of what it may not see that it does not exist
+	if id := q.text("id"); id != "" { // a session is told of what it may not see that it does not exist
 		if m, err := store.Get(ctx, id); err != nil {
 			return nil, err
-		} else if !store.Sees(who.Project, m) {
+		} else if !store.Sees(q.who.Project, m) {
 			return nil, embedded.ErrNotFound
 		}
 	}
-	switch t.name {
+	switch q.tool.name {
 	case searchTool:
-		found, err := searchIn(ctx, store, who, v)
+		found, err := searchIn(ctx, store, q.who, q.values)
 		return object{"results": found}, err
 	case "memory_store":
-		importance := optional[float64](v, "importance")
+		importance := optional[float64](q.values, "importance")
 		m, added, err := store.Add(ctx, embedded.Memory{
-			Content: v.text("content"), Type: v.text("type"), Tags: v.text("tags"),
+			Content: q.text("content"), Type: q.text("type"), Tags: q.text("tags"),
 			Importance: deref(importance), ImportanceSet: importance != nil,
-			Project: who.Project, Harness: who.Harness, Session: who.Key, Source: t.name, Who: rights.who(),
+			Project: q.who.Project, Harness: q.who.Harness, Session: q.who.Key, Source: q.tool.name, Who: rights.who(),
 		})
 		status := "updated"
 		if added {
@@ -86,27 +85,27 @@ func answerFrom(ctx context.Context, store *embedded.Store, rights Rights, who m
 		}
 		return object{"id": m.ID, "status": status}, err
 	case "memory_get":
-		return getFrom(ctx, store, v.text("id"))
+		return getFrom(ctx, store, q.text("id"))
 	case "memory_list":
-		filter := embedded.Filter{Type: v.text("type"), Limit: v.integer("limit"), Offset: v.integer("offset")}
+		filter := embedded.Filter{Type: q.text("type"), Limit: q.integer("limit"), Offset: q.integer("offset")}
 		if !store.OtherProjects() {
-			filter.Project, filter.Within = who.Project, true
+			filter.Project, filter.Within = q.who.Project, true
 		}
 		all, err := store.List(ctx, filter)
 		return object{"memories": shorten(all)}, err
 	case "memory_modify":
-		m, err := store.Modify(ctx, v.text("id"), embedded.Change{
-			Content:    optional[string](v, "content"),
-			Type:       optional[string](v, "type"),
-			Tags:       optional[string](v, "tags"),
-			Importance: optional[float64](v, "importance"),
-			Source:     t.name,
+		m, err := store.Modify(ctx, q.text("id"), embedded.Change{
+			Content:    optional[string](q.values, "content"),
+			Type:       optional[string](q.values, "type"),
+			Tags:       optional[string](q.values, "tags"),
+			Importance: optional[float64](q.values, "importance"),
+			Source:     q.tool.name,
 		})
 		return object{"id": m.ID, "status": "updated"}, err
 	case "memory_forget":
-		return object{"id": v.text("id"), "status": "deleted"}, store.Forget(ctx, v.text("id"))
+		return object{"id": q.text("id"), "status": "deleted"}, store.Forget(ctx, q.text("id"))
 	case filesTool:
-		files, err := store.Files(ctx, v.text("query"), who.Project, cmp.Or(v.integer("limit"), 10))
+		files, err := store.Files(ctx, q.text("query"), q.who.Project, cmp.Or(q.integer("limit"), 10))
 		for _, f := range files {
 			for i := range f.Sessions {
 				f.Sessions[i].Words = privacy.Neutralise(f.Sessions[i].Words)
@@ -114,9 +113,9 @@ func answerFrom(ctx context.Context, store *embedded.Store, rights Rights, who m
 		}
 		return object{"files": append([]embedded.FileWork{}, files...)}, err
 	case "memory_feedback":
-		return rate(ctx, store, who, v)
+		return rate(ctx, store, q.who, q.values)
 	}
-	return nil, fmt.Errorf("no memory tool is called %q", t.name)
+	return nil, fmt.Errorf("no memory tool is called %q", q.tool.name)
 }
 
 // searchIn returns what a store finds for a call, as it is shown.

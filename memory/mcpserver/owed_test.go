@@ -185,8 +185,8 @@ func TestFill(t *testing.T) {
 		if err != nil {
 			v = values{}
 		}
-		if got := string(l.fill(tc.name, json.RawMessage(tc.raw), memory.Session{Key: tc.key}, scope{},
-			v)); got != tc.want {
+		if got := string(l.fill(toolCall{who: memory.Session{Key: tc.key}, name: tc.name, raw: json.RawMessage(tc.raw),
+			values: v}, scope{})); got != tc.want {
 			t.Errorf("%s %s: %s, want %s", tc.name, tc.raw, got, tc.want)
 		}
 	}

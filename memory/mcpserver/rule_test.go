@@ -415,7 +415,7 @@ func TestLocalErrors(t *testing.T) {
 		{"memory_modify", values{"id": m.ID, "type": "preference"}, `"status":"updated"`},
 		{"memory_forget", values{"id": m.ID[:6]}, `"status":"deleted"`},
 	} {
-		r, err := local(t.Context(), e.o, robin(), tool{name: c.tool}, c.v)
+		r, err := local(t.Context(), e.o, toolCall{who: robin(), tool: tool{name: c.tool}, values: c.v})
 		var got string
 		if err != nil {
 			got = err.Error()
@@ -428,7 +428,7 @@ func TestLocalErrors(t *testing.T) {
 	}
 	late, cancel := context.WithDeadline(t.Context(), time.Unix(0, 0))
 	defer cancel()
-	if _, err := local(late, e.o, robin(), tool{name: "memory_list"}, values{}); err == nil ||
+	if _, err := local(late, e.o, toolCall{who: robin(), tool: tool{name: "memory_list"}}); err == nil ||
 		!strings.Contains(err.Error(), "busy") {
 		t.Errorf("past its limit: %v", err)
 	}
@@ -442,8 +442,8 @@ func TestSessionKey(t *testing.T) {
 		t.Error(got)
 	}
 	l := &daemonInfo{}
-	if got := string(l.fill(feedbackTool, json.RawMessage(`{"ratings":{}}`), memory.Session{Key: "own"}, scope{},
-		nil)); got != `{"ratings":{},"session_key":"own"}` {
+	if got := string(l.fill(toolCall{who: memory.Session{Key: "own"}, name: feedbackTool,
+		raw: json.RawMessage(`{"ratings":{}}`)}, scope{})); got != `{"ratings":{},"session_key":"own"}` {
 		t.Error(got)
 	}
 }

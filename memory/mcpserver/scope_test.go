@@ -114,10 +114,11 @@ func TestFillProject(t *testing.T) {
 		{"memory_search", `{"query":"q"}`, `{"query":"q"}`},
 		{"memory_search", `{"project":"/src/teal","query":"q"}`, `{"project":"/src/heron","query":"q"}`},
 	} {
-		if got := string(l.fill(tt.tool, json.RawMessage(tt.raw), robin(), scope{"/src/heron"}, nil)); got != tt.want {
+		q := toolCall{who: robin(), name: tt.tool, raw: json.RawMessage(tt.raw)}
+		if got := string(l.fill(q, scope{"/src/heron"})); got != tt.want {
 			t.Errorf("%s %s: %s", tt.tool, tt.raw, got)
 		}
-		if got := string(l.fill(tt.tool, json.RawMessage(tt.raw), robin(), scope{}, nil)); got != tt.raw {
+		if got := string(l.fill(q, scope{})); got != tt.raw {
 			t.Errorf("all projects, %s %s: %s", tt.tool, tt.raw, got)
 		}
 	}

@@ -16,19 +16,19 @@ const searchTool = "memory_search"
 
 // search asks the daemon for each query, and our own store for what the daemon has nothing like: it drops short turns,
 // and has those late that are still to be delivered.
-func (e *endpoint) search(ctx context.Context, l *daemonInfo, who memory.Session, raw json.RawMessage, t tool,
-	v values) (r *mcp.CallToolResult, by string, err error) {
+func (e *endpoint) search(ctx context.Context, l *daemonInfo, q toolCall) (r *mcp.CallToolResult, by string,
+	err error) {
 	var lists [][]json.RawMessage
-	for _, query := range v.list("query", "queries") {
-		asked, err := edit(raw, map[string]any{"query": query, "queries": nil})
-		if err != nil {
+	for _, query := range q.list("query", "queries") {
+		one := q
+		if one.raw, err = edit(q.raw, map[string]any{"query": query, "queries": nil}); err != nil {
 			return nil, "", err
 		}
-		one := maps.Clone(v)
-		one["query"] = query
-		delete(one, "queries")
+		one.values = maps.Clone(q.values)
+		one.values["query"] = query
+		delete(one.values, "queries")
 		var got *mcp.CallToolResult
-		if got, by, err = e.bridge.call(ctx, l, who, t.name, asked, t, one); err != nil || got.IsError {
+		if got, by, err = e.bridge.call(ctx, l, one); err != nil || got.IsError {
 			return got, by, err
 		}
 		rows, _ := foundIn(got)
@@ -38,11 +38,11 @@ func (e *endpoint) search(ctx context.Context, l *daemonInfo, who memory.Session
 			r.Content = append(r.Content, got.Content...)
 		}
 	}
-	ours := e.ours(ctx, who, v)
+	ours := e.ours(ctx, q.who, q.values)
 	if len(lists) == 1 && len(ours) == 0 {
 		return r, by, nil
 	}
-	most := v.integer("limit")
+	most := q.integer("limit")
 	if most <= 0 {
 		most = defaultFound
 	}
