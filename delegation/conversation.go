@@ -48,7 +48,7 @@ func (r *run) converse(cwd, readMode string, inPlace bool) (o Outcome) {
 	r.child.asking.Wait()
 	exit := process.Wait()
 	conn.WaitWrites()
-	if inPlace || exit.Status() != 0 { // or with the copy of a login
+	if inPlace || !endedWell(exit) {
 		r.keep = false
 	}
 	r.child.ended(turn)
@@ -64,6 +64,12 @@ func (r *run) converse(cwd, readMode string, inPlace bool) (o Outcome) {
 		o.State, o.Reason = Failed, r.reason(err, exit, process.LastStderr())
 	}
 	return o
+}
+
+// endedWell reports whether the child's relay came to its end: else a copy of a login may be left. An agent that takes
+// its time to leave, as codex does, was told to end.
+func endedWell(e upstream.Exit) bool {
+	return e.Signal == 0 && (e.Code == 0 || e.Code == 128+int(syscall.SIGTERM))
 }
 
 // prompt opens a session, sends the task and what the child is told beside it, and waits for the end of the last turn.

@@ -6,12 +6,14 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
 	"github.com/Signet-AI/signet-acp-proxy/acpclient"
 	"github.com/Signet-AI/signet-acp-proxy/delegation/worktree"
 	"github.com/Signet-AI/signet-acp-proxy/memory"
+	"github.com/Signet-AI/signet-acp-proxy/upstream"
 )
 
 // end ends a delegation, with its tree kept.
@@ -127,5 +129,15 @@ func TestShedTrees(t *testing.T) {
 	l.now = func() time.Time { return time.Now().Add(treeTime + time.Minute) }
 	if err := l.RemoveTrees(t.Context(), folders, 1); err != nil || there(fresh) {
 		t.Errorf("after %v: %v", treeTime, err)
+	}
+}
+
+// What its relay ended by itself, or because it was told to, holds no copy of a login.
+func TestEndedWell(t *testing.T) {
+	for exit, want := range map[upstream.Exit]bool{{}: true, {Code: 143}: true, {Code: 1}: false,
+		{Signal: syscall.SIGTERM}: false, {Signal: syscall.SIGKILL}: false, {Code: 137}: false} {
+		if got := endedWell(exit); got != want {
+			t.Errorf("%v: %t", exit, got)
+		}
 	}
 }

@@ -23,7 +23,7 @@ try {
 	await keys();
 	await withoutScript();
 	await live();
-	if (!process.env.SIGNET_PICTURES_ONLY) await measure();
+	await measure();
 } finally {
 	await browser.close();
 }
@@ -164,6 +164,16 @@ async function live() {
 	await page.waitForFunction(() => document.querySelector("#hits").textContent.endsWith("sessions"));
 	await page.evaluate(() => document.querySelector("#rows a").click());
 	await page.waitForSelector("#detail .turn");
+	for (const [name, look] of Object.entries(looks)) {
+		await page.setViewport({ width: look.width, height: 900 });
+		await page.emulateMediaFeatures([{ name: "prefers-color-scheme", value: look.scheme }]);
+		for (const [part, hash] of Object.entries(parts)) {
+			await page.evaluate(hash => { location.hash = hash; dispatchEvent(new PopStateEvent("popstate")); }, hash);
+			await page.waitForNetworkIdle({ idleTime: 200, concurrency: 1 }); // the one is the stream of changes
+			await examine(page, `live ${part}, ${name}`);
+		}
+		await page.screenshot({ path: join(out, `live-${name}.png`) });
+	}
 	if (await page.$eval("#failed", p => p.textContent)) fail("the live page complains: " + await page.$eval("#failed", p => p.textContent));
 	await page.close();
 	const [code] = await once(served, "exit");
