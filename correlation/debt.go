@@ -49,7 +49,7 @@ type Debt struct {
 	Created, Owed, Due  time.Time
 	Done                time.Time // zero: open
 	Attempts            int
-	Unanswered          int
+	Unanswered          int       // how many posts got no answer, or diedPosting
 	Parts               int       // how many parts of a long transcript were answered
 	Posted              time.Time // not zero: a post is under way, or was when its worker died
 	FirstTurn, LastTurn int64     // rows of the turns in the last post
@@ -88,7 +88,7 @@ func scanDebt(row sqlite.Row) (d Debt, err error) {
 }
 
 // begun reports whether some of the debt was taken, or may have been: its delivery goes on with the same turns.
-func (d Debt) begun() bool { return d.Parts > 0 || d.Unanswered > 0 }
+func (d Debt) begun() bool { return d.Parts > 0 || d.Unanswered != 0 }
 
 // column is the column of turns with the debt of this kind whose delivery took a turn.
 func (d Debt) column() string {

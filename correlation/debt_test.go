@@ -103,6 +103,19 @@ func TestOutcomes(t *testing.T) {
 			}
 			return b.Debts().Unanswered(b.ctx(), d, "timeout")
 		}, state: Unknown, open: true, due: time.Second, err: "timeout", isNew: 2, mention: true},
+		{name: "a worker died, and unanswered", come: func(b *bench, d Debt, post Selection) error {
+			b.attempt(d)
+			d = b.takeUp()
+			b.attempt(d)
+			return b.Debts().Unanswered(b.ctx(), d, "timeout")
+		}, state: Unknown, open: true, due: time.Second, err: "timeout", isNew: 2, mention: true},
+		{name: "unanswered, and a worker died", come: func(b *bench, d Debt, post Selection) error {
+			check(b.tb, b.Debts().Unanswered(b.ctx(), d, "timeout"))
+			b.clock.Advance(time.Second)
+			b.attempt(b.takeUp())
+			b.nothingDue()
+			return nil
+		}, state: Unknown, err: "no answer came while the worker lived", taken: true, mention: true},
 		{name: "unanswered twice", come: func(b *bench, d Debt, post Selection) error {
 			check(b.tb, b.Debts().Unanswered(b.ctx(), d, "timeout"))
 			b.clock.Advance(time.Second)
@@ -220,7 +233,7 @@ func TestWorkerDiesPosting(t *testing.T) {
 	for i, want := range []struct {
 		taken      bool
 		unanswered int
-	}{{true, 0}, {true, 1}, {false, 2}} {
+	}{{true, 0}, {true, -1}, {false, 2}} {
 		d, err := b.Debts().TakeUp(t.Context())
 		if (err == nil) != want.taken {
 			t.Fatalf("round %d: took up %+v, %v", i, d, err)

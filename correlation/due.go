@@ -57,12 +57,12 @@ func (s Debts) takeUp(ctx context.Context, tx *sql.Tx, d Debt, now time.Time) (t
 		return Debt{}, err
 	}
 	if !d.Posted.IsZero() {
-		again, err := s.recordUnanswered(ctx, tx, d, now, "no answer came while the worker lived")
+		again, err := s.recordUnanswered(ctx, tx, d, now, diedPosting, "no answer came while the worker lived")
 		if err != nil || !again {
 			return Debt{}, err
 		}
 	}
-	if _, err := tx.ExecContext(ctx, `UPDATE debts SET again = again AND (unanswered > 0 OR parts > 0), posted = 0
+	if _, err := tx.ExecContext(ctx, `UPDATE debts SET again = again AND (unanswered <> 0 OR parts > 0), posted = 0
 		WHERE id = ?`, d.ID); err != nil {
 		return Debt{}, err
 	}

@@ -10,12 +10,16 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/sqlite"
 )
 
-// recordUnanswered records a post that got no answer, and reports whether it is to be repeated.
+// diedPosting is what Unanswered is after a worker died with the only post, which it may not even have made.
+const diedPosting = -1
+
+// recordUnanswered records a post that got no answer, which counts as one or as diedPosting, and reports whether it is
+// to be repeated: once, and once more where a worker may have died before the first.
 func (s Debts) recordUnanswered(
-	ctx context.Context, tx *sql.Tx, d Debt, now time.Time, why string,
+	ctx context.Context, tx *sql.Tx, d Debt, now time.Time, counts int, why string,
 ) (again bool, err error) {
-	if d.Unanswered > 0 {
-		if _, err := tx.ExecContext(ctx, `UPDATE debts SET unanswered = unanswered + 1 WHERE id = ?`,
+	if d.Unanswered > 0 || d.Unanswered == counts {
+		if _, err := tx.ExecContext(ctx, `UPDATE debts SET unanswered = abs(unanswered) + 1 WHERE id = ?`,
 			d.ID); err != nil {
 			return false, err
 		}
@@ -27,8 +31,8 @@ func (s Debts) recordUnanswered(
 	}
 	// It was reached, so it is tried again soon, however often it was not before: a daemon knows a second post for half
 	// an hour (docs/facts/signet-daemon.md, "The end of a session").
-	_, err = tx.ExecContext(ctx, `UPDATE debts SET state = ?, unanswered = 1, failures = 1, posted = 0, waits = 0,
-		error = ?, due = ? WHERE id = ?`, Unknown, cutNote(why), sqlite.Stamp(now.Add(backoff(1))), d.ID)
+	_, err = tx.ExecContext(ctx, `UPDATE debts SET state = ?, unanswered = ?, failures = 1, posted = 0, waits = 0,
+		error = ?, due = ? WHERE id = ?`, Unknown, counts, cutNote(why), sqlite.Stamp(now.Add(backoff(1))), d.ID)
 	return true, err
 }
 
@@ -93,7 +97,7 @@ func (s Debts) Attempt(ctx context.Context, taken Debt, post Selection) error {
 		}
 		_, err := tx.ExecContext(ctx, `UPDATE debts SET attempts = attempts + 1, posted = ?, first_turn = ?,
 			last_turn = ?, turns = ? + (SELECT count(*) FROM turns WHERE `+d.column()+` = debts.id),
-			posted_to = iif(unanswered > 0 OR parts > 0, posted_to, ?) WHERE id = ?`,
+			posted_to = iif(unanswered <> 0 OR parts > 0, posted_to, ?) WHERE id = ?`,
 			sqlite.Stamp(now), first, last, len(post.Turns), post.Last, d.ID)
 		return err
 	})
@@ -136,12 +140,12 @@ func (s Debts) Dropped(ctx context.Context, taken Debt, post Selection, reply, w
 	})
 }
 
-// Unanswered notes that a post was sent and no answer came. The first time the post is repeated, the second time the
+// Unanswered notes that a post was sent and no answer came. The first time the post is repeated, the next time the
 // delivery stays unknown. So make sure before a post that the other side answers at all, and call Retry if it does not.
 func (s Debts) Unanswered(ctx context.Context, taken Debt, why string) error {
 	const doing = "noting a post without an answer"
 	return s.note(ctx, doing, taken, func(ctx context.Context, tx *sql.Tx, d Debt, now time.Time) error {
-		_, err := s.recordUnanswered(ctx, tx, d, now, why)
+		_, err := s.recordUnanswered(ctx, tx, d, now, 1, why)
 		return err
 	})
 }

@@ -81,7 +81,7 @@ func (s *core) oweFor(ctx context.Context, tx *sql.Tx, p process, session int64,
 			FROM turns`+mine+` AND `+column+` = 0 GROUP BY key
 			ON CONFLICT (key, kind) WHERE done = 0 AND payload = '' DO UPDATE
 			SET session = excluded.session,
-				reason = iif(unanswered > 0 OR parts > 0, reason, excluded.reason), url = excluded.url,
+				reason = iif(unanswered <> 0 OR parts > 0, reason, excluded.reason), url = excluded.url,
 				agent_id = excluded.agent_id, hook_command = excluded.hook_command,
 				owed = excluded.owed, due = excluded.due, again = 1`,
 			p.id, session, kind, reason, Owed, now, p.url, KindHook, p.hookCommand)

@@ -78,7 +78,7 @@ func (a *attempt) postParts(
 			return "nothing to say", a.store.Delivered(ctx, a.d, p.post, "nothing was said")
 		}
 		end := End{
-			Session: a.who(), Reason: reasonFor(a.d), Text: p.text, Again: a.d.Unanswered > 0 && i == a.d.Parts,
+			Session: a.who(), Reason: reasonFor(a.d), Text: p.text, Again: a.d.Unanswered != 0 && i == a.d.Parts,
 		}
 		if apart {
 			end.Session.Key = fmt.Sprintf("%s.%d.%d", a.d.Key, a.d.ID, i+1)
