@@ -25,9 +25,9 @@ const (
 func (b *Budget) check() error {
 	switch {
 	case b.Turns < 0 || b.Tokens < 0 || !(b.Cost >= 0) || b.Seconds < 0:
-		return errors.New("a budget is not negative: leave out what is not to be bounded")
+		return errors.New("a budget must not be negative: omit what has no limit")
 	case b.Seconds > int(maxTime.Seconds()):
-		return fmt.Errorf("a delegation runs %v at most: give fewer seconds", maxTime)
+		return fmt.Errorf("a delegation may run %v at most: use fewer seconds", maxTime)
 	case b.Seconds == 0:
 		b.Seconds = int(DefaultTime.Seconds())
 	}

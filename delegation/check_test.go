@@ -57,7 +57,7 @@ func TestChecked(t *testing.T) {
 	bare.Folder = d.Folder
 	for want, try := range map[string]func() error{
 		"its tree is gone":       func() error { _, err := s.Check(t.Context(), bare, "true"); return err },
-		"it is under way":        func() error { _, err := s.Check(t.Context(), Delegation{State: Running}, "true"); return err },
+		"still running":          func() error { _, err := s.Check(t.Context(), Delegation{State: Running}, "true"); return err },
 		"delegation_unbounded: ": func() error { _, err := (&run{}).check(t.Context(), "true", s.dir); return err },
 	} {
 		if err := try(); err == nil || !strings.Contains(err.Error(), want) {

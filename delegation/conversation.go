@@ -57,7 +57,7 @@ func (r *run) converse(cwd, readMode string, inPlace bool) (o Outcome) {
 	o.Stop = chars.Cut(string(turn.Stop), 40)
 	switch {
 	case err == nil && turn.Stop == acp.StopReasonCancelled:
-		o.State, o.Reason = Cancelled, "the agent says that it was cancelled"
+		o.State, o.Reason = Cancelled, "the agent reported that it was cancelled"
 	case err == nil:
 		o.State = Done
 	default:
@@ -184,7 +184,7 @@ func (r *run) steer(conn *acpclient.Conn, session string) {
 func (r *run) untold(o *Outcome) {
 	for words := r.wordsNext(); len(words) > 0; words = r.wordsNext() {
 		for _, w := range words {
-			o.Refused = append(o.Refused, "it ended before it was told: "+chars.Cut(w.Text, 200))
+			o.Refused = append(o.Refused, "it ended before this prompt: "+chars.Cut(w.Text, 200))
 		}
 	}
 }
@@ -215,7 +215,7 @@ func (r *run) open(ctx context.Context, conn *acpclient.Conn, agent acpclient.Ag
 	case r.d.Continues == "":
 		s, err = conn.NewSession(ctx, cwd)
 	case !agent.Reopens():
-		return s, errors.New("it cannot load a session: ask it anew, with all that it must know")
+		return s, errors.New("it cannot load a session: delegate again, with everything it must know")
 	default:
 		r.child.reopening()
 		s, err = conn.Reopen(ctx, agent, r.d.ACPID, cwd)
@@ -238,7 +238,7 @@ func (r *run) mustSetMode(readMode string, has, inPlace bool) (bool, error) {
 	case r.place != nil:
 		return false, nil
 	case inPlace:
-		return false, errors.New("it has no mode in which it only reads, and the folder is too large to be copied")
+		return false, errors.New("it has no read-only mode, and the folder is too large to copy")
 	case r.d.Mode == Read && readMode != "" && !r.Unbounded:
 		return false, fmt.Errorf("its session has no mode %s, and nothing else keeps it from writing here", readMode)
 	}
@@ -249,7 +249,7 @@ func (r *run) mustSetMode(readMode string, has, inPlace bool) (bool, error) {
 func (r *run) choose(ctx context.Context, conn *acpclient.Conn, s acpclient.Session, readMode string) error {
 	mode := r.d.SessionMode
 	if mode != "" && mode != readMode && (r.d.Mode == Read && readMode != "" || r.place == nil && !r.Unbounded) {
-		return fmt.Errorf("session mode %q could let it do more than it may here: leave it out", mode)
+		return fmt.Errorf("session mode %q could allow it more than it may do here: omit session_mode", mode)
 	}
 	if mode != "" {
 		if err := conn.Choose(ctx, s, acpclient.Mode, mode); err != nil {

@@ -88,10 +88,10 @@ func (l *Ledger) checkNumber(ctx context.Context, tx *sql.Tx, d Delegation) erro
 	case err != nil:
 		return err
 	case now >= maxAtOnce:
-		return fmt.Errorf("%d delegations of yours are under way, and that is the most: wait for one "+
+		return fmt.Errorf("%d delegations are running, which is the maximum: wait for one "+
 			"(delegation_wait) or cancel one", now)
 	case all >= maxInAll:
-		return fmt.Errorf("this session has delegated %d times, and that is the most: do the rest yourself", all)
+		return fmt.Errorf("this session has delegated %d times, which is the maximum: do the rest yourself", all)
 	}
 	return nil
 }

@@ -13,12 +13,12 @@ func (l *Ledger) nest(d *Delegation, outer Delegation) error {
 	d.Root, d.Depth = outer.Root, outer.Depth+1
 	switch {
 	case outer.State != Running || outer.Cancel != "":
-		return errors.New("the delegation that you work for is at its end: hand nothing on")
+		return errors.New("the delegation that you work for is ending: delegate nothing")
 	case d.Depth > maxDepth:
 		return fmt.Errorf("you were delegated to at depth %d, and %d is the most: do it yourself, or say in your "+
 			"answer what is left", outer.Depth, maxDepth)
 	case d.Mode == Edit && outer.Mode != Edit:
-		return errors.New("you may only read, and so may the agent that you ask: leave mode out")
+		return errors.New("you may only read, and so may your child: omit mode")
 	}
 	left := outer.Budget
 	if left.Seconds > 0 {

@@ -34,9 +34,9 @@ func (l *Ledger) takeOver(ctx context.Context, tx *sql.Tx, d *Delegation) error 
 	l.correct(&first)
 	switch {
 	case !first.State.Ended():
-		return errors.New("it is under way: wait for it (delegation_wait), then go on with it")
+		return errors.New("still running: wait for it (delegation_wait), then continue it")
 	case first.ContinuedBy != "":
-		return fmt.Errorf("its work went on in %s: go on with that one", first.ContinuedBy)
+		return fmt.Errorf("it was continued in %s: continue that one", first.ContinuedBy)
 	case first.Tree == "":
 		return l.whyGone(ctx, tx, first)
 	}
@@ -53,10 +53,10 @@ func (l *Ledger) whyGone(ctx context.Context, tx *sql.Tx, d Delegation) error {
 	case err != nil && !errors.Is(err, sql.ErrNoRows):
 		return err
 	case reopens.Valid && !reopens.Bool:
-		return fmt.Errorf("%s cannot load a session: ask it anew, with all that it must know", d.Agent)
+		return fmt.Errorf("%s cannot load a session: delegate again, with everything it must know", d.Agent)
 	}
 	return fmt.Errorf("its folder is gone (applied, discarded, too large, older than %v h, or %d others came since): "+
-		"ask anew, with all that the other must know", treeTime.Hours(), MaxTrees)
+		"delegate again, with everything the other agent must know", treeTime.Hours(), MaxTrees)
 }
 
 // RemoveTrees removes the trees that are kept for follow-ups, but for the newest ones, and those of which the

@@ -56,11 +56,11 @@ func TestFollowUp(t *testing.T) {
 		}
 	}
 	further := map[string]any{"continues": first.ID}
-	refused("while it runs", "it is under way", further)
+	refused("while it runs", "still running", further)
 	l.end(t, first.ID, "/tree")
 	refused("another agent", "no agent is known", map[string]any{"agent": "heron"})
-	refused("another agent", "leave agent out", map[string]any{"continues": first.ID, "agent": "heron"})
-	refused("another mode", "leave mode out", map[string]any{"continues": first.ID, "mode": "edit"})
+	refused("another agent", "omit agent", map[string]any{"continues": first.ID, "agent": "heron"})
+	refused("another mode", "omit mode", map[string]any{"continues": first.ID, "mode": "edit"})
 	tools.caller = func(memory.Session) Caller { return Caller{Key: "acp-wren"} }
 	refused("of another caller", ErrNotFound.Error(), further)
 	tools.caller = func(memory.Session) Caller { return robin }
@@ -74,7 +74,7 @@ func TestFollowUp(t *testing.T) {
 	if same, err := ask(again); err != nil || same.ID != then.ID {
 		t.Errorf("asked again: %+v, %v", same, err)
 	}
-	refused("one that went on", "went on in "+then.ID, map[string]any{"continues": first.ID, "task": "More."})
+	refused("one that went on", "continued in "+then.ID, map[string]any{"continues": first.ID, "task": "More."})
 	if d, err := l.Get(t.Context(), first.ID); err != nil || d.Tree != "" || d.ContinuedBy != then.ID {
 		t.Errorf("the first: %+v, %v", d, err)
 	}

@@ -18,7 +18,7 @@ import (
 // Errors that callers tell apart.
 var (
 	ErrNotFound = errors.New("no delegation has this id")
-	errTaken    = errors.New("it was begun already")
+	errTaken    = errors.New("already started")
 )
 
 // beginLimit is how long after a row was made its runner may begin; after that the delegation has failed.
@@ -47,7 +47,7 @@ const minID = 6
 // of an hour begin alike. Errors: ErrNotFound, more than one, the database's.
 func (l *Ledger) Get(ctx context.Context, id string) (Delegation, error) {
 	if len(id) < minID {
-		return Delegation{}, fmt.Errorf("%w: give at least %d characters of one", ErrNotFound, minID)
+		return Delegation{}, fmt.Errorf("%w: use at least %d characters", ErrNotFound, minID)
 	}
 	found, err := l.query(ctx, `WHERE substr(id, 1, length(?1)) = ?1 OR substr(id, -length(?1)) = ?1
 		ORDER BY id LIMIT 2`, strings.ToUpper(id))
@@ -202,12 +202,12 @@ func (l *Ledger) actualState(d Delegation) (State, string) {
 	case d.State.Ended():
 		return d.State, d.Reason
 	case d.State == Queued && l.now().Sub(d.Created) > beginLimit:
-		return Failed, "its runner never began; nothing was done"
+		return Failed, "its runner never started; nothing was done"
 	case d.State != Running:
 		return d.State, ""
 	}
 	if alive, err := correlation.Alive(l.live, d.Runner); err == nil && !alive {
-		return Lost, "its runner was killed, and how far it came is not known; what it wrote is in its folder"
+		return Lost, "its runner was killed, and its progress is unknown; its files are in its folder"
 	}
 	return d.State, ""
 }

@@ -148,7 +148,7 @@ func TestMostDelegations(t *testing.T) {
 		t.Errorf("%d made, refused %v", made, refused)
 	}
 	for why := range refused {
-		if !strings.Contains(why, "are under way") && !strings.Contains(why, "do the rest yourself") {
+		if !strings.Contains(why, "are running") && !strings.Contains(why, "do the rest yourself") {
 			t.Errorf("refused: %s", why)
 		}
 	}
@@ -184,8 +184,8 @@ func TestInside(t *testing.T) {
 		want   string
 	}{
 		"more rights": {func(r *Request) { r.Mode = Edit }, "you may only read"},
-		"more scope":  {func(r *Request) { r.Scope = "docs" }, "is no part of"},
-		"all of it":   {func(r *Request) { r.Scope, r.Kept = "proxy/frame;proxy/wire", "coffee" }, "nothing of what was"},
+		"more scope":  {func(r *Request) { r.Scope = "docs" }, "is outside your own scope"},
+		"all of it":   {func(r *Request) { r.Scope, r.Kept = "proxy/frame;proxy/wire", "coffee" }, "you would keep nothing"},
 	} {
 		if _, err := ask(tt.change); err == nil || !strings.Contains(err.Error(), tt.want) {
 			t.Errorf("%s: %v", name, err)
@@ -201,7 +201,7 @@ func TestInside(t *testing.T) {
 	if err := l.End(t.Context(), inner.ID, innerLock.ID(), Outcome{State: Done}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := ask(nil); err == nil || !strings.Contains(err.Error(), "at its end") {
+	if _, err := ask(nil); err == nil || !strings.Contains(err.Error(), "is ending") {
 		t.Errorf("of one that has ended: %v", err)
 	}
 }

@@ -47,16 +47,16 @@ func (l *Ledger) Send(ctx context.Context, m Message) (Message, error) {
 	m.Created, m.Text = l.now(), strings.TrimSpace(clean(m.Text))
 	switch {
 	case m.Text == "":
-		return m, errors.New("nothing is left to send: private passages and secrets are not stored")
+		return m, errors.New("nothing left to send: private passages and secrets are never saved")
 	case len(m.Text) > maxMessage:
-		return m, fmt.Errorf("the message has %d bytes and %d fit: send what matters", len(m.Text), maxMessage)
+		return m, fmt.Errorf("the message has %d bytes, the maximum is %d: send what matters", len(m.Text), maxMessage)
 	}
 	unread, err := l.Inbox(ctx, []string{m.To}, m.Project)
 	if err != nil {
 		return m, err
 	}
 	if len(unread) >= maxUnread {
-		return m, fmt.Errorf("%s has %d messages that it has not read: it must read them first", m.To, len(unread))
+		return m, fmt.Errorf("%s has %d unread messages, which is the maximum", m.To, len(unread))
 	}
 	_, err = l.db.ExecContext(ctx, `INSERT INTO messages (id, agent, sender, session, project, created, message,
 		recipient, delegation) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`, m.ID, m.To, m.From, m.Session, m.Project,

@@ -80,7 +80,7 @@ func TestMail(t *testing.T) {
 	for i := range maxUnread {
 		send("codex", "/src/heron", fmt.Sprint("number ", i))
 	}
-	for text, want := range map[string]string{"one more": "has not read", " ": "nothing is left to send",
+	for text, want := range map[string]string{"one more": "unread", " ": "nothing left to send",
 		strings.Repeat("x ", maxMessage): "send what matters"} {
 		if _, err := l.Send(t.Context(), Message{To: "codex", Project: "/src/heron", Text: text}); err == nil ||
 			!strings.Contains(err.Error(), want) {
@@ -189,9 +189,9 @@ func TestMessageTools(t *testing.T) {
 		{send, `{"message":"x"}`, "takes to"},
 		{send, `{"to":"codex","message":" "}`, "takes to"},
 		{send, `{"to":7,"message":"x"}`, "takes to"},
-		{send, `{"to":"Heron","message":"x"}`, `no agent is known as "heron"`},
-		{send, `{"to":"Codex","message":"By one."}`, "left for the next session of codex in this project"},
-		{bySomebody, `{"to":"codex","message":"By a person."}`, `"status":"left`},
+		{send, `{"to":"Heron","message":"x"}`, `unknown agent "heron"`},
+		{send, `{"to":"Codex","message":"By one."}`, "saved for the next session of codex in this project"},
+		{bySomebody, `{"to":"codex","message":"By a person."}`, `"status":"saved`},
 		{inbox, `{}`, `"from":"codex","session":"acp-1","project":"/src"`},
 		{inbox, `{}`, `{"messages":[]}`},
 	} {

@@ -20,9 +20,9 @@ func MessageTools(service func(context.Context) (*Service, error),
 	names func(memory.Session) []string) []mcpserver.Extra {
 	m := messageTools{service, names}
 	tools := []mcpserver.Extra{
-		tool("agent_message_send", false, m.send, "Leave a message for another agent: its next session in this "+
-			"project is told.",
-			map[string]any{"to": text("the agent, such as codex"), "message": text("what it is to know")}, "to",
+		tool("agent_message_send", false, m.send, "Leave a message for another agent, for its next session in this "+
+			"project.",
+			map[string]any{"to": text("the agent, such as codex"), "message": text("the text")}, "to",
 			"message"),
 		tool("agent_message_inbox", false, m.inbox, "Read the messages that other agents have left for you.", nil),
 	}
@@ -41,7 +41,7 @@ func (m messageTools) send(ctx context.Context, who memory.Session, raw json.Raw
 	var given struct{ To, Message string }
 	if json.Unmarshal(raw, &given) != nil || strings.TrimSpace(given.To) == "" ||
 		strings.TrimSpace(given.Message) == "" {
-		return nil, errors.New("agent_message_send takes to, the name of an agent, and message, a text")
+		return nil, errors.New("agent_message_send takes to, an agent's name, and message, a text")
 	}
 	service, err := m.service(ctx)
 	if err != nil {
@@ -53,7 +53,7 @@ func (m messageTools) send(ctx context.Context, who memory.Session, raw json.Raw
 	}
 	to := service.Canonical(given.To)
 	if !slices.ContainsFunc(known, func(k KnownAgent) bool { return k.ID == to }) {
-		return nil, fmt.Errorf("no agent is known as %q: agents_list names those that are", chars.Cut(to, 60))
+		return nil, fmt.Errorf("unknown agent %q: agents_list has the names", chars.Cut(to, 60))
 	}
 	from := ""
 	if names := m.names(who); len(names) > 0 {
@@ -64,7 +64,7 @@ func (m messageTools) send(ctx context.Context, who memory.Session, raw json.Raw
 	if err != nil {
 		return nil, err
 	}
-	return map[string]any{"id": sent.ID, "status": "left for the next session of " + to + " in this project"}, nil
+	return map[string]any{"id": sent.ID, "status": "saved for the next session of " + to + " in this project"}, nil
 }
 
 func (m messageTools) inbox(ctx context.Context, who memory.Session, _ json.RawMessage) (any, error) {

@@ -89,13 +89,13 @@ func (p *policy) refusalReason(call acpclient.ToolCall) string {
 		}
 		paths := pathsOf(call)
 		if len(paths) == 0 {
-			return "it names no file"
+			return "the request names no file"
 		}
 		if i := slices.IndexFunc(paths, worktree.NamesGit); i >= 0 {
 			return chars.Cut(paths[i], 200) + gitsOwn
 		}
 		if i := slices.IndexFunc(paths, func(path string) bool { return !p.inside(path) }); i >= 0 {
-			return chars.Cut(paths[i], 200) + " lies outside of its folder"
+			return chars.Cut(paths[i], 200) + " is outside its folder"
 		}
 		return ""
 	case acp.ToolKindExecute, acp.ToolKindFetch:
@@ -107,7 +107,7 @@ func (p *policy) refusalReason(call acpclient.ToolCall) string {
 	if isChildTool(p.mode, call.Name, call.Meta.Claude.Tool, call.Title) {
 		return ""
 	}
-	return "nobody is there to ask"
+	return "no one is there to ask"
 }
 
 // pathsOf returns the files that a call names, in whatever of its arguments; also what could be a path of git's.

@@ -95,7 +95,7 @@ func TestPolicyRemembers(t *testing.T) {
 	if !p.allow(acpclient.ToolCall{ID: "1"}) || p.allow(acpclient.ToolCall{ID: "2"}) || !p.allow(acpclient.ToolCall{ID: "4"}) {
 		t.Error("what was told before is forgotten")
 	}
-	if diff := cmp.Diff([]string{"Write here: /etc/x lies outside of its folder"}, p.refused); diff != "" {
+	if diff := cmp.Diff([]string{"Write here: /etc/x is outside its folder"}, p.refused); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 	for range 3 * maxRefused {
@@ -229,7 +229,7 @@ func TestAsked(t *testing.T) {
 	c.asking.Wait()
 	_, _, refused := c.outcome()
 	if diff := cmp.Diff([]any{[]string{"allowed", "refused", "shown"}, []bool{true, true, false, false, false},
-		[]string{"refused: /etc/x lies outside of its folder; the user said no", "git: /tree/.git/config is git's own", "shown: /etc/y lies outside of its folder; the user said no"}},
+		[]string{"refused: /etc/x is outside its folder; the user said no", "git: /tree/.git/config is git's own", "shown: /etc/y is outside its folder; the user said no"}},
 		[]any{asked, got, refused}); diff != "" {
 		t.Errorf("asked, allowed, refused (-want +got):\n%s", diff)
 	}

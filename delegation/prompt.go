@@ -31,21 +31,21 @@ func prompt(d Delegation, task string, ask bool) string {
 	for _, item := range scope.Items(d.Scope) {
 		b.WriteString("- " + item + "\n")
 	}
-	b.WriteString("\nLeave alone what stays with who asked:\n")
+	b.WriteString("\nLeave the caller's own part alone:\n")
 	for _, item := range scope.Items(d.Kept) {
 		b.WriteString("- " + item + "\n")
 	}
 	if d.Mode == Edit {
-		b.WriteString("\nYou work in a copy of the files of your own; change files only in your working folder. " +
-			"They are handed back as a branch.")
+		b.WriteString("\nYou work in your own copy of the files; change files only in your working folder. " +
+			"Your changes come back as a branch.")
 	} else {
-		b.WriteString("\nRead only: change no file. What you write is thrown away.")
+		b.WriteString("\nRead only: change no file. Your changes are discarded.")
 	}
-	nobody := "to answer a question or to allow anything:"
+	asked := "No one can answer a question or allow anything:"
 	if ask {
-		nobody = "to answer a question. A person may be asked to allow what you may not do:"
+		asked = "No one can answer a question. A person may be asked for a permission:"
 	}
-	b.WriteString(" Nobody is there " + nobody + " what is refused stays refused. Your " +
-		"last message is the result that is handed back, so let it hold all that matters.\n")
+	b.WriteString(" " + asked + " a refusal is final. Your last message is the result that the caller gets: " +
+		"put everything that matters into it.\n")
 	return b.String()
 }

@@ -16,11 +16,11 @@ func TestTask(t *testing.T) {
 		}
 	}
 	for _, ask := range []bool{false, true} { // who may be asked is not said to be away
-		if strings.Contains(prompt(Delegation{}, "T.", ask), "or to allow anything") == ask {
+		if strings.Contains(prompt(Delegation{}, "T.", ask), "or allow anything") == ask {
 			t.Errorf("ask %v: %s", ask, prompt(Delegation{}, "T.", ask))
 		}
 	}
-	for mode, want := range map[Mode]string{Read: "Read only: change no file.", Edit: "a copy of the files of your own"} {
+	for mode, want := range map[Mode]string{Read: "Read only: change no file.", Edit: "your own copy of the files"} {
 		if said := prompt(Delegation{Request: Request{Mode: mode}}, "T.", false); !strings.Contains(said, want) {
 			t.Errorf("to %s: %s", mode, said)
 		}

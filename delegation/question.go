@@ -34,7 +34,7 @@ const (
 // questionOf makes the question about a call. Nothing in it speaks to a terminal.
 func questionOf(d Delegation, call acpclient.ToolCall) Question {
 	q := Question{ID: ulid.Make().String(), Kind: string(call.ToolKind), Key: d.Key,
-		Title: chars.Printable(clean(chars.Cut(d.Agent+", which you delegated to, asks: "+nameOf(call), 300)))}
+		Title: chars.Printable(clean(chars.Cut(d.Agent+", your delegated agent, asks: "+nameOf(call), 300)))}
 	if q.Kind == "" {
 		q.Kind = "other"
 	}
@@ -51,10 +51,10 @@ func (l *Ledger) askCaller(ctx context.Context, d Delegation, q Question) (allow
 	ctx, cancel := context.WithTimeout(ctx, answerLimit)
 	defer cancel()
 	if !l.turnRuns(ctx, d) {
-		return false, "nobody is there to ask"
+		return false, "no one is there to ask"
 	}
 	if l.setQuestion(ctx, d.ID, column(q)) != nil {
-		return false, "nobody could be asked"
+		return false, "no one could be asked"
 	}
 	defer func() { _ = l.setQuestion(context.WithoutCancel(ctx), d.ID, "") }() // the run's end makes it void, too
 	tick := time.NewTicker(answerEvery)
@@ -63,7 +63,7 @@ func (l *Ledger) askCaller(ctx context.Context, d Delegation, q Question) (allow
 		select {
 		case <-tick.C:
 		case <-ctx.Done():
-			return false, "nobody answered"
+			return false, "no answer"
 		}
 		var answer sql.NullBool
 		err := l.db.QueryRowContext(ctx, `SELECT iif(question = '', NULL, question ->> '$.allowed')

@@ -33,7 +33,7 @@ func testAskCaller(t *testing.T) {
 	}
 	nobody := d
 	nobody.Turn = 0
-	if allowed, why := ask(nobody); allowed || why != "nobody is there to ask" {
+	if allowed, why := ask(nobody); allowed || why != "no one is there to ask" {
 		t.Errorf("without a turn: %v, %s", allowed, why)
 	}
 	for _, tt := range []struct {
@@ -47,7 +47,7 @@ func testAskCaller(t *testing.T) {
 			_, err := l.db.Exec(`UPDATE turns SET ended = 1, stop = 'end_turn'`)
 			return err
 		}, false, "the turn that asked has ended"},
-		{func(Question) error { time.Sleep(59 * time.Second); return nil }, false, "nobody answered"},
+		{func(Question) error { time.Sleep(59 * time.Second); return nil }, false, "no answer"},
 	} {
 		if _, err := l.db.Exec(`UPDATE turns SET ended = 0, stop = ''`); err != nil {
 			t.Fatal(err)
@@ -65,7 +65,7 @@ func testAskCaller(t *testing.T) {
 			t.Fatal(err)
 		}
 		if len(all) != 1 || all[0].Key != s.Key || all[0].Kind != "execute" ||
-			all[0].Title != "codex, which you delegated to, asks: rm [31m-rf" {
+			all[0].Title != "codex, your delegated agent, asks: rm [31m-rf" {
 			t.Errorf("asked: %+v", all)
 		}
 		if others, err := l.Questions(t.Context(), []string{"other"}); len(others) != 0 || err != nil {
@@ -80,7 +80,7 @@ func testAskCaller(t *testing.T) {
 		default:
 		}
 		<-done
-		if took := time.Since(began); tt.why == "nobody answered" && took != time.Minute || took > time.Minute {
+		if took := time.Since(began); tt.why == "no answer" && took != time.Minute || took > time.Minute {
 			t.Errorf("%q after %v", tt.why, took)
 		}
 		if left, err := l.Questions(t.Context(), []string{s.Key}); len(left) != 0 || err != nil {

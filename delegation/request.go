@@ -34,11 +34,11 @@ func (r *Request) check() error {
 	}
 	switch {
 	case r.Task == "":
-		return errors.New("task is empty: write what the other agent is to do, with all that it must know")
+		return errors.New("task is empty: write the task, with everything the other agent must know")
 	case len(r.Task) > maxTask:
-		return fmt.Errorf("task has %d bytes and %d fit: name files instead of quoting them", len(r.Task), maxTask)
+		return fmt.Errorf("task has %d bytes, the maximum is %d: name files, do not quote them", len(r.Task), maxTask)
 	case r.Mode != Read && r.Mode != Edit:
-		return fmt.Errorf("mode is read or edit, not %q", r.Mode)
+		return fmt.Errorf("mode must be read or edit, not %q", r.Mode)
 	}
 	return r.Budget.check()
 }

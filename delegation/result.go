@@ -23,9 +23,9 @@ func (s *Service) result(ctx context.Context, d Delegation) (*worktree.Result, e
 func resultKept(d Delegation) error {
 	switch {
 	case !d.State.Ended():
-		return errors.New("it is under way: wait for it, or cancel it")
+		return errors.New("still running: wait for it, or cancel it")
 	case d.ContinuedBy != "":
-		return fmt.Errorf("%w under this id: its work went on in %s", worktree.ErrNothing, d.ContinuedBy)
+		return fmt.Errorf("%w under this id: it was continued in %s", worktree.ErrNothing, d.ContinuedBy)
 	case d.Folder == "":
 		return worktree.ErrNothing
 	}
@@ -90,7 +90,7 @@ func (d Delegation) mustPass() error {
 func (s *Service) Discard(ctx context.Context, d Delegation) error {
 	switch {
 	case !d.State.Ended():
-		return errors.New("it is under way: cancel it first")
+		return errors.New("still running: cancel it first")
 	case d.Folder == "" && d.Tree == "":
 		return nil
 	}

@@ -69,7 +69,7 @@ func (r Runner) carryOut(ctx context.Context, d Delegation, by string, task stri
 		policy: policy{mode: d.Mode, allowedKinds: r.Granted}}
 	run.ctx, run.cancel = context.WithCancel(context.WithoutCancel(ctx))
 	defer run.cancel()
-	defer context.AfterFunc(ctx, func() { run.stop(Cancelled, "its runner was told to end") })()
+	defer context.AfterFunc(ctx, func() { run.stop(Cancelled, "its runner was ended") })()
 	limit := time.AfterFunc(time.Duration(d.Budget.Seconds)*time.Second, func() {
 		run.stop(Stopped, fmt.Sprintf("its budget of %d seconds is used up", d.Budget.Seconds))
 	})

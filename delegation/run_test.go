@@ -323,7 +323,7 @@ func (s *stage) takeChanges(t *testing.T, d Delegation) {
 	if got := call(tools.diff); got != "it made no changes" {
 		t.Errorf("at last: %s", got)
 	}
-	for wanted, d := range map[string]Delegation{"it is under way": {State: Running}, "went on in 01E": {State: Done, ContinuedBy: "01E"}} {
+	for wanted, d := range map[string]Delegation{"still running": {State: Running}, "continued in 01E": {State: Done, ContinuedBy: "01E"}} {
 		if err := service.Diff(t.Context(), d, io.Discard); err == nil || !strings.Contains(err.Error(), wanted) {
 			t.Errorf("%s: %v", wanted, err)
 		}
@@ -349,7 +349,7 @@ func TestRunner(t *testing.T) {
 	}()
 	r := Request{Agent: "codex", Task: "Look.", Scope: "heron.txt", Kept: "the release"}
 	d := s.run(ctx, r)
-	if d.State != Cancelled || d.Reason != "its runner was told to end" || !d.State.Ended() {
+	if d.State != Cancelled || d.Reason != "its runner was ended" || !d.State.Ended() {
 		t.Errorf("%+v", d)
 	}
 	if err := s.Run(t.Context(), d.ID, "Look."); err != nil || len(s.ended) != 1 {

@@ -77,9 +77,9 @@ func (s *Service) followUp(ctx context.Context, who *Caller, r *Request) error {
 	agent := s.Canonical(cmp.Or(r.Agent, first.Agent))
 	switch {
 	case agent != first.Agent:
-		return fmt.Errorf("%s was asked, and a follow-up goes to the same agent: leave agent out", first.Agent)
+		return fmt.Errorf("a follow-up goes to the same agent, %s: omit agent", first.Agent)
 	case r.Mode != "" && r.Mode != first.Mode:
-		return fmt.Errorf("it was asked to %s, and a follow-up is too: leave mode out, or ask anew", first.Mode)
+		return fmt.Errorf("a follow-up has the same mode, %s: omit mode, or delegate again", first.Mode)
 	}
 	r.Continues, r.Agent, r.Mode = first.ID, agent, first.Mode
 	r.Scope, r.Kept = cmp.Or(r.Scope, first.Scope), cmp.Or(r.Kept, first.Kept)
@@ -166,14 +166,14 @@ func (s *Service) Cancel(ctx context.Context, who Caller, id string) (Delegation
 // Judge stores what a caller thinks of a result, -1 to 1.
 func (s *Service) Judge(ctx context.Context, who Caller, id string, verdict float64, note string) error {
 	if !(verdict >= -1 && verdict <= 1) {
-		return errors.New("verdict is a number from -1 (harmful) to 1 (helpful)")
+		return errors.New("verdict must be a number from -1 (harmful) to 1 (helpful)")
 	}
 	d, err := s.find(ctx, who, id)
 	switch {
 	case err != nil:
 		return err
 	case !d.State.Ended():
-		return errors.New("it has not ended yet: wait for it first (delegation_wait)")
+		return errors.New("still running: wait for it first (delegation_wait)")
 	}
 	return s.Ledger.judge(ctx, d.ID, verdict, note)
 }

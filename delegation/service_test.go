@@ -160,7 +160,7 @@ func TestFind(t *testing.T) {
 		}
 		return ""
 	}
-	if why := judge(robin, 1); !strings.Contains(why, "not ended") {
+	if why := judge(robin, 1); !strings.Contains(why, "still running") {
 		t.Errorf("while it runs: %q", why)
 	}
 	if err := errors.Join(l.End(t.Context(), outer.ID, lock.ID(), Outcome{State: Done}), lock.Release()); err != nil {

@@ -31,7 +31,7 @@ func (s *Service) Tell(ctx context.Context, who Caller, id, text string) (Delega
 		return d, err
 	}
 	if text = strings.TrimSpace(clean(text)); text == "" || len(text) > maxTask {
-		return d, fmt.Errorf("write what it is to be told, without secrets, in 1 to %d bytes", maxTask)
+		return d, fmt.Errorf("the prompt must have 1 to %d bytes, without secrets", maxTask)
 	}
 	told := false
 	if !d.State.Ended() {
@@ -95,7 +95,7 @@ func nextPrompt(words []word) string {
 	}
 	text := strings.Join(texts, "\n\n")
 	if by != "" {
-		text += wording + " (" + by + "), beside your task. What you answer is handed back, too.\n"
+		text += wording + " (" + by + "), beside your task. Your answer goes back, too.\n"
 	}
 	return text
 }

@@ -16,7 +16,7 @@ func TestTell(t *testing.T) {
 		"works":            {"", "", opening + "session/prompt session/prompt", "", Done, 2},
 		"takes it at once": {"", "1", opening + "session/prompt _session/steering", "", Done, 1},
 		"takes it late":    {"", "late", opening + "session/prompt _session/steering session/prompt", "", Done, 2},
-		"fails":            {"1:-32603", "", opening + "session/prompt", "it ended before it was told: And the grebe.", Failed, 1},
+		"fails":            {"1:-32603", "", opening + "session/prompt", "it ended before this prompt: And the grebe.", Failed, 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := newStage(t)

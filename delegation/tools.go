@@ -32,44 +32,44 @@ const (
 // database is open.
 func Tools(service func(context.Context) (*Service, error), caller func(memory.Session) Caller) []mcpserver.Extra {
 	t := toolbox{service, caller, handleAfter}
-	id := map[string]any{"type": "string", "description": "as delegate gave it"}
+	id := map[string]any{"type": "string", "description": "the id that delegate returned"}
 	bound := map[string]any{"type": "number", "minimum": 0}
 	return []mcpserver.Extra{
-		tool("agents_list", true, t.agents, "List the other agents that can be asked for work, what each is good "+
-			"at.", nil),
-		tool("delegate", false, t.delegate, "Have another agent do a piece of work in a folder of its own. Say "+
-			"what it answers for and what you keep doing yourself: who keeps nothing is refused. "+
-			"After 20 s it gives an id to wait for.",
+		tool("agents_list", true, t.agents, "List the agents that can take tasks, and what each is "+
+			"good at.", nil),
+		tool("delegate", false, t.delegate, "Delegate a task to another agent, in its own folder. Name its "+
+			"part and yours: a caller that keeps nothing is refused. Without a result after 20 s, it returns an "+
+			"id to wait for.",
 			map[string]any{
-				"task": text("the task, with all that the other must know: it has nothing of this conversation"),
-				"delegated_scope": text("what the other is responsible for: paths, globs or words, one item a line " +
-					"or between semicolons"),
-				"kept_work": text("what you go on doing yourself, in the same form"),
-				"agent":     text("the agent to ask; if omitted, the best for the task"),
+				"task": text("the task, with everything the other agent must know: it cannot see this conversation"),
+				"delegated_scope": text("the other agent's part: paths, globs or words, one item per line " +
+					"or separated by semicolons"),
+				"kept_work": text("your own part, in the same form"),
+				"agent":     text("the agent; default the best match for the task"),
 				"mode": map[string]any{"type": "string", "enum": []Mode{Read, Edit},
-					"description": "read (as if left out): what it writes is thrown away; edit: it is handed back as a branch"},
-				"model":           text("a model of the other's, as it names them; left out: its own choice"),
-				"session_mode":    text("a mode of the other's session, likewise"),
-				"timeout":         map[string]any{"type": "number", "description": "seconds after which it is ended"},
-				"continues":       text("the id of a delegation that has ended: its agent goes on there, in its session and folder"),
-				"idempotency_key": text("requests with one key are one; left out: made of scope and task"),
-				"detach":          map[string]any{"type": "boolean", "description": "let it go on when this session ends"},
-				"budget": map[string]any{"type": "object", "description": "bounds, each optional", "properties": map[string]any{
+					"description": "read (default): its changes are discarded; edit: its changes come back as a branch"},
+				"model":           text("the other agent's model; default its own choice"),
+				"session_mode":    text("the mode of the other agent's session; default its own choice"),
+				"timeout":         map[string]any{"type": "number", "description": "seconds, then the task is stopped"},
+				"continues":       text("the id of an ended delegation to continue, in its session and folder"),
+				"idempotency_key": text("requests with the same key are one; default scope and task"),
+				"detach":          map[string]any{"type": "boolean", "description": "continue when this session ends"},
+				"budget": map[string]any{"type": "object", "description": "limits, each optional", "properties": map[string]any{
 					"turns": bound, "tokens": bound, "cost": bound, "seconds": bound}},
 			}, "task", "delegated_scope", "kept_work"),
-		tool("delegation_status", true, t.status, "See how a delegation stands.", map[string]any{"id": id}, "id"),
+		tool("delegation_status", true, t.status, "Get the state of a delegation.", map[string]any{"id": id}, "id"),
 		tool("delegation_wait", true, t.wait, "Wait for the result of a delegation.", map[string]any{"id": id,
-			"timeout": map[string]any{"type": "number", "description": "seconds; 20 if left out"}}, "id"),
-		tool("delegation_tell", false, t.tell, "Tell a delegation under way something more: its agent gets it in its "+
-			"turn if it can, else as its next prompt. One that has ended is continued instead (delegate, continues).",
-			map[string]any{"id": id, "text": text("what it is to know or to do")}, "id", "text"),
-		tool("delegation_cancel", false, t.cancel, "End a delegation.", map[string]any{"id": id}, "id"),
-		tool("delegation_diff", true, t.diff, "See what a delegation has changed, as a patch.",
+			"timeout": map[string]any{"type": "number", "description": "seconds; default 20"}}, "id"),
+		tool("delegation_tell", false, t.tell, "Send another prompt to a running delegation: its agent gets it "+
+			"during its turn if it can, else as its next prompt. To continue an ended one, use delegate with continues.",
+			map[string]any{"id": id, "text": text("the prompt")}, "id", "text"),
+		tool("delegation_cancel", false, t.cancel, "Cancel a delegation.", map[string]any{"id": id}, "id"),
+		tool("delegation_diff", true, t.diff, "Get the changes of a delegation as a patch.",
 			map[string]any{"id": id}, "id"),
-		destructive(tool(applyTool, false, t.apply, "Put what a delegation has changed into your own folder; "+
-			"nothing where it does not fit. What runs or steers programs there is left to the user.",
+		destructive(tool(applyTool, false, t.apply, "Apply the changes of a delegation to your own folder, or "+
+			"nothing if they conflict. Files that run or steer programs there are held back for the user.",
 			map[string]any{"id": id}, "id")),
-		tool(feedbackTool, false, t.feedback, "Say how good the result of a delegation was.",
+		tool(feedbackTool, false, t.feedback, "Rate the result of a delegation.",
 			map[string]any{"id": id, "note": text("why"), "verdict": map[string]any{"type": "number", "minimum": -1,
 				"maximum": 1, "description": "from -1 (harmful) to 1 (helpful)"}}, "id", "verdict"),
 	}
@@ -114,7 +114,7 @@ func (l *items) UnmarshalJSON(raw []byte) error {
 	}
 	var text string
 	if json.Unmarshal(raw, &text) != nil {
-		return errors.New("give a text, or a list of texts")
+		return errors.New("must be text, or a list of texts")
 	}
 	*l = items(text)
 	return nil
@@ -145,12 +145,12 @@ func read(raw json.RawMessage) (a arguments, err error) {
 	if err := json.Unmarshal(raw, &a); err != nil {
 		var wrong *json.UnmarshalTypeError
 		if errors.As(err, &wrong) {
-			return a, fmt.Errorf("%s is no %s: see the tool's schema", wrong.Field, wrong.Type)
+			return a, fmt.Errorf("%s is not a %s: see the tool's schema", wrong.Field, wrong.Type)
 		}
 		return a, fmt.Errorf("the arguments cannot be read: %w", err)
 	}
 	if !(a.Timeout >= 0 && a.Timeout <= maxTime.Seconds()) {
-		return a, fmt.Errorf("timeout is a number of seconds, %v at most", maxTime.Seconds())
+		return a, fmt.Errorf("timeout must be a number of seconds, at most %v", maxTime.Seconds())
 	}
 	return a, nil
 }
@@ -205,7 +205,7 @@ func (t toolbox) result(ctx context.Context, service *Service, id string, limit 
 	return struct {
 		Row
 		Next string `json:"next"`
-	}{d.Row(), "it is under way: call delegation_wait with this id, or go on and ask later"}, nil
+	}{d.Row(), "still running: call delegation_wait with this id, or continue and ask later"}, nil
 }
 
 func (t toolbox) status(ctx context.Context, who memory.Session, raw json.RawMessage) (any, error) {
@@ -245,7 +245,7 @@ func (t toolbox) tell(ctx context.Context, who memory.Session, raw json.RawMessa
 	if err != nil {
 		return nil, err
 	}
-	return map[string]any{"id": d.ID, "status": "it is told next"}, nil
+	return map[string]any{"id": d.ID, "status": "sent"}, nil
 }
 
 // maxDiff is how many bytes of a patch an agent is given.
@@ -267,7 +267,7 @@ func (t toolbox) diff(ctx context.Context, who memory.Session, raw json.RawMessa
 	answer := map[string]any{"id": d.ID, "diffstat": stat, "applied": applied,
 		"diff": chars.Cut(patch.String(), maxDiff)}
 	if n := patch.Len(); n > maxDiff {
-		answer["left_out"] = fmt.Sprintf("the patch has %d bytes, and this is its beginning", n)
+		answer["left_out"] = fmt.Sprintf("the patch has %d bytes; this is its beginning", n)
 	}
 	return answer, nil
 }
@@ -281,7 +281,7 @@ func (t toolbox) apply(ctx context.Context, who memory.Session, raw json.RawMess
 	answer := map[string]any{"id": d.ID, "files": list(files)}
 	if len(held) > 0 {
 		answer["held_back"] = held
-		answer["note"] = "held_back is for the user to look at and to apply: signet-acp-proxy delegations apply " +
+		answer["note"] = "the user can review and apply held_back: signet-acp-proxy delegations apply " +
 			d.ID + " --with-settings"
 	}
 	return answer, err
@@ -293,9 +293,9 @@ func (t toolbox) feedback(ctx context.Context, who memory.Session, raw json.RawM
 		return nil, err
 	}
 	if a.Verdict == nil {
-		return nil, errors.New("verdict is missing: give a number from -1 (harmful) to 1 (helpful)")
+		return nil, errors.New("verdict is missing: must be a number from -1 (harmful) to 1 (helpful)")
 	}
-	return map[string]any{"id": d.ID, "status": "noted"}, service.Judge(ctx, t.caller(who), d.ID, *a.Verdict, a.Note)
+	return map[string]any{"id": d.ID, "status": "saved"}, service.Judge(ctx, t.caller(who), d.ID, *a.Verdict, a.Note)
 }
 
 // named reads the arguments and returns the delegation that they name.

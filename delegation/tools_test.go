@@ -97,12 +97,12 @@ func TestHandle(t *testing.T) {
 func TestArguments(t *testing.T) {
 	tools, _ := newTools(t)
 	for _, tt := range []struct{ arguments, want string }{
-		{`{"task":7}`, "task is no string"},
-		{`{"kept_work":7}`, "give a text, or a list of texts"},
-		{`{"timeout":-1}`, "timeout is a number of seconds"},
+		{`{"task":7}`, "task is not a string"},
+		{`{"kept_work":7}`, "must be text, or a list of texts"},
+		{`{"timeout":-1}`, "timeout must be a number of seconds"},
 		{`[`, "the arguments cannot be read"},
-		{`{"budget":{"seconds":-1},"task":"x","agent":"codex"}`, "a budget is not negative"},
-		{`{"task":"x","agent":"codex","delegated_scope":"a parser","kept_work":""}`, "kept_work says nothing"},
+		{`{"budget":{"seconds":-1},"task":"x","agent":"codex"}`, "a budget must not be negative"},
+		{`{"task":"x","agent":"codex","delegated_scope":"a parser","kept_work":""}`, "kept_work is empty"},
 	} {
 		_, err := tools.delegate(t.Context(), memory.Session{}, json.RawMessage(tt.arguments))
 		if err == nil || !strings.Contains(err.Error(), tt.want) {

@@ -102,7 +102,7 @@ func TestAgentMessages(t *testing.T) {
 	b := delegating(t, map[string][]string{"heron": nil, "egret": {"ECHOAGENT_TOOL=" + message},
 		"listener": {"ECHOAGENT_TOOL={\"name\":\"agent_message_inbox\"}"}})
 	if _, reply := b.turnWith("egret", "", "Tell the heron."); !strings.Contains(reply,
-		"left for the next session of heron") {
+		"saved for the next session of heron") {
 		t.Fatalf("the reply:\n%s", reply)
 	}
 	id, _ := b.turnWith("listener", "", "The keel is of oak.")

@@ -85,7 +85,7 @@ func TestDelegateEdits(t *testing.T) {
 		command, want string
 		code          int
 	}{
-		{"show " + first, "went on in    " + d.ID, 0}, {"apply " + first, "its work went on in " + d.ID, 1},
+		{"show " + first, "went on in    " + d.ID, 0}, {"apply " + first, "it was continued in " + d.ID, 1},
 		{"show " + id, "heron.txt | ", 0}, {"diff " + id, "-grey\n+", 0}, {"shw", `did you mean "show"?`, 1},
 		{"show " + id[:5] + "!", "no delegation has this id, did you mean", 1}, {"log " + id, "Make it white.", 0},
 		{"log --follow " + id, "Make it white.", 0}, {"wait " + id, "> Make it white.", 0},
@@ -95,7 +95,7 @@ func TestDelegateEdits(t *testing.T) {
 		{"apply --checked " + id, "its check failed (ls set.up no-such-file: exit 2", 1},
 		{"check " + id + " -- cp heron.txt " + filepath.Join(b.Work, "escaped"), "the check failed: exit 1", 1},
 		{"check " + id + " -- grep white heron.txt", "Make it white.", 0}, {"show --json " + id, `"command": "grep white heron.txt"`, 0},
-		{"apply " + id + " --only grebe.txt", "it has changed nothing at grebe.txt, but: heron.txt", 1},
+		{"apply " + id + " --only grebe.txt", "it changed nothing at grebe.txt, but: heron.txt", 1},
 		{"apply --checked " + id + " --only heron.txt", "heron.txt\n", 0},
 	} {
 		r := b.try(append([]string{proxyBin, "delegations"}, strings.Fields(tt.command)...)...)

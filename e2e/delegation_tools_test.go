@@ -18,7 +18,7 @@ func TestDelegateByTool(t *testing.T) {
 	b.set("SIGNET_ACP_DELEGATION_ASK=on")
 	_, reply := b.turnWith("egret", "", "Ask the heron.")
 	for _, want := range []string{`\"state\":\"done\"`, `Review heron.txt.`, `\"refused\":[]`, `"id":"signet-acp-proxy/`,
-		`"title":"heron, which you delegated to, asks: Write a file"`} {
+		`"title":"heron, your delegated agent, asks: Write a file"`} {
 		if !strings.Contains(reply, want) {
 			t.Errorf("no %s in the reply:\n%s", want, reply)
 		}

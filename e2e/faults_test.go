@@ -126,7 +126,7 @@ const (
 	hooks  = "/api/hooks/"
 	// the harness's stderr as it came, then a line of ours and its last lines once more
 	lastWords = `(?s)^stack line 0\n.*fatal: the last words.*: the agent exited: .*stack line 99\n +fatal: the last words$`
-	lacking   = `^signet-acp-proxy: the daemon at http://\S+: .+; agents get only the identity files until it answers$`
+	lacking   = `^signet-acp-proxy: the daemon at http://\S+: .+; agents get only the identity files until the daemon answers$`
 )
 
 // What goes wrong, with the daemon, the client, the harness and the disk.
@@ -204,7 +204,7 @@ var faults = []fault{
 		f.sendPrompt("x")
 		f.silence()
 	}, said: lastWords, code: 128 + 9, kept: 1},
-	{who: "harness", what: "says what is no frame", words: "noise", said: `not a frame, on the harness's stdout: Loading model`, kept: 2},
+	{who: "harness", what: "says what is no frame", words: "noise", said: `not a frame, on the agent's stdout: Loading model`, kept: 2},
 	{who: "harness", what: "ends each turn with an error", words: "errors", kept: 2},
 	{who: "harness", what: "answers everything twice", words: "twice", kept: 2},
 	{who: "harness", what: "answers what nobody asked", words: "unasked", kept: 2},

@@ -111,7 +111,7 @@ func (d *database) open() {
 			return
 		}
 		if !errors.Is(err, sqlite.ErrBusy) {
-			d.tell("no memory in this conversation: %v; what is said waits in a file", err)
+			d.tell("no memory in this conversation: %v; its text waits in a file", err)
 			d.o.Log.Error().Err(err).Msg("opening the database")
 			return
 		}

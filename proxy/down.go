@@ -138,7 +138,7 @@ func (d *down) Write(b []byte) error {
 func (d *down) Diverted(piece []byte, first bool) {
 	if first { // in one write: the harness's stderr goes the same way
 		d.strays++
-		piece = append([]byte("signet-acp-proxy: not a frame, on the harness's stdout: "), piece...)
+		piece = append([]byte("signet-acp-proxy: not a frame, on the agent's stdout: "), piece...)
 	}
 	_, _ = d.o.Client.Stderr.Write(piece)
 }

@@ -158,12 +158,12 @@ func (r *responses) initialized(c *session.Connection, line []byte) {
 	switch got := string(at.Of(line)); {
 	case client != nil && client.chained:
 	case client != nil && client.version == version1 && got == version2:
-		r.tell("the harness speaks protocol version 2 to a client that asks for 1: everything passes as it is")
+		r.tell("the agent speaks protocol version 2, the client asked for 1: all passes unchanged, without memory")
 	case got == version1, got == version2:
 		agent.version = got
 	default:
-		r.tell("the harness speaks protocol version %.20s; this program adds memory to versions %s and %s only, "+
-			"so everything passes as it is",
+		r.tell("the agent speaks protocol version %.20s; memory works with versions %s and %s only, "+
+			"so everything passes unchanged",
 			got, version1, version2)
 	}
 	r.agent.Store(&agent)

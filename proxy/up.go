@@ -348,8 +348,8 @@ func (u *up) initialize(line []byte) []byte {
 
 // declineChain tells that a conductor has put us into the place of a proxy.
 func (u *up) declineChain() wire.Verdict {
-	u.tell("the client asks for a proxy of a chain, which this program is not: put its whole command into the " +
-		"agent's place, the last of the chain; everything passes as it is")
+	u.tell("the client asked for a proxy of a chain; this program is an agent: put its whole command into the " +
+		"agent's place, the last of the chain; everything passes unchanged")
 	return wire.Pass
 }
 

@@ -118,7 +118,7 @@ func TestStrays(t *testing.T) {
 		if got := q.says(t, downNew+line+"\r", downEnd+line); got != downNew+strings.TrimSpace(downEnd) {
 			t.Errorf("%s: the client got %s", name, clip(got))
 		}
-		const prefix = "signet-acp-proxy: not a frame, on the harness's stdout: "
+		const prefix = "signet-acp-proxy: not a frame, on the agent's stdout: "
 		same(t, "people were told", q.told.String(), prefix+line+"\r\n"+prefix+line+"\n")
 		if q.down.strays != 2 {
 			t.Errorf("%s: %d strays", name, q.down.strays)

@@ -224,7 +224,7 @@ var refusalTold atomic.Bool
 // tellRefused tells a person, once in a process, that an event was kept aside, and why; nil is none.
 func tellRefused(why error, tell func(string)) {
 	if why != nil && tell != nil && !refusalTold.Swap(true) {
-		tell(fmt.Sprintf("some text cannot be stored, and is kept aside: %v; see signet-acp-proxy doctor",
+		tell(fmt.Sprintf("some text cannot be saved, and is kept aside: %v; see signet-acp-proxy doctor",
 			why))
 	}
 }

@@ -168,7 +168,7 @@ func (f *folder) report(err error) {
 		}
 	}
 	f.reported = true
-	f.o.Tell(fmt.Sprintf("what is said waits in a file until the database takes it: %v", err))
+	f.o.Tell(fmt.Sprintf("conversations wait in a file until the database accepts them: %v", err))
 }
 
 // passes reports whether an error comes of another process's lock, or of the time that there was.

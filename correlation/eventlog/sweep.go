@@ -177,7 +177,7 @@ func (s Sweep) leaveAlone(f file, why error) {
 	}
 	s.Log.Warn().Err(why).Str("file", f.path).Msg("a file of events is left alone")
 	if s.Tell != nil {
-		s.Tell(fmt.Sprintf("turns of another process are not stored: %s is %v", f.path, why))
+		s.Tell(fmt.Sprintf("turns of another process are not saved: %s is %v", f.path, why))
 	}
 }
 

@@ -4,7 +4,7 @@ package bounds
 
 import "errors"
 
-var errNone = errors.New("this system has nothing that we could bound a program with")
+var errNone = errors.New("this system cannot confine a program")
 
 // Check says why this system cannot bound a program; nil: it can.
 func Check() error { return errNone }

@@ -42,25 +42,25 @@ func (r Request) Check() error {
 	case err != nil:
 		return err
 	case !delegated.hasContent():
-		return errors.New("delegated_scope says nothing: write what the other agent is responsible for, one item a " +
+		return errors.New("delegated_scope is empty: write the other agent's part, one item per " +
 			"line, such as proxy/frame or tests of the parser")
 	case !kept.hasContent():
-		return errors.New("kept_work says nothing: write what you go on doing yourself, one item a line, such as " +
-			"\"the release notes\" and not \"all else\"; if nothing is left for you, do not delegate but do it")
+		return errors.New("kept_work is empty: write your own part, one item per line, such as " +
+			"\"the release notes\" and not \"all else\"; if nothing is left for you, do the work yourself")
 	case kept.isWithin(delegated):
-		return fmt.Errorf("kept_work names nothing that is not delegated as well: write what stays with you in "+
+		return fmt.Errorf("kept_work names nothing of your own: write your part in "+
 			"words or paths that delegated_scope does not have (it has %s), or narrow delegated_scope", delegated)
 	case len(caller) == 0:
 		return nil
 	}
 	for _, one := range delegated {
 		if !caller.contains(one) {
-			return fmt.Errorf("%q is no part of what was delegated to you: write a path below, or only words of, "+
+			return fmt.Errorf("%q is outside your own scope: write a path below, or only words of, "+
 				"one of your own items: %s", chars.Cut(one.text, 80), caller)
 		}
 	}
 	if !caller.leaves(delegated, kept) {
-		return fmt.Errorf("nothing of what was delegated to you is left with you: take at least one item or word "+
+		return fmt.Errorf("you would keep nothing of your own scope: take at least one item or word "+
 			"of it (%s) out of delegated_scope and name it in kept_work", caller)
 	}
 	return nil

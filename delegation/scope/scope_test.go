@@ -12,11 +12,11 @@ import (
 // Parts of the refusals, for the table.
 const (
 	ok      = ""
-	empty   = "delegated_scope says nothing"
-	noKept  = "kept_work says nothing"
-	same    = "kept_work names nothing that is not delegated as well"
-	grows   = "is no part of what was delegated to you"
-	allOfIt = "nothing of what was delegated to you is left"
+	empty   = "delegated_scope is empty"
+	noKept  = "kept_work is empty"
+	same    = "kept_work names nothing of your own"
+	grows   = "is outside your own scope"
+	allOfIt = "you would keep nothing of your own scope"
 	long    = "too long"
 )
 
@@ -213,5 +213,5 @@ func Example() {
 	fmt.Println(Request{Delegated: "docs", Kept: "proxy", Caller: "proxy/frame"}.Check())
 	// Output:
 	// <nil>
-	// "docs" is no part of what was delegated to you: write a path below, or only words of, one of your own items: proxy/frame
+	// "docs" is outside your own scope: write a path below, or only words of, one of your own items: proxy/frame
 }

@@ -14,8 +14,8 @@ import (
 type tooLarge struct{ dir string }
 
 func (e tooLarge) Error() string {
-	return fmt.Sprintf("%s is in no git repository and larger than %d MB, so no copy of it is made: run git init "+
-		"there, or delegate from the folder that matters", e.dir, maxCopied>>20)
+	return fmt.Sprintf("%s is in no git repository and larger than %d MB, so it is not copied: run git init "+
+		"there, or delegate from a smaller folder", e.dir, maxCopied>>20)
 }
 
 // TooLarge reports whether Make failed because the folder is too large to be copied.

@@ -84,7 +84,7 @@ func (p place) takeLock(ctx context.Context) (*flock.Flock, error) {
 	defer cancel()
 	lock := flock.New(filepath.Join(p.root, lockName))
 	if locked, err := lock.TryLockContext(ctx, 50*time.Millisecond); err != nil || !locked {
-		return nil, fmt.Errorf("its folder is being worked at: wait until it has ended (%w)", err)
+		return nil, fmt.Errorf("its folder is in use: wait until it ends (%w)", err)
 	}
 	return lock, nil
 }
@@ -92,7 +92,7 @@ func (p place) takeLock(ctx context.Context) (*flock.Flock, error) {
 // ours returns the place of a folder of a delegation; any other folder is refused.
 func ours(folders, root string) (place, error) {
 	if filepath.Dir(filepath.Clean(root)) != filepath.Clean(folders) {
-		return place{}, fmt.Errorf("%s is not a folder of a delegation: those lie in %s", root, folders)
+		return place{}, fmt.Errorf("%s is not a delegation's folder: those are in %s", root, folders)
 	}
 	info, err := os.Lstat(root)
 	if err != nil {

@@ -76,7 +76,7 @@ func (r *Result) held(ctx context.Context) (list []Held, err error) {
 		isBelow := slices.ContainsFunc(list, func(h Held) bool { return strings.HasPrefix(name, h.File+"/") })
 		switch isLink := fields[1] == "120000"; {
 		case isBelow:
-			why = "what stands in its place is held back"
+			why = "its replacement is held back"
 		case why != "":
 		case hooks != "" && strings.HasPrefix(strings.ToLower(name), hooks):
 			why = "git hooks"
@@ -86,7 +86,7 @@ func (r *Result) held(ctx context.Context) (list []Held, err error) {
 				return nil, err
 			}
 			if leadsOut(name, target) {
-				why = "a link that leads out: " + target
+				why = "a link to outside: " + target
 			}
 		case fields[4] != "D" && scripts[folded(path.Base(name))[0]] != "":
 			text, err := r.store.run(ctx, "", "cat-file", "blob", fields[3])

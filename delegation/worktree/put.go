@@ -202,17 +202,17 @@ func (m *move) place(name, old string) error {
 // saved stay so.
 func (m *move) takeBack(why error) error {
 	if names := m.changed(); len(names) > 0 {
-		why = fmt.Errorf("changed meanwhile, and kept so: %s; try again", strings.Join(names, ", "))
+		why = fmt.Errorf("changed meanwhile, and left unchanged: %s; try again", strings.Join(names, ", "))
 	}
 	saved, left, err := m.undo()
 	if m.needed = len(left) > 0; m.needed {
-		return fmt.Errorf("half of it is applied. %w. Not put back: %s (what was there is in %s): %w", why,
+		return fmt.Errorf("only partly applied. %w. Not restored: %s (the originals are in %s): %w", why,
 			strings.Join(left, ", "), path.Join(m.beside, "old"), err)
 	}
 	if len(saved) > 0 {
-		why = fmt.Errorf("%w; saved after they were replaced, and kept so: %s", why, strings.Join(saved, ", "))
+		why = fmt.Errorf("%w; saved meanwhile, and left unchanged: %s", why, strings.Join(saved, ", "))
 	}
-	return fmt.Errorf("nothing is applied: %w", why)
+	return fmt.Errorf("nothing was applied: %w", why)
 }
 
 // undo puts the old files back. saved are those that somebody has saved since they were replaced, and left those that

@@ -134,7 +134,7 @@ func TestApplyOnly(t *testing.T) {
 		wrote string // or the error
 		held  int
 	}{
-		{[]string{"b"}, "it has changed nothing at b, but: AGENTS.md, a/1.txt, a/2.txt, ab.txt", 0},
+		{[]string{"b"}, "it changed nothing at b, but: AGENTS.md, a/1.txt, a/2.txt, ab.txt", 0},
 		{[]string{"ab.txt", "./a/2.txt"}, "a/2.txt ab.txt", 0}, {[]string{"a/"}, "a/1.txt", 0},
 		{[]string{"AGENTS.md"}, "", 1}, {[]string{"."}, "", 1},
 	} {

@@ -112,7 +112,7 @@ func (r *Result) Apply(ctx context.Context, o ApplyOptions) (written []string, h
 	}
 	defer lock.Close()
 	if _, err := os.Stat(r.Top); err != nil {
-		return nil, nil, fmt.Errorf("the folder that it was made for is gone: %w", err)
+		return nil, nil, fmt.Errorf("its original folder no longer exists: %w", err)
 	}
 	left, err := r.beside(ctx, o.Only)
 	if err != nil {
@@ -170,7 +170,7 @@ func (r *Result) beside(ctx context.Context, only []string) ([]string, error) {
 			return wanted == "." || name == wanted || strings.HasPrefix(name, wanted+"/")
 		}
 		if !slices.ContainsFunc(names, isWanted) {
-			return nil, fmt.Errorf("it has changed nothing at %s, but: %s", wanted, strings.Join(names, ", "))
+			return nil, fmt.Errorf("it changed nothing at %s, but: %s", wanted, strings.Join(names, ", "))
 		}
 		left = slices.DeleteFunc(slices.Clone(left), isWanted)
 	}
@@ -185,7 +185,7 @@ func (r *Result) snapshotNow(ctx context.Context, target git) (string, error) {
 		return "", err
 	}
 	if _, err := target.run(ctx, "", "read-tree", r.base); err != nil {
-		return "", fmt.Errorf("what it was made from is gone from %s: %w", r.Top, err)
+		return "", fmt.Errorf("its base commit is gone from %s: %w", r.Top, err)
 	}
 	var here, gone []string
 	look := newTree(r.Top)
@@ -242,7 +242,7 @@ func merge(ctx context.Context, g git, ours, theirs string) (string, error) {
 	switch {
 	case errors.As(err, &failed) && failed.code == 1:
 		_, words, _ = strings.Cut(words, "\n\n") // behind the names
-		return "", errors.New(cmp.Or(strings.TrimSpace(words), "it does not fit what stands there now"))
+		return "", errors.New(cmp.Or(strings.TrimSpace(words), "conflict with the current files"))
 	case errors.As(err, &failed) && strings.HasPrefix(failed.said, "usage:"):
 		return "", errors.New("this git is older than 2.38 and cannot merge it: apply what diff prints yourself " +
 			"(git apply --3way)")

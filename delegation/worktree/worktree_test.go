@@ -209,21 +209,21 @@ func TestApplyUndone(t *testing.T) {
 		want        files  // beside before
 		says        string // in the error
 	}{
-		"cannot be moved":  {nil, nil, "missing", nil, "nothing is applied: "},
-		"saved":            {files{"c": "mine"}, nil, "", files{"c": "mine", "l": "mine"}, "kept so: c; try"},
-		"two are saved":    {files{"a": "m", "c": "m"}, nil, "", files{"a": "m", "c": "m", "l": "m"}, "kept so: a, c; try"},
-		"saved in place":   {files{"a": "A"}, nil, "", files{"a": "A"}, "kept so: a; try"},
-		"a new one":        {files{"b": "mine"}, nil, "", files{"b": "mine"}, "kept so: b; try"},
-		"removed":          {files{"a": ""}, nil, "", files{"a": ""}, "kept so: a; try"},
-		"saved, and to go": {files{"gone/x": "mine"}, nil, "", files{"gone/x": "mine"}, "kept so: gone/x; try"},
-		"a link":           {files{"l": ""}, nil, "", files{"l": ""}, "kept so: l; try"},
+		"cannot be moved":  {nil, nil, "missing", nil, "nothing was applied: "},
+		"saved":            {files{"c": "mine"}, nil, "", files{"c": "mine", "l": "mine"}, "left unchanged: c; try"},
+		"two are saved":    {files{"a": "m", "c": "m"}, nil, "", files{"a": "m", "c": "m", "l": "m"}, "left unchanged: a, c; try"},
+		"saved in place":   {files{"a": "A"}, nil, "", files{"a": "A"}, "left unchanged: a; try"},
+		"a new one":        {files{"b": "mine"}, nil, "", files{"b": "mine"}, "left unchanged: b; try"},
+		"removed":          {files{"a": ""}, nil, "", files{"a": ""}, "left unchanged: a; try"},
+		"saved, and to go": {files{"gone/x": "mine"}, nil, "", files{"gone/x": "mine"}, "left unchanged: gone/x; try"},
+		"a link":           {files{"l": ""}, nil, "", files{"l": ""}, "left unchanged: l; try"},
 		// the file that is open in an editor is the one that was replaced
-		"as it was moved": {nil, files{"old/1": "mine"}, "", files{"a": "mine"}, "kept so: a; try"},
+		"as it was moved": {nil, files{"old/1": "mine"}, "", files{"a": "mine"}, "left unchanged: a; try"},
 		"as it was moved, and after it": {nil, files{"old/1": "mine", "c": "more"}, "", files{"a": "mine", "c": "more", "l": "more"},
-			"kept so: a; try again; saved after they were replaced, and kept so: c"},
+			"left unchanged: a; try again; saved meanwhile, and left unchanged: c"},
 		"a new one where one went": {nil, files{"old/1": "mine", "gone/x": "back"}, "", files{"a": "mine", "gone/x": "back"},
-			"replaced, and kept so: gone/x"},
-		"removed after it": {nil, files{"old/1": "mine", "c": ""}, "", files{"a": "mine", "c": "", "l": ""}, "kept so: c"},
+			"meanwhile, and left unchanged: gone/x"},
+		"removed after it": {nil, files{"old/1": "mine", "c": ""}, "", files{"a": "mine", "c": "", "l": ""}, "left unchanged: c"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()
@@ -296,8 +296,8 @@ func TestApplyHalf(t *testing.T) {
 	m := &move{root: root, beside: "x", names: []string{"a/in"}, done: []fs.FileInfo{nil}}
 	m.seen = map[string]fs.FileInfo{"a/in": m.at("x/old/0")}
 	err = m.takeBack(errors.New("no room"))
-	if err == nil || !strings.Contains(err.Error(), "half of it is applied. no room") || !m.needed ||
-		!strings.Contains(err.Error(), "Not put back: a/in (what was there is in x/old)") || read(dir, "x/old/0") != "before" {
+	if err == nil || !strings.Contains(err.Error(), "only partly applied. no room") || !m.needed ||
+		!strings.Contains(err.Error(), "Not restored: a/in (the originals are in x/old)") || read(dir, "x/old/0") != "before" {
 		t.Errorf("%v", err)
 	}
 }
@@ -332,8 +332,8 @@ func TestApplyBesideSaves(t *testing.T) {
 	if read(dir, "299") != "mine\n" {
 		t.Errorf("what was saved is gone: %q; %v", read(dir, "299"), err)
 	}
-	if err != nil && (read(dir, "000") != "theirs\n" || !strings.Contains(err.Error(), "nothing is applied: changed "+
-		"meanwhile, and kept so: 299")) {
+	if err != nil && (read(dir, "000") != "theirs\n" || !strings.Contains(err.Error(), "nothing was applied: changed "+
+		"meanwhile, and left unchanged: 299")) {
 		t.Errorf("%v; the first one: %q", err, read(dir, "000"))
 	}
 }

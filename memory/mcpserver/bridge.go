@@ -109,7 +109,7 @@ func (b *bridge) call(ctx context.Context, l *daemonInfo, q toolCall) (*mcp.Call
 // prepare returns a call's arguments as the daemon may have them. The error tells the agent why the call is not made.
 func (b *bridge) prepare(ctx context.Context, s scope, q toolCall) (json.RawMessage, error) {
 	if len(q.raw) > maxForward {
-		return nil, fmt.Errorf("the arguments have %d bytes, and at most %d fit; keep the part that matters",
+		return nil, fmt.Errorf("the arguments have %d bytes, the maximum is %d; keep the part that matters",
 			len(q.raw), maxForward)
 	}
 	if q.tool.name == "" {
@@ -145,7 +145,7 @@ func (b *bridge) forward(ctx context.Context, l *daemonInfo, q toolCall) (*mcp.C
 	case errors.As(err, &refused) && refused.Code != rejected:
 		return nil, &jsonrpc.Error{Code: refused.Code, Message: refused.Message, Data: refused.Data}
 	case errors.Is(err, errBusy):
-		return failure(errors.New("the Signet daemon is busy and nothing was done; call again in a moment")), nil
+		return failure(errors.New("the Signet daemon is busy, and did nothing; call again in a moment")), nil
 	}
 	return b.afterFailure(ctx, q.name, q.tool.readOnly || q.name == storeTool || notExecuted(err), err)
 }
@@ -175,8 +175,8 @@ func (b *bridge) afterFailure(ctx context.Context, name string, again bool, err 
 	if again {
 		return nil, errGone
 	}
-	return failure(fmt.Errorf("the Signet daemon went away during %s, so it is not known whether it was done; look "+
-		"with memory_search, and call again if it was not", name)), nil
+	return failure(fmt.Errorf("the Signet daemon stopped during %s, which may or may not be done; check with "+
+		"memory_search before you call again", name)), nil
 }
 
 // lostCall matches how the tools of 0.58.1's MCP server fail when they do not reach their own daemon, or reach it

@@ -20,7 +20,7 @@ func (v values) conceal(hidden *privacy.File, project string) error {
 		kept, _ := privacy.WithoutPrivate(given)
 		kept = hidden.Conceal(project, kept)
 		if kept = privacy.Redact(strings.TrimSpace(kept)); kept == "" && name == "content" {
-			return errors.New("nothing is left to keep: private passages and secrets are not stored")
+			return errors.New("nothing left to save: private passages and secrets are never saved")
 		}
 		v[name] = kept
 	}

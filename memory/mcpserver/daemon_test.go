@@ -179,7 +179,7 @@ func TestDaemonDiesInACall(t *testing.T) {
 		c.ok("memory_store", sample["memory_store"], &answer)
 		d.Fail(daemontest.Fault{Path: "/mcp", Kind: daemontest.DropAfter})
 		if words, failed := c.call("memory_modify", sample["memory_modify"]); !failed ||
-			!strings.Contains(words, "not known whether it was done; look with memory_search") {
+			!strings.Contains(words, "may or may not be done; check with memory_search") {
 			t.Errorf("%v, %s", failed, words)
 		}
 		if n := len(stand.called()); n > 2 {

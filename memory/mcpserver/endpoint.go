@@ -142,7 +142,7 @@ func (e *endpoint) call(ctx context.Context, req *mcp.CallToolRequest) (*mcp.Cal
 		return err
 	})
 	if errors.Is(err, guard.ErrPanicked) {
-		answered, err = failure(fmt.Errorf("%w; go on without it", err)), nil
+		answered, err = failure(fmt.Errorf("%w; continue without it", err)), nil
 	}
 	failed := err != nil || answered.IsError
 	e.o.Log.Info().Str("tool", name).Str("by", by).Str("key", who.Key).Int("bytes", len(req.Params.Arguments)).
@@ -163,8 +163,8 @@ func (e *endpoint) answer(ctx context.Context, who memory.Session, name string,
 		e.o.Rights.mark(q.tool, q.values)
 	}
 	if memory.OptedOut(who.Cwd, e.o.Exclude) {
-		return failure(errors.New("this folder is left out of memory (.signet-ignore or exclude), so nothing is " +
-			"read, stored or changed from here")), "opt-out", nil
+		return failure(errors.New("this folder is excluded from memory (.signet-ignore or exclude): nothing is " +
+			"read, saved or changed")), "opt-out", nil
 	}
 	l := e.watch.confirmed(ctx)
 	if x := extras(e.o.Extras).named(l, name); x != nil {
@@ -205,13 +205,13 @@ func (e *endpoint) withoutDaemon(ctx context.Context, q toolCall) (*mcp.CallTool
 		return failure(err), "store", nil
 	}
 	if q.tool.name == storeTool && e.owes(ctx, q.who, q.values) {
-		r.Content = append(r.Content, &mcp.TextContent{Text: "Kept here; " + owedNote})
+		r.Content = append(r.Content, &mcp.TextContent{Text: "Saved here; " + owedNote})
 		return r, "store, owed", nil
 	}
 	return r, "store", nil
 }
 
-const owedNote = "the Signet daemon does not answer, and gets it when it is back."
+const owedNote = "the Signet daemon does not answer; it will be delivered later."
 
 // owes reports whether what a tool stored will be handed to the daemon later, where one is expected back.
 func (e *endpoint) owes(ctx context.Context, who memory.Session, v values) bool {

@@ -31,29 +31,29 @@ func local(ctx context.Context, o Options, q toolCall) (*mcp.CallToolResult, err
 	store, err := o.Store(ctx)
 	if err != nil {
 		o.Log.Warn().Err(err).Str("tool", q.tool.name).Msg("no store for a tool")
-		return nil, fmt.Errorf("there is no memory at the moment (%w); go on without it", err)
+		return nil, fmt.Errorf("memory is unavailable (%w); continue without it", err)
 	}
 	answer, err := answerFrom(ctx, store, o.Rights, q)
 	switch {
 	case err == nil:
 		return result(answer)
 	case errors.Is(err, embedded.ErrNotFound):
-		return nil, fmt.Errorf("%w: %q; memory_search and memory_list give ids", embedded.ErrNotFound,
+		return nil, fmt.Errorf("%w: %q; memory_search and memory_list have the ids", embedded.ErrNotFound,
 			chars.Cut(q.text("id"), 60))
 	case errors.Is(err, embedded.ErrAmbiguous):
-		return nil, fmt.Errorf("%w; give more of it", embedded.ErrAmbiguous)
+		return nil, fmt.Errorf("%w; send more of the id", embedded.ErrAmbiguous)
 	case errors.Is(err, embedded.ErrTooLong):
-		return nil, fmt.Errorf("the text is too long: %d bytes, and %d fit; keep the part that matters, or store "+
-			"it in parts", len(q.text("content")), embedded.MaxContent)
+		return nil, fmt.Errorf("the text is too long: %d bytes, the maximum is %d; keep the part that matters, or "+
+			"save it in parts", len(q.text("content")), embedded.MaxContent)
 	case errors.Is(err, embedded.ErrEmpty):
-		return nil, errors.New("nothing is left to keep: private passages and secrets are not stored")
+		return nil, errors.New("nothing left to save: private passages and secrets are never saved")
 	case errors.Is(err, context.DeadlineExceeded):
-		return nil, errors.New("the memory is busy and nothing was changed; call again")
+		return nil, errors.New("memory is busy, and nothing was changed; call again")
 	}
 	return nil, err
 }
 
-var errShortID = fmt.Errorf("give at least %d characters of the id: what is forgotten is gone for good", minID)
+var errShortID = fmt.Errorf("send at least %d characters of the id: forgetting cannot be undone", minID)
 
 // answerFrom returns the answer of a tool, which is shown as JSON.
 func answerFrom(ctx context.Context, store *embedded.Store, rights Rights, q toolCall) (any, error) {

@@ -16,9 +16,9 @@ func decode(line []byte) (jsonrpc.Message, error) {
 	switch line[0] {
 	case '{':
 	case '[':
-		return nil, errors.New("send one message a line; batches are not taken")
+		return nil, errors.New("send one message per line; batches are not supported")
 	default:
-		return nil, errors.New("a message is an object")
+		return nil, errors.New("a message must be an object")
 	}
 	m, err := jsonrpc.DecodeMessage(line)
 	if err == nil {

@@ -67,7 +67,7 @@ func TestStoreIsOwed(t *testing.T) {
 			fail(d)
 			words, failed := c.call("memory_store", private)
 			if failed || !strings.Contains(words, `"status":"stored"`) ||
-				!strings.Contains(words, "gets it when it is back") {
+				!strings.Contains(words, "will be delivered later") {
 				t.Errorf("%v, %s", failed, words)
 			}
 			if diff := cmp.Diff([]string{"acp-1: Robin rows."}, owed.all()); diff != "" {

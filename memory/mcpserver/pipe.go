@@ -18,7 +18,7 @@ import (
 func dial(address string) (net.Conn, error) {
 	const noTools = "no memory tools"
 	if !filepath.IsAbs(address) {
-		return nil, fmt.Errorf("%s is no address of a relay's memory tools", address)
+		return nil, fmt.Errorf("%s is not the address of a relay's memory tools", address)
 	}
 	token, err := os.ReadFile(address)
 	if errors.Is(err, fs.ErrPermission) { // in the bounds of a delegation, whose relay knows us without it
@@ -29,12 +29,12 @@ func dial(address string) (net.Conn, error) {
 		conn, err = net.Dial("unix", filepath.Join(filepath.Dir(address), socketName))
 	}
 	if err != nil {
-		return nil, fmt.Errorf("%s: the relay that served them has ended; start the agent again (%w)", noTools, err)
+		return nil, fmt.Errorf("%s: its relay has ended; start the agent again (%w)", noTools, err)
 	}
 	answer, err := greet(conn, filepath.Base(address)+" "+string(token))
 	switch {
 	case err != nil:
-		err = fmt.Errorf("%s: the relay that served them ends (%w)", noTools, err)
+		err = fmt.Errorf("%s: its relay is ending (%w)", noTools, err)
 	case answer != welcome:
 		err = fmt.Errorf("%s: %s", noTools, answer)
 	default:

@@ -79,7 +79,7 @@ func makeLane(folder int, name string) (in, out *os.File, err error) {
 		var found unix.Stat_t
 		if err := unix.Fstat(fd, &found); err != nil || found.Mode&unix.S_IFMT != unix.S_IFIFO {
 			unix.Close(fd)
-			return nil, nil, errors.New("something else lies there")
+			return nil, nil, errors.New("another file is there")
 		}
 		ends[i] = os.NewFile(uintptr(fd), name+end)
 	}
@@ -197,7 +197,7 @@ func takeLane(folder string) (to, from *os.File, err error) {
 		name := filepath.Join(folder, strconv.Itoa(i))
 		fd, err := unix.Open(name+".in", unix.O_WRONLY|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
 		if err != nil {
-			return nil, nil, fmt.Errorf("the relay that served them has ended; start the agent again (%w)", err)
+			return nil, nil, fmt.Errorf("the relay of these tools has ended; start the agent again (%w)", err)
 		}
 		if unix.Flock(fd, unix.LOCK_EX|unix.LOCK_NB) == nil {
 			from, err = os.OpenFile(name+".out", os.O_RDONLY|unix.O_NONBLOCK, 0)

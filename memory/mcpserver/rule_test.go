@@ -182,7 +182,7 @@ func TestConcealed(t *testing.T) {
 	for _, c := range []struct{ raw, want string }{
 		{`{"content":" It lies at quay 17b. ","tags":"a,<private>b</private>"}`, `{"content":"It lies at [private].","tags":"a,"}`},
 		{`{"type":"<private>x</private>","x":1}`, `{"type":"","x":1}`},
-		{`{"content":"<private>x</private>"}`, "nothing is left to keep: private passages and secrets are not stored"},
+		{`{"content":"<private>x</private>"}`, "nothing left to save: private passages and secrets are never saved"},
 		{`{"x":1}`, `{"x":1}`},
 	} {
 		v := values{}
@@ -405,10 +405,10 @@ func TestLocalErrors(t *testing.T) {
 		v    values
 		want string
 	}{
-		{"memory_get", values{"id": m.ID}, `Herons wade & wait.`}, {"memory_get", values{"id": other.ID}, "memory_search and memory_list give ids"},
+		{"memory_get", values{"id": m.ID}, `Herons wade & wait.`}, {"memory_get", values{"id": other.ID}, "memory_search and memory_list have the ids"},
 		{"memory_get", values{"id": "nothing"}, `"nothing"; memory_search`}, {"memory_forget", values{"id": m.ID[:5]}, "at least 6 characters"},
-		{"memory_forget", values{"id": other.ID}, "give ids"}, {"memory_store", values{"content": strings.Repeat("a ", embedded.MaxContent)}, "too long"},
-		{"memory_store", values{"content": " "}, "nothing is left"}, {"memory_unheard", values{}, "no memory tool"},
+		{"memory_forget", values{"id": other.ID}, "have the ids"}, {"memory_store", values{"content": strings.Repeat("a ", embedded.MaxContent)}, "too long"},
+		{"memory_store", values{"content": " "}, "nothing left"}, {"memory_unheard", values{}, "no memory tool"},
 		{"memory_list", values{}, "Herons"}, {"memory_search", values{"query": "dabble"}, `{"results":[]}`},
 		{"memory_store", values{"content": "Bitterns boom.", "importance": 0.5}, `"status":"stored"`},
 		{"memory_store", values{"content": "Bitterns boom.", "importance": 0.7}, `"status":"updated"`},

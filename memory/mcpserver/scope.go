@@ -94,7 +94,7 @@ func (s scope) allowed(ctx context.Context, row rowOf, raw json.RawMessage,
 		return raw, nil
 	}
 	if id := v.text("id"); id != "" && !s.sees(ctx, row, id) {
-		return nil, fmt.Errorf("no memory of this project has the id %q; memory_search gives ids", id)
+		return nil, fmt.Errorf("no memory of this project has the id %q; memory_search has the ids", id)
 	}
 	ratings, _ := v["ratings"].(map[string]float64)
 	if len(ratings) > maxRated {

@@ -135,19 +135,19 @@ func TestBadCalls(t *testing.T) {
 		{"memory_search", nil, "query is missing: memory_search takes query, [limit]"},
 		{"memory_search", map[string]any{}, "query is missing"},
 		{"memory_search", map[string]any{"query": nil}, "query is missing"},
-		{"memory_search", map[string]any{"query": 7}, "query: give a text"},
+		{"memory_search", map[string]any{"query": 7}, "query: must be text"},
 		{"memory_search", map[string]any{"query": "  "}, "query: is empty"},
-		{"memory_search", map[string]any{"queries": []string{}}, "queries: give a list of 1 to 5 texts"},
+		{"memory_search", map[string]any{"queries": []string{}}, "queries: must be a list of 1 to 5 texts"},
 		{"memory_search", map[string]any{"queries": []string{"x", " "}}, "queries: one of them"},
-		{"memory_search", map[string]any{"query": "x", "limit": "many"}, "limit: give a whole number from 1 to 1000"},
-		{"memory_search", map[string]any{"query": "x", "limit": 1.5}, "limit: give a whole number"},
+		{"memory_search", map[string]any{"query": "x", "limit": "many"}, "limit: must be a whole number from 1 to 1000"},
+		{"memory_search", map[string]any{"query": "x", "limit": 1.5}, "limit: must be a whole number"},
 		{"memory_search", map[string]any{"query": "x", "limit": 0}, "limit: 0 is too low"},
 		{"memory_search", map[string]any{"query": "x", "limit": 1e300}, "limit: 1e+300 is too high"},
-		{"memory_search", map[string]any{"query": "x", "min_score": []int{1}}, "min_score: give a number from 0 to 1"},
+		{"memory_search", map[string]any{"query": "x", "min_score": []int{1}}, "min_score: must be a number from 0 to 1"},
 		{"memory_search", []string{"query"}, "memory_search takes an object"},
 		{"memory_store", map[string]any{"content": ""}, "content: is empty"},
-		{"memory_store", map[string]any{"content": big}, "1048576 bytes, and 65536 fit"},
-		{"memory_store", map[string]any{"content": big + "x"}, "give at most 1048576"},
+		{"memory_store", map[string]any{"content": big}, "1048576 bytes, the maximum is 65536"},
+		{"memory_store", map[string]any{"content": big + "x"}, "the maximum is 1048576"},
 		{"memory_store", map[string]any{"content": "<private>my pin is 1234</private>"}, "private passages"},
 		{"memory_store", map[string]any{"content": "x", "importance": 7}, "importance: 7 is too high"},
 		{"memory_get", map[string]any{}, "id is missing"},
@@ -158,9 +158,9 @@ func TestBadCalls(t *testing.T) {
 		{"memory_forget", map[string]any{"id": "nobody", "reason": "y"}, "no memory has this id"},
 		{"memory_forget", map[string]any{"id": "nobod", "reason": "y"}, "at least 6 characters"},
 		{"memory_feedback", map[string]any{"session_key": "k"}, "ratings is missing"},
-		{"memory_feedback", map[string]any{"session_key": "k", "ratings": []int{1}}, "ratings: give an object"},
+		{"memory_feedback", map[string]any{"session_key": "k", "ratings": []int{1}}, "ratings: must be an object"},
 		{"memory_feedback", map[string]any{"session_key": "k", "ratings": map[string]any{"a": 2}}, "ratings: 2"},
-		{"memory_feedback", map[string]any{"session_key": "k", "ratings": map[string]any{"a": "good"}}, "ratings: give an object"},
+		{"memory_feedback", map[string]any{"session_key": "k", "ratings": map[string]any{"a": "good"}}, "ratings: must be an object"},
 		{"memory_dream", map[string]any{}, "memory_dream"},
 	} {
 		words, failed := c.call(tc.tool, tc.arguments)
@@ -214,10 +214,10 @@ func TestOptedOut(t *testing.T) {
 	s := newServer(t, newStore(t), func(o *Options) { o.Exclude = []string{"/src/heron"} })
 	c := connect(t, s, robin)
 	if words, failed := c.call("memory_store", map[string]any{"content": "x"}); !failed ||
-		!strings.Contains(words, "left out") {
+		!strings.Contains(words, "excluded from memory") {
 		t.Errorf("%v, %s", failed, words)
 	}
-	if words, failed := c.call("memory_list", nil); !failed || !strings.Contains(words, "left out") {
+	if words, failed := c.call("memory_list", nil); !failed || !strings.Contains(words, "excluded from memory") {
 		t.Errorf("read: %v, %s", failed, words)
 	}
 }
@@ -274,7 +274,7 @@ func TestNoStore(t *testing.T) {
 		o.Store = func(ctx context.Context) (*embedded.Store, error) { return nil, errors.New("newer database") }
 	})
 	if words, failed := connect(t, s, robin).call("memory_list", nil); !failed ||
-		!strings.Contains(words, "no memory at the moment (newer database)") {
+		!strings.Contains(words, "memory is unavailable (newer database)") {
 		t.Errorf("%v, %s", failed, words)
 	}
 }

@@ -73,7 +73,7 @@ func (r *lineReader) line() ([]byte, error) {
 	switch {
 	case size > maxLine:
 		return nil, r.answer.refuse(idIn(line, last), jsonrpc.CodeInvalidRequest,
-			fmt.Sprintf("message of %d bytes; at most %d are read", size, maxLine))
+			fmt.Sprintf("message of %d bytes; the maximum is %d", size, maxLine))
 	case len(line) == 0:
 		return nil, nil
 	case !json.Valid(line):

@@ -50,52 +50,50 @@ const (
 var tools = []tool{
 	{
 		name: searchTool, readOnly: true,
-		about: "Search what is remembered about the user, their projects and earlier sessions. Best first, the " +
-			"user's own words among them; each result says when it was said, by whom and in which session, and which " +
-			"newer one has replaced it. It goes by words: name files, functions, errors, " +
-			"and where other words may have " +
-			"been used for the thing, give two or three queries instead of one. memory_get with a result's id gives " +
-			"the turn around it.",
+		about: "Search the memories of the user, their projects and earlier sessions, best match first. Each result " +
+			"has its date, origin and session, and names the newer result that replaced it. It matches words: " +
+			"name files, functions and errors; if an earlier session may have used other words, send two or three " +
+			"queries instead of one. memory_get with a result's id returns the turn around it.",
 		arguments: []argument{
 			{name: "query", kind: text, required: true, instead: "queries",
-				about: "what to look for, in three to eight words; or give queries"},
-			{name: "limit", kind: integer, low: 1, high: maxResults, about: "at most so many results; 10 if not given"},
+				about: "three to eight words to search for; or use queries"},
+			{name: "limit", kind: integer, low: 1, high: maxResults, about: "maximum number of results; default 10"},
 			{name: "type", kind: text, about: "only memories of this type, such as fact, preference or decision"},
-			{name: "min_score", kind: number, low: 0, high: 1, about: "only results that score at least this"},
+			{name: "min_score", kind: number, low: 0, high: 1, about: "minimum score of a result"},
 			{name: "queries", kind: texts, high: maxQueries,
-				about: "the same in other words, at most 5; their results are merged"},
+				about: "the same question in other words, at most 5; the results are merged"},
 		},
 	},
 	{
 		name: "memory_store",
-		about: "Remember something for later sessions: a fact, a preference, a decision. " +
-			"What stands already is updated.",
+		about: "Save something for later sessions: a fact, a preference, a decision. " +
+			"A memory with the same content is updated.",
 		arguments: []argument{
 			{name: "content", kind: text, required: true,
-				about: "what to remember, in words that are clear without this conversation"},
-			{name: "type", kind: text, about: "fact, preference, decision, …; fact if not given"},
+				about: "the text, clear without this conversation"},
+			{name: "type", kind: text, about: "fact, preference, decision, …; default fact"},
 			{name: "importance", kind: number, low: 0, high: 1, about: "0 to 1"},
 			{name: "tags", kind: text, about: "comma-separated"},
 		},
 	},
 	{
 		name: "memory_get", readOnly: true,
-		about: "Get one memory whole, by its id; of what was said in a conversation also the turn around it, and the " +
-			"ids by which the turns before and after it are read.",
+		about: "Get one memory in full, by its id; for a passage of a conversation also the turn around it, and the " +
+			"ids of the turns before and after.",
 		arguments: []argument{
-			{name: "id", kind: text, required: true, about: "as memory_search or memory_list gave it"},
+			{name: "id", kind: text, required: true, about: "an id from memory_search or memory_list"},
 		},
 	},
 	{
-		name: "memory_list", readOnly: true, about: "List memories, the newest first.",
+		name: "memory_list", readOnly: true, about: "List memories, newest first.",
 		arguments: []argument{
-			{name: "limit", kind: integer, low: 1, high: maxResults, about: "at most so many; 100 if not given"},
-			{name: "offset", kind: integer, low: 0, high: math.MaxInt32, about: "how many of the newest to pass over"},
+			{name: "limit", kind: integer, low: 1, high: maxResults, about: "maximum number; default 100"},
+			{name: "offset", kind: integer, low: 0, high: math.MaxInt32, about: "number of newest memories to skip"},
 			{name: "type", kind: text, about: "only memories of this type"},
 		},
 	},
 	{
-		name: "memory_modify", about: "Change a memory. What is not given stays.", destructive: true,
+		name: "memory_modify", about: "Change a memory. Omitted arguments keep their values.", destructive: true,
 		arguments: []argument{
 			{name: "id", kind: text, required: true, about: "the memory"},
 			{name: "content", kind: text, about: "the new text"},
@@ -114,17 +112,17 @@ var tools = []tool{
 	},
 	{
 		name: filesTool, readOnly: true,
-		about: "Find the files of this project that earlier work on something touched, best first, each with the " +
-			"sessions that edited or read it and the user's words there. With a path: what was done to that file, and why.",
+		about: "Find files of this project by earlier work, best match first, each with the sessions that edited or " +
+			"read it and the user's words there. With a path: what earlier sessions did to that file, and why.",
 		arguments: []argument{
 			{name: "query", kind: text, required: true, about: "what the work is about, in a few words; or a path"},
-			{name: "limit", kind: integer, low: 1, high: maxResults, about: "at most so many files; 10 if not given"},
+			{name: "limit", kind: integer, low: 1, high: maxResults, about: "maximum number of files; default 10"},
 		},
 	},
 	{
-		name: "memory_feedback", about: "Say how helpful memories were.",
+		name: "memory_feedback", about: "Rate how helpful memories were.",
 		arguments: []argument{
-			{name: "session_key", kind: text, about: "the session in which they were given; this one if not given"},
+			{name: "session_key", kind: text, about: "the session that recalled them; default this one"},
 			{name: "ratings", kind: ratings, required: true, low: -1, high: 1,
 				about: "memory id to a number from -1 (harmful) to 1 (helpful)"},
 		},
@@ -262,11 +260,11 @@ func (a argument) readText(raw json.RawMessage) (string, error) {
 	var s string
 	switch {
 	case json.Unmarshal(raw, &s) != nil:
-		return "", fmt.Errorf("give a text (%s)", a.about)
+		return "", fmt.Errorf("must be text: %s", a.about)
 	case a.required && strings.TrimSpace(s) == "":
-		return "", fmt.Errorf("is empty; give %s", a.about)
+		return "", fmt.Errorf("is empty; must be %s", a.about)
 	case len(s) > maxText:
-		return "", fmt.Errorf("has %d bytes; give at most %d", len(s), maxText)
+		return "", fmt.Errorf("has %d bytes; the maximum is %d", len(s), maxText)
 	}
 	return strings.ToValidUTF8(s, string(utf8.RuneError)), nil
 }
@@ -274,11 +272,11 @@ func (a argument) readText(raw json.RawMessage) (string, error) {
 func (a argument) readTexts(raw json.RawMessage) ([]string, error) {
 	var list []string
 	if json.Unmarshal(raw, &list) != nil || len(list) == 0 || len(list) > int(a.high) {
-		return nil, fmt.Errorf("give a list of 1 to %v texts", a.high)
+		return nil, fmt.Errorf("must be a list of 1 to %v texts", a.high)
 	}
 	for i, s := range list {
 		if strings.TrimSpace(s) == "" || len(s) > maxText {
-			return nil, fmt.Errorf("one of them has %d bytes; give words", len(s))
+			return nil, fmt.Errorf("one of them has %d bytes; send words", len(s))
 		}
 		list[i] = strings.ToValidUTF8(s, string(utf8.RuneError))
 	}
@@ -288,11 +286,11 @@ func (a argument) readTexts(raw json.RawMessage) ([]string, error) {
 func (a argument) readRatings(raw json.RawMessage) (map[string]float64, error) {
 	var m map[string]float64
 	if json.Unmarshal(raw, &m) != nil || len(m) == 0 {
-		return nil, fmt.Errorf("give an object, %s", a.about)
+		return nil, fmt.Errorf("must be an object: %s", a.about)
 	}
 	for id, n := range m {
 		if n < a.low || n > a.high {
-			return nil, fmt.Errorf("%v of %.40q is no number from %v to %v", n, id, a.low, a.high)
+			return nil, fmt.Errorf("%v of %.40q is not a number from %v to %v", n, id, a.low, a.high)
 		}
 	}
 	return m, nil
@@ -306,11 +304,11 @@ func (a argument) readNumber(raw json.RawMessage) (float64, error) {
 	}
 	switch {
 	case json.Unmarshal(raw, &n) != nil, a.kind == integer && n != math.Trunc(n):
-		return 0, fmt.Errorf("give a%s number from %v to %v", whole, a.low, a.high)
+		return 0, fmt.Errorf("must be a%s number from %v to %v", whole, a.low, a.high)
 	case n < a.low:
-		return 0, fmt.Errorf("%v is too low; give a number from %v to %v", n, a.low, a.high)
+		return 0, fmt.Errorf("%v is too low; must be %v to %v", n, a.low, a.high)
 	case n > a.high:
-		return 0, fmt.Errorf("%v is too high; give a number from %v to %v", n, a.low, a.high)
+		return 0, fmt.Errorf("%v is too high; must be %v to %v", n, a.low, a.high)
 	}
 	return n, nil
 }

@@ -76,7 +76,7 @@ func (d *recordingDaemon) Start(ctx context.Context, s memory.Session) (memory.C
 func (d *recordingDaemon) warnMissing(why string) {
 	if d.tell != nil {
 		d.told.Do(func() {
-			d.tell("the daemon at %s: %s; agents get only the identity files until it answers", d.URL(), why)
+			d.tell("the daemon at %s: %s; agents get only the identity files until the daemon answers", d.URL(), why)
 		})
 	}
 }
