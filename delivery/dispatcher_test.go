@@ -46,6 +46,9 @@ func asWorker(args []string) bool {
 func TestDispatcher(t *testing.T) {
 	clientGone := func(h *Dispatcher, _ context.Context) { h.ClientGone(false) }
 	ended := func(h *Dispatcher, _ context.Context) { h.ClientGone(true) }
+	also := func(due bool) DispatcherOptions { // by itself it looks once
+		return DispatcherOptions{AtExit: time.Minute, Also: func(context.Context) (bool, error) { return due, nil }}
+	}
 	for name, tt := range map[string]struct {
 		before, after bool // something is due before the sweep, or after it
 		stale         bool // or a key was started and never used
@@ -59,6 +62,8 @@ func TestDispatcher(t *testing.T) {
 		"the sweep finds something":  {before: true, started: 1},
 		"the sweep finds a key":      {stale: true, started: 1},
 		"the sweep finds a job":      {taken: true, started: 1},
+		"the sweep finds other work": {o: also(true), started: 1, delivered: true},
+		"the sweep finds none":       {o: also(false)},
 		"asked for":                  {after: true, do: func(h *Dispatcher, _ context.Context) { h.Deliver() }, started: 1},
 		"asked for, nothing due":     {do: func(h *Dispatcher, _ context.Context) { h.Deliver() }},
 		"now":                        {after: true, do: (*Dispatcher).Now, started: 1},

@@ -4,7 +4,9 @@ package delivery
 
 import (
 	"context"
+	"database/sql"
 	"encoding/json"
+	"errors"
 	"os"
 	"os/signal"
 	"path/filepath"
@@ -14,6 +16,7 @@ import (
 	"time"
 
 	"github.com/Signet-AI/signet-acp-proxy/correlation"
+	"github.com/Signet-AI/signet-acp-proxy/sqlite"
 )
 
 func sh(script string) []string { return []string{"sh", "-c", script} }
@@ -59,6 +62,42 @@ func TestHook(t *testing.T) {
 	b.work()
 	if d := b.only(s); d.Attempts != 1 {
 		t.Errorf("run %d times", d.Attempts)
+	}
+}
+
+// What a session's agent noted later is handed to the hook by itself: what was said it has had.
+func TestHookNotes(t *testing.T) {
+	b := newBench(t)
+	b.o.Hook = sh(`cat > in.json; cp "$(sed 's/.*"transcriptPath":"\([^"]*\)".*/\1/' in.json)" said.txt`)
+	s := b.say(toHook, "hello", "hi")
+	b.work()
+	turns, err := b.ToldOf(t.Context(), s.ID)
+	if err != nil || len(turns) != 1 {
+		t.Fatalf("%d turns (%v)", len(turns), err)
+	}
+	n, err := b.BeginNoting(t.Context(), s.ID, turns[0].Turn)
+	check(t, err)
+	n.Ended, n.Notes = b.now, 1
+	check(t, sqlite.Write(t.Context(), b.db, "", func(tx *sql.Tx) error {
+		return correlation.EndNoting(t.Context(), tx, n,
+			[]correlation.Debt{{Kind: correlation.KindHook, HookCommand: b.o.Hook, Payload: `[{"text":"a"}]`}})
+	}))
+	b.work()
+	var in struct {
+		Reason, SignetSessionKey string
+		Notes                    []struct{ Text string }
+	}
+	text, err := os.ReadFile(filepath.Join(b.dir, "in.json"))
+	check(t, errors.Join(err, json.Unmarshal(text, &in)))
+	if in.Reason != "notes" || in.SignetSessionKey != s.Key || len(in.Notes) != 1 || in.Notes[0].Text != "a" {
+		t.Errorf("it got %s", text)
+	}
+	if said, err := os.ReadFile(filepath.Join(b.dir, "said.txt")); len(said) > 0 || err != nil {
+		t.Errorf("transcript: %q (%v)", said, err)
+	}
+	if all, err := b.Book().DebtsOf(t.Context(), s.ID); err != nil || len(all) != 2 ||
+		all[0].State != correlation.Delivered || all[1].State != correlation.Delivered {
+		t.Errorf("%+v (%v)", all, err)
 	}
 }
 

@@ -241,6 +241,28 @@ func TestWords(t *testing.T) {
 	}
 }
 
+// What notes cost is summed up as far as the agents say it.
+func TestNotes(t *testing.T) {
+	tokens := int64(1200)
+	var sum telemetry.Notes
+	for _, one := range []struct {
+		noting correlation.Noting
+		want   string
+	}{
+		{correlation.Noting{Error: "no answer"}, "notes: asked once, 0 kept"},
+		{correlation.Noting{Notes: 3, Tokens: &tokens}, "notes: asked 2 times, 3 kept, 1,200 tokens"},
+		{correlation.Noting{Notes: 1, Tokens: &tokens, Cost: n(.5), Currency: "USD"},
+			"notes: asked 3 times, 4 kept, 2,400 tokens, 0.50 USD"},
+	} {
+		if sum.Add(one.noting); sum.String() != one.want {
+			t.Errorf("%q, want %q", &sum, one.want)
+		}
+	}
+	if none := (*telemetry.Notes)(nil).String(); none != "" {
+		t.Error(none)
+	}
+}
+
 // What became of recalled items is summed up like usage, and said in words.
 func TestUses(t *testing.T) {
 	w := newWorld(t)
