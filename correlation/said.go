@@ -193,8 +193,8 @@ type Past struct {
 
 const (
 	lookedPast = 2000 // sessions, the newest, of any project
-	askedPast  = 60   // of the project's, whose first words are read
-	askedBytes = 600  // characters of these
+	askedPast  = 20   // of the project's, whose first words are read
+	askedBytes = 160  // characters of these
 )
 
 // PastOf returns a project's past, without the sessions of some keys.

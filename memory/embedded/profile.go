@@ -150,20 +150,26 @@ func (l line) kept() bool {
 
 // shown is a line as a person is shown it: with when it was said last, how often, and where it holds.
 func (l line) shown() Memory {
-	m := l.rows[0].Memory
+	m := l.latest()
 	m.Said, m.Scope, m.Kept = len(l.rows), stated.ScopeOf(m.Content), l.kept()
-	for _, row := range l.rows {
-		m.Sayings = append(m.Sayings, row.ID)
-		if row.Created.After(m.Created) {
-			m.Created = row.Created
-		}
-	}
 	switch {
 	case m.Scope != "":
 	case m.Personal || m.Project == "":
 		m.Scope = "everywhere"
 	default:
 		m.Scope = "project"
+	}
+	return m
+}
+
+// latest is a line with the ids of all that say it, dated as the last of them.
+func (l line) latest() Memory {
+	m := l.rows[0].Memory
+	for _, row := range l.rows {
+		m.Sayings = append(m.Sayings, row.ID)
+		if row.Created.After(m.Created) {
+			m.Created = row.Created
+		}
 	}
 	return m
 }
@@ -217,7 +223,7 @@ func chosen(list []line, q *rank.Query, in search) (told, further []memory.Item)
 	})
 	left := maxProfileBytes
 	for _, l := range list {
-		m := l.shown()
+		m := l.latest()
 		it := m.item()
 		it.Text, it.Score = clip(m.Content, maxLine), held[m.ID]
 		switch {

@@ -98,7 +98,8 @@ func (s *Store) failures(ctx context.Context, items []excerpt) (map[int64]string
 		}
 	}
 	next, err := sqlite.Pairs[int64, string](ctx, s.db, `SELECT p.id, coalesce((SELECT content FROM passages n
-		WHERE n.thread = p.thread AND n.position > p.position AND n.turn > p.turn ORDER BY n.position LIMIT 1), '')
+		WHERE n.thread <> 0 AND n.thread = p.thread AND n.position > p.position AND n.turn > p.turn
+		ORDER BY n.position LIMIT 1), '')
 		FROM json_each(?) j JOIN passages p ON p.id = j.value`, sqlite.List(ids))
 	failed := map[int64]string{}
 	for id, text := range next {
