@@ -28,7 +28,7 @@ func TestPanics(t *testing.T) {
 		lost  int  // turns that are not whole in the database
 		hold  string
 		state string // the session's in the end, if it has one
-		early bool   // it comes in a silence, which the end does not wait for
+		early bool   // it comes beside, and the end does not wait for it
 	}{
 		"judging up":             {bare: true, lost: 2},
 		"judging down":           {bare: true, lost: 2},
@@ -46,8 +46,8 @@ func TestPanics(t *testing.T) {
 		"prompt's words":         {lost: 2},
 		"recorder":               {lost: 2},
 		"writer":                 {lost: 2, hold: "1s"}, // a claim waits for what was written
-		"folding assistant_said": {lost: 2},
-		"folding turn_ended":     {},
+		"folding assistant_said": {lost: 2, early: true},
+		"folding turn_ended":     {early: true},
 		"reading a turn":         {},
 		"learning":               {early: true},
 		"sweep":                  {},
