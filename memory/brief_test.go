@@ -161,6 +161,9 @@ func longNames(n int) (names string) {
 
 // Whatever was said, the section keeps to its budget, and every line of it is ours or a quotation.
 func TestBriefOfAnything(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it has one goroutine")
+	}
 	ours := strings.Split(strings.TrimSpace(briefHeading), "\n")
 	ours = append(ours, "The goal, in the first words:", "Decided:", "Open:", "Tried and given up:", "The last check:",
 		"The last words:")
