@@ -11,9 +11,6 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/memory"
 )
 
-// identityBytes is how much of a file is read: more than is ever told.
-const identityBytes = 64 << 10
-
 // An identityFile is one of the person's own files, and how many tokens of it are told.
 type identityFile struct {
 	name   string

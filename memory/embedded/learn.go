@@ -77,21 +77,21 @@ func (s *Store) learn(ctx context.Context, turns []correlation.Said) error {
 		began := time.Now()
 		var found []learned // the costly part: nobody waits for the lock meanwhile
 		for size := 0; len(found) < len(turns) && size < maxNewPassages; size += len(found[len(found)-1].passages) {
-			var one learned // nothing of a turn that cannot be read
+			one := learned{turn: turns[len(found)]} // nothing of a turn that cannot be read
 			guard.Run("reading a turn", func() {
-				one = readTurn(turns[len(found)])
-				one.files = s.filesOf(turns[len(found)])
+				one = readTurn(one.turn)
+				one.files = s.filesOf(one.turn)
 			})
 			var err error
-			if one.uses, err = s.usesOf(ctx, turns[len(found)], one.files, one.notes); err != nil {
+			if one.uses, err = s.usesOf(ctx, one.turn, one.files, one.notes); err != nil {
 				return sqlite.While("learning from turns", err)
 			}
 			found = append(found, one)
 		}
 		for more := true; more; began = time.Now() {
 			err := sqlite.Write(ctx, s.db, "learning from turns", func(tx *sql.Tx) (err error) {
-				for i := range found {
-					if more, err = s.learnOne(ctx, tx, turns[i], found[i]); err != nil || more {
+				for _, one := range found {
+					if more, err = s.learnOne(ctx, tx, one); err != nil || more {
 						return err
 					}
 				}
@@ -109,17 +109,18 @@ func (s *Store) learn(ctx context.Context, turns []correlation.Said) error {
 
 // learnOne does that for one turn, up to maxNewPassages new passages; more says that it has more. A turn that has
 // changed since it was read, or that another process has learned from, is left alone.
-func (s *Store) learnOne(ctx context.Context, tx *sql.Tx, t correlation.Said, found learned) (more bool, err error) {
+func (s *Store) learnOne(ctx context.Context, tx *sql.Tx, l learned) (more bool, err error) {
+	t := l.turn
 	same, err := correlation.Unchanged(ctx, tx, t)
 	if err != nil {
 		return false, err
 	}
 	guard.Point("learning")
 	if same {
-		if more, err := saveLearned(ctx, tx, t, found, maxNewPassages); err != nil || more {
+		if more, err := saveLearned(ctx, tx, l, maxNewPassages); err != nil || more {
 			return more, err
 		}
-		if err := errors.Join(found.files.save(ctx, tx, t), correlation.SaveUses(ctx, tx, found.uses)); err != nil {
+		if err := errors.Join(l.files.save(ctx, tx, t), correlation.SaveUses(ctx, tx, l.uses)); err != nil {
 			return false, err
 		}
 		if err := correlation.MarkLearned(ctx, tx, t.Turn); err != nil {
@@ -142,6 +143,7 @@ type newPassage struct {
 
 // learned is what a turn teaches.
 type learned struct {
+	turn     correlation.Said
 	passages []newPassage
 	notes    []stated.Statement
 	files    touched
@@ -154,7 +156,7 @@ func readTurn(t correlation.Said) learned {
 	if t.ByAgent {
 		user = ""
 	}
-	l := learned{notes: stated.In(user)}
+	l := learned{turn: t, notes: stated.In(user)}
 	for _, part := range passage.Parts(user, assistant, len(t.Tools) > 0) {
 		for _, p := range passage.Cut(part.Text) {
 			if !part.Who.ByPerson() && harnessSpeaks(p) {
@@ -190,17 +192,18 @@ func harnessSpeaks(passage string) bool {
 
 // saveLearned makes the rows of a turn, at most most new passages; more says that there are more. One query tells
 // whether the turn has rows already: most have none.
-func saveLearned(ctx context.Context, tx *sql.Tx, t correlation.Said, found learned, most int) (more bool, err error) {
+func saveLearned(ctx context.Context, tx *sql.Tx, l learned, most int) (more bool, err error) {
+	t := l.turn
 	var heard, noted bool
 	if err := tx.QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM passages WHERE turn = ?1),
 		EXISTS (SELECT 1 FROM memories WHERE turn = ?1)`, t.Turn).Scan(&heard, &noted); err != nil {
 		return false, err
 	}
 	var notes []string
-	var have []passageRow
+	var has taught
 	gone, err := correlation.Untaught(ctx, tx, t.Turn)
 	if err == nil && heard {
-		have, err = sqlite.Collect(ctx, tx, func(from sqlite.Row) (r passageRow, err error) {
+		has.passages, err = sqlite.Collect(ctx, tx, func(from sqlite.Row) (r passageRow, err error) {
 			return r, from.Scan(&r.id, &r.position, &r.traits, &r.who, &r.content)
 		}, `SELECT id, position, traits, who, content FROM passages WHERE turn = ? ORDER BY position`, t.Turn)
 	}
@@ -210,11 +213,17 @@ func saveLearned(ctx context.Context, tx *sql.Tx, t correlation.Said, found lear
 	if err != nil {
 		return false, err
 	}
-	skip := language.SetOf(gone)
-	if more, err := learnPassages(ctx, tx, t, found.passages, have, skip, most); err != nil || more {
+	has.notes, has.forgotten = language.SetOf(notes), language.SetOf(gone)
+	if more, err := l.savePassages(ctx, tx, has, most); err != nil || more {
 		return more, err
 	}
-	return false, learnNotes(ctx, tx, t, found.notes, language.SetOf(notes), skip)
+	return false, l.saveNotes(ctx, tx, has)
+}
+
+// taught is what a turn has taught already.
+type taught struct {
+	passages         []passageRow
+	notes, forgotten language.Set // digests; of what was forgotten it teaches nothing again
 }
 
 // A passageRow is the row of a passage that a turn has already.
@@ -226,12 +235,12 @@ type passageRow struct {
 	content  string
 }
 
-// learnPassages keeps the rows of passages that stand in the turn as before. Rows of what the turn does not say any
-// more are deleted once all new ones are written.
-func learnPassages(ctx context.Context, tx *sql.Tx, t correlation.Said, passages []newPassage, have []passageRow,
-	skip language.Set, most int) (more bool, err error) {
-	for n, p := range passages {
-		if len(skip) > 0 && skip[digest(p.content)] {
+// savePassages keeps the rows of passages that stand in the turn as before. Rows of what the turn does not say any more
+// are deleted once all new ones are written.
+func (l learned) savePassages(ctx context.Context, tx *sql.Tx, has taught, most int) (more bool, err error) {
+	t, have := l.turn, has.passages
+	for n, p := range l.passages {
+		if len(has.forgotten) > 0 && has.forgotten[digest(p.content)] {
 			continue
 		}
 		position := float64(t.Turn*positionsOfTurn + int64(min(n, positionsOfTurn-1)))
@@ -282,25 +291,24 @@ func learnAgain(ctx context.Context, tx *sql.Tx, turn int64) error {
 	if err != nil {
 		return err
 	}
-	_, err = saveLearned(ctx, tx, t, readTurn(t), math.MaxInt)
+	_, err = saveLearned(ctx, tx, readTurn(t), math.MaxInt)
 	return err
 }
 
 // positionsOfTurn is how many positions in its thread a turn has: its row's id times this is the first.
 const positionsOfTurn = 1 << 12
 
-// learnNotes makes the memories of a turn its notes: has are the digests of those that it has, skip those that were
-// forgotten.
-func learnNotes(ctx context.Context, tx *sql.Tx, t correlation.Said, notes []stated.Statement,
-	has, skip language.Set) error {
-	if len(has) == 0 && len(notes) == 0 { // of most turns
+// saveNotes makes the memories of a turn its notes.
+func (l learned) saveNotes(ctx context.Context, tx *sql.Tx, has taught) error {
+	t := l.turn
+	if len(has.notes) == 0 && len(l.notes) == 0 { // of most turns
 		return nil
 	}
 	now := []string{}
-	for _, n := range notes {
+	for _, n := range l.notes {
 		d := digest(n.Text)
 		now = append(now, d)
-		if has[d] || skip[d] {
+		if has.notes[d] || has.forgotten[d] {
 			continue
 		}
 		_, err := tx.ExecContext(ctx, `INSERT INTO memories (uid, type, project, personal, who, source, harness, key,
@@ -311,7 +319,7 @@ func learnNotes(ctx context.Context, tx *sql.Tx, t correlation.Said, notes []sta
 		if err != nil {
 			return err
 		}
-		has[d] = true
+		has.notes[d] = true
 	}
 	_, err := tx.ExecContext(ctx, `DELETE FROM memories WHERE turn = ? AND source = '`+sourceTurn+`'
 		AND digest NOT IN (SELECT value FROM json_each(?))`, t.Turn, sqlite.List(now))

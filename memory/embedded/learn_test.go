@@ -49,7 +49,7 @@ func TestLongTurn(t *testing.T) {
 		t.Fatalf("%d turns to learn from, %v", len(turns), err)
 	}
 	err = sqlite.Write(t.Context(), w.db, "beginning", func(tx *sql.Tx) error {
-		more, err := saveLearned(t.Context(), tx, turns[0], readTurn(turns[0]), maxNewPassages)
+		more, err := saveLearned(t.Context(), tx, readTurn(turns[0]), maxNewPassages)
 		if !more {
 			t.Error("it is all there at once")
 		}

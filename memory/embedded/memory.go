@@ -223,3 +223,6 @@ func ownProject(items []memory.Item, project string) []memory.Item {
 	}
 	return items
 }
+
+// day is how a date is told.
+const day = "2006-01-02"

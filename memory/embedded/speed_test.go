@@ -111,7 +111,7 @@ func (w *world) fill(size int) (text int64) {
 				if err != nil {
 					return err
 				}
-				if _, err := saveLearned(ctx, tx, t, readTurn(t), math.MaxInt); err != nil {
+				if _, err := saveLearned(ctx, tx, readTurn(t), math.MaxInt); err != nil {
 					return err
 				}
 			}

@@ -436,8 +436,6 @@ func (t *selection) finish(most int) []memory.Item {
 	return items
 }
 
-const day = "2006-01-02"
-
 // tells reports whether an item begins with a passage.
 func (t *selection) tells(c *rank.Passage) bool {
 	return slices.ContainsFunc(t.items, func(e excerpt) bool { return e.best.ID == c.ID })
