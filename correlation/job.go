@@ -28,25 +28,6 @@ const (
 	JobUnknown   JobState = "unknown"   // the daemon does not tell
 )
 
-// lost and waits are conditions on a turn t and its delivery d: the daemon dropped it as too short, or its job has died
-// or made nothing of it; or its job waits.
-const (
-	lost  = `(d.state = 'dropped' OR ` + ofJob + ` IN ('dead', 'empty')))`
-	waits = ofJob + ` = 'pending')`
-	ofJob = `EXISTS (SELECT 1 FROM json_each(d.jobs) j, json_each(j.value, '$.turns') n
-		WHERE n.value = t.id AND j.value ->> 'state'`
-)
-
-// Unheld returns those of some turns that no memory of the daemon's can hold, so that only our own store has them: they
-// were not delivered, are lost or wait.
-func (s Book) Unheld(ctx context.Context, turns []int64) (map[int64]bool, error) {
-	lacks, err := sqlite.Pairs[int64, bool](ctx, s.db, `SELECT t.id, true FROM turns t
-		LEFT JOIN debts d ON d.id = t.daemon_delivery
-		WHERE t.id IN (SELECT value FROM json_each(?))
-			AND (t.daemon_delivery = 0 OR d.state = 'dead' OR `+lost+` OR `+waits+`)`, sqlite.List(turns))
-	return lacks, sqlite.While("reading what the daemon holds", err)
-}
-
 const (
 	// askAfter is how long after a part was taken its job is asked about: a dead one has tried three times by then.
 	askAfter = 5 * time.Minute
@@ -117,5 +98,7 @@ func (s Book) JobsIn(ctx context.Context, in Scope) (map[int64][]Job, error) {
 // was empty.
 func (s Book) Unextracted(ctx context.Context) (int, error) {
 	return value[int](ctx, s.db, "counting what was not extracted", `SELECT count(*) FROM turns t
-		JOIN debts d ON d.id = t.daemon_delivery WHERE `+lost)
+		JOIN debts d ON d.id = t.daemon_delivery WHERE d.state = 'dropped' OR EXISTS (
+			SELECT 1 FROM json_each(d.jobs) j, json_each(j.value, '$.turns') n
+			WHERE n.value = t.id AND j.value ->> 'state' IN ('dead', 'empty'))`)
 }

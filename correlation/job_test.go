@@ -4,37 +4,35 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	. "github.com/Signet-AI/signet-acp-proxy/correlation"
 )
 
-// Which turns the daemon's memories can hold, by what has become of their delivery and their job.
-func TestUnheld(t *testing.T) {
+// Which turns the daemon has made nothing of, by what has become of their delivery and their job.
+func TestUnextracted(t *testing.T) {
 	for name, tt := range map[string]struct {
 		come  func(b *bench, d Debt, post Selection) error
 		state JobState // of the job, "" without one
-		lacks bool
+		want  int
 	}{
 		"not delivered": {come: func(b *bench, d Debt, _ Selection) error {
 			return b.Debts().Retry(b.ctx(), d, "connection refused")
-		}, lacks: true},
+		}},
 		"dropped": {come: func(b *bench, d Debt, post Selection) error {
 			return b.Debts().Dropped(b.ctx(), d, post, "", "too short")
-		}, lacks: true},
+		}, want: 2},
 		"without a job": {come: func(b *bench, d Debt, post Selection) error {
 			return b.Debts().Delivered(b.ctx(), d, post, "")
 		}},
-		"pending":   {state: JobPending, lacks: true},
-		"dead":      {state: JobDead, lacks: true},
-		"empty":     {state: JobEmpty, lacks: true},
+		"pending":   {state: JobPending},
+		"dead":      {state: JobDead, want: 2},
+		"empty":     {state: JobEmpty, want: 2},
 		"extracted": {state: JobExtracted},
 		"not told":  {state: JobUnknown},
 	} {
 		t.Run(name, func(t *testing.T) {
 			b := newBench(t)
 			s := b.said("one", 2)
-			other := b.said("other", 1)
+			b.said("other", 1)
 			d := b.takeUp()
 			post := b.attempt(d)
 			if tt.come == nil {
@@ -44,17 +42,8 @@ func TestUnheld(t *testing.T) {
 			} else {
 				check(t, tt.come(b, d, post))
 			}
-			ids := []int64{post.Turns[0].ID, post.Turns[1].ID}
-			want := map[int64]bool{}
-			if tt.lacks {
-				want = map[int64]bool{ids[0]: true, ids[1]: true}
-			}
-			if diff := cmp.Diff(want, must(b.Book().Unheld(b.ctx(), ids))(t)); diff != "" {
-				t.Error(diff)
-			}
-			later := must(b.Book().Turns(b.ctx(), other.ID))(t)
-			if got := must(b.Book().Unheld(b.ctx(), []int64{later[0].ID, ids[0]}))(t); !got[later[0].ID] {
-				t.Errorf("%v, want the other session's turn", got)
+			if got := must(b.Book().Unextracted(b.ctx()))(t); got != tt.want {
+				t.Errorf("%d turns, want %d", got, tt.want)
 			}
 		})
 	}
