@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"database/sql"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -13,6 +14,7 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/term"
 	"github.com/Signet-AI/signet-acp-proxy/correlation"
 	"github.com/Signet-AI/signet-acp-proxy/delegation"
+	"github.com/Signet-AI/signet-acp-proxy/memory/embedded"
 	"github.com/Signet-AI/signet-acp-proxy/migrations"
 )
 
@@ -51,7 +53,7 @@ func agentNames(f *config.Flags) cobra.CompletionFunc {
 
 const (
 	completionTime = 500 * time.Millisecond // that a key press may wait for the database
-	maxCompleted   = 50                     // sessions or delegations that are offered, the newest
+	maxCompleted   = 50                     // ids that are offered, the newest
 )
 
 // delegationIDs completes the argument of commands about one delegation.
@@ -74,6 +76,18 @@ func sessionIDs(f *config.Flags) cobra.CompletionFunc {
 				ids = append(ids, cobra.CompletionWithDesc(s.ACPID,
 					chars.Printable(runtime.HarnessName(s.Harness))+", "+term.Local(s.LastActive)))
 			}
+		}
+		return ids
+	})
+}
+
+// memoryIDs completes the argument of commands about one memory.
+func memoryIDs(f *config.Flags) cobra.CompletionFunc {
+	return newestIDs(f, func(ctx context.Context, _ *config.Config, db *sql.DB) (ids []cobra.Completion) {
+		all, _ := embedded.New(db, embedded.Options{}).List(ctx, embedded.Filter{Limit: maxCompleted})
+		for _, m := range all {
+			words := strings.Join(strings.Fields(chars.Printable(m.Content)), " ")
+			ids = append(ids, cobra.CompletionWithDesc(m.ID, chars.Cut(words, 60)))
 		}
 		return ids
 	})

@@ -285,6 +285,7 @@ func newMemoryList(p program) *cobra.Command {
 	flags.BoolVar(&rules, "rules", false,
 		"Only rules and preferences, with scope and number of mentions.")
 	flags.StringVar(&from, "from", "", fromHelp)
+	complete(cmd, "from", cobra.FixedCompletions(whos(), cobra.ShellCompDirectiveNoFileComp))
 	flags.BoolVar(&agents, "agents", false, "Agents' own notes instead.")
 	flags.BoolVar(&here, "here", false, onlyHere)
 	return p.forScripts(cmd)
@@ -292,7 +293,7 @@ func newMemoryList(p program) *cobra.Command {
 
 func newMemoryShow(p program) *cobra.Command {
 	return p.forScripts(&cobra.Command{
-		Use: "show ID", Args: cobra.ExactArgs(1), Short: "Show one memory.",
+		Use: "show ID", Args: cobra.ExactArgs(1), ValidArgsFunction: memoryIDs(p.flags), Short: "Show one memory.",
 		Long: "Show one memory, by its ID or a unique prefix.",
 		RunE: p.onData(func(ctx context.Context, d *runtime.Data, args []string) error {
 			m, err := d.Memories.Get(ctx, args[0])
@@ -315,15 +316,16 @@ func newMemoryShow(p program) *cobra.Command {
 
 func newMemoryEdit(p program) *cobra.Command {
 	return p.forScripts(&cobra.Command{
-		Use: "edit ID TEXT", Args: cobra.ExactArgs(2), Short: "Change a memory's text.",
-		Long: "Change a memory's text. The old text will not be learned again.",
-		RunE: p.onMemory("changed", editMemory),
+		Use: "edit ID TEXT", Args: cobra.ExactArgs(2), ValidArgsFunction: memoryIDs(p.flags),
+		Short: "Change a memory's text.",
+		Long:  "Change a memory's text. The old text will not be learned again.",
+		RunE:  p.onMemory("changed", editMemory),
 	})
 }
 
 func newMemoryPin(p program) *cobra.Command {
 	return p.forScripts(&cobra.Command{
-		Use: "pin ID", Args: cobra.ExactArgs(1),
+		Use: "pin ID", Args: cobra.ExactArgs(1), ValidArgsFunction: memoryIDs(p.flags),
 		Short: "Always recall a memory in its project, whatever the prompt.",
 		RunE:  p.onMemory("pinned", pinMemory),
 	})
@@ -347,7 +349,7 @@ func newMemoryForget(p program) *cobra.Command {
 	var from, dir string
 	var filter embedded.Filter
 	cmd := &cobra.Command{
-		Use: "forget [ID]", Args: cobra.MaximumNArgs(1),
+		Use: "forget [ID]", Args: cobra.MaximumNArgs(1), ValidArgsFunction: memoryIDs(p.flags),
 		Short: "Remove a memory; it will not be learned again.",
 		Long: "Remove a memory, or all from one kind of source (--from), passages of conversations included; it " +
 			"will not be learned again. For an hour, forget --undo restores it. ID may be a unique prefix.",
@@ -394,6 +396,7 @@ func newMemoryForget(p program) *cobra.Command {
 	cmd.Flags().StringVar(&from, "from", "", fromHelp)
 	cmd.Flags().StringVar(&dir, "project", "", "With --from: only of this project, by its `DIR`.")
 	complete(cmd, "project", folders)
+	complete(cmd, "from", cobra.FixedCompletions(whos(), cobra.ShellCompDirectiveNoFileComp))
 	return cmd
 }
 
@@ -401,14 +404,18 @@ const fromHelp = "Only what came from `WHO`: typed, pin, pasted, quoted, file, a
 
 // whoNamed returns the value of --from.
 func whoNamed(name string) (memory.Who, error) {
+	if who := memory.Who(name); name == "" || slices.Contains(memory.Whos, who) {
+		return who, nil
+	}
+	return "", fmt.Errorf("--from: must be one of %s", strings.Join(whos(), ", "))
+}
+
+func whos() []string {
 	names := make([]string, len(memory.Whos))
 	for i, who := range memory.Whos {
 		names[i] = string(who)
 	}
-	if who := memory.Who(name); name == "" || slices.Contains(memory.Whos, who) {
-		return who, nil
-	}
-	return "", fmt.Errorf("--from: must be one of %s", strings.Join(names, ", "))
+	return names
 }
 
 // newMemoryProfile makes the command about what stands in every first prompt; by itself it lists that.
@@ -416,16 +423,17 @@ func newMemoryProfile(p program) *cobra.Command {
 	cmd := listProfile(p, "profile", "List, keep, edit or drop what every first prompt gets.")
 	cmd.AddCommand(listProfile(p, "list", "List it: what is pinned, then what you stated, newest first."),
 		p.forScripts(&cobra.Command{
-			Use: "keep ID", Args: cobra.ExactArgs(1),
+			Use: "keep ID", Args: cobra.ExactArgs(1), ValidArgsFunction: memoryIDs(p.flags),
 			Short: "Keep a line: it goes before those that you have not looked at.",
 			RunE:  p.onMemory("kept", keepLine),
 		}),
 		p.forScripts(&cobra.Command{
-			Use: "edit ID TEXT", Args: cobra.ExactArgs(2), Short: "Change what a line says, and keep it.",
-			RunE: p.onMemory("changed", keepLine),
+			Use: "edit ID TEXT", Args: cobra.ExactArgs(2), ValidArgsFunction: memoryIDs(p.flags),
+			Short: "Change what a line says, and keep it.",
+			RunE:  p.onMemory("changed", keepLine),
 		}),
 		p.forScripts(&cobra.Command{
-			Use: "drop ID", Args: cobra.ExactArgs(1),
+			Use: "drop ID", Args: cobra.ExactArgs(1), ValidArgsFunction: memoryIDs(p.flags),
 			Short: "Remove a line; it will not be learned again.",
 			RunE: p.onMemory("dropped",
 				func(ctx context.Context, d *runtime.Data, args []string) (embedded.Memory, error) {

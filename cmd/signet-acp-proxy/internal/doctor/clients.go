@@ -49,6 +49,9 @@ func (e *examination) clients() []finding {
 		fix := clients.WithoutClient()
 		if here := clients.Found(); len(here) > 0 {
 			fix = "signet-acp-proxy setup " + here[0]
+			if len(clients.Installed(e.c)) == 0 {
+				fix += " NAME"
+			}
 		}
 		return note(fix, "no client is configured here")
 	}
