@@ -164,17 +164,20 @@ func (c *Connection) awaitContext(ctx context.Context, p *Held, f *Fetch, waits 
 	case f.ended() && errors.Is(f.err, memory.ErrOwned):
 		c.nothingToTell(s)
 		return nil
-	case f.came() && armed:
-		return c.composeFetched(s, f, KindContext, f.got, p.found, continued)
 	case f.came():
-		return c.composeFetched(s, f, KindMemories, f.got.WithoutIdentity(), p.found, continued)
+		start, kind := f.got, KindContext
+		if !armed {
+			start, kind = start.WithoutIdentity(), KindMemories
+		}
+		start.Continued = continued
+		return c.composeFetched(s, f, kind, start, p.found)
 	case armed: // not there in time, or not at all: the local files go in its place
 		f.missed = true
 		files, _ := c.awaitIdentity(ctx, p)
 		files.Continued = continued
 		return c.compose(s, kindIdentity, files, memory.Context{})
 	case f.ended() && !f.retryable():
-		return c.composeFetched(s, f, KindMemories, memory.Context{}, memory.Context{}, continued)
+		return c.composeFetched(s, f, KindMemories, memory.Context{Continued: continued}, memory.Context{})
 	case f.ended(): // the memories are still to come
 		f.missed = true
 	}
@@ -191,10 +194,8 @@ func (c *Connection) awaitIdentity(ctx context.Context, p *Held) (files memory.C
 }
 
 // composeFetched composes what a fetch has got. If that is nothing, there is nothing to tell.
-func (c *Connection) composeFetched(
-	s *Session, f *Fetch, kind string, start, found memory.Context, continued string,
-) *Injection {
-	start.Items, start.Continued = c.withNews(s, start.Items), continued
+func (c *Connection) composeFetched(s *Session, f *Fetch, kind string, start, found memory.Context) *Injection {
+	start.Items = c.withNews(s, start.Items)
 	in := c.compose(s, kind, start, found)
 	if in == nil {
 		c.nothingToTell(s)
