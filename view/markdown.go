@@ -6,8 +6,8 @@ import (
 	"html"
 	"html/template"
 	"net/url"
-	"regexp"
 	"strings"
+	"sync"
 
 	"github.com/yuin/goldmark"
 	"github.com/yuin/goldmark/ast"
@@ -19,6 +19,7 @@ import (
 	"github.com/yuin/goldmark/util"
 
 	"github.com/Signet-AI/signet-acp-proxy/chars"
+	"github.com/Signet-AI/signet-acp-proxy/memory/pattern"
 )
 
 const (
@@ -29,31 +30,34 @@ const (
 	maxMarks  = 500
 )
 
-// markdown sets what agents say. HTML in it is text. Definitions of links stay in sight, pictures become links, and
-// only links to the web can be followed.
-var markdown = goldmark.New(
-	goldmark.WithParser(parser.NewParser(
-		parser.WithBlockParsers(
-			util.Prioritized(parser.NewSetextHeadingParser(), 100),
-			util.Prioritized(parser.NewThematicBreakParser(), 200),
-			util.Prioritized(nested{parser.NewListParser()}, 300),
-			util.Prioritized(parser.NewListItemParser(), 400),
-			util.Prioritized(parser.NewCodeBlockParser(), 500),
-			util.Prioritized(parser.NewATXHeadingParser(), 600),
-			util.Prioritized(parser.NewFencedCodeBlockParser(), 700),
-			util.Prioritized(nested{parser.NewBlockquoteParser()}, 800),
-			util.Prioritized(parser.NewParagraphParser(), 1000)),
-		parser.WithInlineParsers(
-			util.Prioritized(parser.NewCodeSpanParser(), 100),
-			util.Prioritized(marks{parser.NewLinkParser()}, 200),
-			util.Prioritized(parser.NewAutoLinkParser(), 300),
-			util.Prioritized(marks{parser.NewEmphasisParser()}, 500),
-			util.Prioritized(marks{extension.NewStrikethroughParser()}, 500)),
-	)),
-	goldmark.WithExtensions(extension.NewTable(extension.WithTableCellAlignMethod(extension.TableCellAlignAttribute))),
-	goldmark.WithRendererOptions(markup.WithHardWraps(), renderer.WithNodeRenderers(util.Prioritized(pieces{}, 1),
-		util.Prioritized(extension.NewStrikethroughHTMLRenderer(), 500))),
-)
+// markdown sets what agents say; few processes need it. HTML in it is text. Definitions of links stay in sight,
+// pictures become links, and only links to the web can be followed.
+var markdown = sync.OnceValue(func() goldmark.Markdown {
+	return goldmark.New(
+		goldmark.WithParser(parser.NewParser(
+			parser.WithBlockParsers(
+				util.Prioritized(parser.NewSetextHeadingParser(), 100),
+				util.Prioritized(parser.NewThematicBreakParser(), 200),
+				util.Prioritized(nested{parser.NewListParser()}, 300),
+				util.Prioritized(parser.NewListItemParser(), 400),
+				util.Prioritized(parser.NewCodeBlockParser(), 500),
+				util.Prioritized(parser.NewATXHeadingParser(), 600),
+				util.Prioritized(parser.NewFencedCodeBlockParser(), 700),
+				util.Prioritized(nested{parser.NewBlockquoteParser()}, 800),
+				util.Prioritized(parser.NewParagraphParser(), 1000)),
+			parser.WithInlineParsers(
+				util.Prioritized(parser.NewCodeSpanParser(), 100),
+				util.Prioritized(marks{parser.NewLinkParser()}, 200),
+				util.Prioritized(parser.NewAutoLinkParser(), 300),
+				util.Prioritized(marks{parser.NewEmphasisParser()}, 500),
+				util.Prioritized(marks{extension.NewStrikethroughParser()}, 500)),
+		)),
+		goldmark.WithExtensions(
+			extension.NewTable(extension.WithTableCellAlignMethod(extension.TableCellAlignAttribute))),
+		goldmark.WithRendererOptions(markup.WithHardWraps(), renderer.WithNodeRenderers(util.Prioritized(pieces{}, 1),
+			util.Prioritized(extension.NewStrikethroughHTMLRenderer(), 500))),
+	)
+})
 
 // nested opens no block in more than maxNested others.
 type nested struct{ parser.BlockParser }
@@ -166,12 +170,12 @@ func (pieces) code(w util.BufWriter, language, text string) {
 }
 
 // colours finds what tells a terminal what to do.
-var colours = regexp.MustCompile(`\x1b(\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(\x07|\x1b\\)?|[()][0-9A-Za-z]|.)?`)
+var colours = pattern.New(`\x1b(\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(\x07|\x1b\\)?|[()][0-9A-Za-z]|.)?`)
 
 // plain takes a terminal's orders out of a text.
 func plain(text string) string {
 	if strings.Contains(text, "\x1b") {
-		text = colours.ReplaceAllString(text, "")
+		text = colours().ReplaceAllString(text, "")
 	}
 	return strings.ToValidUTF8(text, "\uFFFD")
 }
@@ -199,7 +203,7 @@ func firstPiece(text string) string {
 	if len(piece) == len(text) {
 		return piece
 	}
-	if ends := paragraphEnd.FindAllStringIndex(piece, -1); ends != nil {
+	if ends := paragraphEnd().FindAllStringIndex(piece, -1); ends != nil {
 		return piece[:ends[len(ends)-1][1]-1]
 	}
 	if end := strings.LastIndexByte(piece, '\n'); end >= 0 {
@@ -209,11 +213,11 @@ func firstPiece(text string) string {
 }
 
 // paragraphEnd ends with what begins a paragraph. What is indented may go on with a list.
-var paragraphEnd = regexp.MustCompile(`\n\n\S`)
+var paragraphEnd = pattern.New(`\n\n\S`)
 
 func setMarkdown(text string) string {
 	var b bytes.Buffer
-	if err := markdown.Convert([]byte(text), &b); err != nil {
+	if err := markdown().Convert([]byte(text), &b); err != nil {
 		return verbatim(text)
 	}
 	return b.String()
