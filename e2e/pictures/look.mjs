@@ -99,6 +99,7 @@ async function keys() {
 	await page.keyboard.press("/");
 	await page.keyboard.type("orchard gate");
 	await expect("a search", "#sessions?q=orchard+gate ");
+	await page.waitForSelector("#rows .match");
 	const met = await page.$$eval("#rows .match", all => all.map(p => p.textContent));
 	if (!met.length || met.some(text => !/orchard|gate/.test(text))) fail("a search is met in " + met);
 	const first = await page.$eval("#rows tr", r => r.dataset.s);

@@ -96,12 +96,13 @@ addEventListener("DOMContentLoaded", () => {
 	const escapes = {lt: "<", gt: ">", amp: "&", "#34": '"', "#39": "'", quot: '"', "#43": "+"};
 	const beside = /<header>.*?<\/header>|<h4>.*?<\/h4>|<p class="at.*?<\/p>|<summary>.*?<\/summary>|<[^>]*>/gs; // what nobody said
 	const textOf = html => html.replace(beside, "").replace(/&(#?\w+);/g, (e, name) => escapes[name] ?? e);
+	let sessions;
+	const saidIn = id => (sessions ??= new Map(Array.from(document.querySelectorAll("noscript[data-session]"), n => [n.dataset.session, n]))).get(id)?.textContent ?? "";
 	let texts;
 	const textsOf = () => {
 		if (texts) return texts;
 		texts = new Map();
-		const said = new Map(Array.from(document.querySelectorAll("noscript[data-session]"), n => [n.dataset.session, n.textContent]));
-		for (const r of rows()) texts.set(r.dataset.s, fold(r.querySelector("a").textContent + "\n" + textOf(said.get(r.dataset.s))));
+		for (const r of rows()) texts.set(r.dataset.s, fold(r.querySelector("a").textContent + "\n" + textOf(saidIn(r.dataset.s))));
 		return texts;
 	};
 	const since = text => /^\d+d$/.test(text) ? [Date.now() - 864e5 * parseInt(text), Infinity] : (at => [at, at + 864e5])(+new Date(text + "T00:00"));
@@ -117,16 +118,34 @@ addEventListener("DOMContentLoaded", () => {
 		row.querySelector(".match")?.remove();
 		const w = words(state.q);
 		if (!w.length) return;
-		const said = document.querySelector(`noscript[data-session="${row.dataset.s}"]`)?.textContent ?? "";
-		const has = line => w.filter(word => fold(line).includes(word)).length;
-		const bestOf = html => textOf(html.replace(blocks, "\n$&")).split("\n").reduce((best, line) => has(line) > has(best) ? line : best, "");
-		const best = bestOf(said.replace(inserted, "")) || bestOf(said);
+		const html = saidIn(row.dataset.s), low = html.toLowerCase(), key = w.reduce((a, b) => b.length > a.length ? b : a);
+		const bestOf = (html, as) => {
+			let best = "", most = 0;
+			for (const line of textOf(html.replace(blocks, "\n$&")).split("\n")) {
+				const text = as(line), n = w.filter(word => text.includes(word)).length;
+				if (n > most) [best, most] = [line, n];
+				if (n === w.length) break;
+			}
+			return best;
+		};
+		let best = "";
+		for (let at = -1, n = 0; !best && n < 8 && (at = low.indexOf(key, at + 1)) >= 0; n++) { // the whole takes long
+			const from = Math.max(html.lastIndexOf('<div class="turn"', at), at - 4000);
+			best = bestOf(html.slice(from, at + 600).replace(inserted, ""), line => line.toLowerCase());
+		}
+		best ||= bestOf(html, fold);
 		if (!best) return;
 		const at = Math.max(0, fold(best).indexOf(w.find(word => fold(best).includes(word))) - 40), p = document.createElement("p");
 		p.className = "match quiet";
 		p.textContent = (at ? "…" : "") + best.slice(at, at + 200).trim();
 		row.firstElementChild.append(p);
 	};
+	let meeting;
+	const near = new IntersectionObserver(all => { // once nobody types
+		const on = all.filter(e => e.isIntersecting).map(e => e.target);
+		for (const row of on) near.unobserve(row);
+		meeting = setTimeout(() => on.forEach(meet), 80);
+	});
 	let opens = false;
 	const openFirst = () => {
 		opens = false;
@@ -138,7 +157,11 @@ addEventListener("DOMContentLoaded", () => {
 	const put = (found, more, count) => {
 		$("rows").replaceChildren(...found);
 		$("more").parentElement.hidden = !more;
-		if (!live) for (const row of found) meet(row);
+		if (!live) {
+			near.disconnect();
+			clearTimeout(meeting);
+			for (const row of found) near.observe(row);
+		}
 		if (opens) queueMicrotask(openFirst);
 		$("hits").textContent = String(asked(state)) ? (count === 0 ? "No matches" : count + (more && live ? " or more" : "") + (count === 1 ? " session" : " sessions")) : "";
 		current();
@@ -189,7 +212,7 @@ addEventListener("DOMContentLoaded", () => {
 			return;
 		}
 		try {
-			const html = live ? await ask("sessions/" + id) : document.querySelector(`noscript[data-session="${id}"]`)?.textContent;
+			const html = live ? await ask("sessions/" + id) : saidIn(id);
 			if (id !== state.s) return;
 			const at = detail.scrollTop, open = Array.from(detail.querySelectorAll("details"), d => d.open);
 			detail.replaceChildren(html ? make(html) : "This session is not on this page.");
