@@ -149,8 +149,6 @@ var executions = map[string]execution{
 }
 
 const (
-	backfillBench = "SIGNET_BACKFILL_MB=64 go test -tags sqlite_fts5 -run - -bench Backfill -benchtime 1x " +
-		"./cmd/signet-acp-proxy/internal/runtime"
 	claudeNotes     = "mkdir -p ~/.claude && echo '- The keel of the Curlew is lead.' > ~/.claude/CLAUDE.md"
 	viewLive        = "signet-acp-proxy view --live"
 	claudeAdapter   = "npx -y @agentclientprotocol/claude-agent-acp@0.100.0"
@@ -170,10 +168,8 @@ var notRun = map[string]string{
 	"make build":                    "links what the tests have built already",
 	goInstall:                       "links what the tests have built already",
 	goInstallTagged:                 "links what the tests have built already",
-	backfillBench:                   "measures for a minute",
 	viewLive:                        "serves until it is left; TestViewLive does that",
 	"make recall":                   "measures for minutes",
-	"make harnesses":                "installs 1.5 GB",
 	"signet-acp-proxy config get":   "needs a KEY",
 	"signet-acp-proxy config set":   "needs a KEY and a VALUE",
 	"signet-acp-proxy config unset": "needs a KEY",
@@ -191,7 +187,6 @@ var notRun = map[string]string{
 	"npm exec":                         "names a way to start an agent",
 	"make windows":                     "needs Wine",
 	claudeAdapter:                      "fetches; any adapter may stand there",
-	"make pictures":                    "needs a Chromium, and fetches what drives it",
 	"make gitleaks":                    "fetches a module of its own",
 	"make vuln":                        "fetches the list of vulnerabilities",
 	"make publish-check":               "builds for minutes, and into the checkout",
@@ -221,8 +216,7 @@ var tested = map[string]string{
 	"signet-acp-proxy memory backfill --watch":     "TestScripts cmd/signet-acp-proxy",
 	"signet-acp-proxy memory backfill specstory":   "TestStores memory/backfill",
 	"signet-acp-proxy memory backfill --project .": "TestStores memory/backfill",
-	viewLive:      "TestViewLive e2e",
-	backfillBench: "BenchmarkBackfill cmd/signet-acp-proxy/internal/runtime",
+	viewLive: "TestViewLive e2e",
 }
 
 func known(line string) bool {

@@ -16,7 +16,7 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/migrations"
 )
 
-var update = flag.Bool("update", false, "write the table of docs/backfill.md anew")
+var update = flag.Bool("update", false, "write the table of docs/facts/backfill.md anew")
 
 // A store is what a harness has written of the same two prompts, in a way of its own: files below a home, of which one
 // that ends in .sql makes a database. The comment says where the way was seen, and how many prompts stand there.
@@ -77,7 +77,7 @@ func (s store) unpack(t testing.TB, home string) (project string) {
 }
 
 // What stands in each store is taken as it was: the two prompts with the text before a tool call and after it, the tool,
-// the folder and a time; subagents' apart; nothing else. docs/backfill.md shows what was there and what was taken.
+// the folder and a time; subagents' apart; nothing else. docs/facts/backfill.md shows what was there and what was taken.
 func TestStores(t *testing.T) {
 	paths, err := filepath.Glob("testdata/stores/*.txtar")
 	if err != nil {
@@ -155,7 +155,7 @@ func TestStores(t *testing.T) {
 // checkTable compares a table with the one of the page, or writes it there.
 func checkTable(t *testing.T, table string) {
 	t.Helper()
-	const page, start, end = "../../docs/backfill.md",
+	const page, start, end = "../../docs/facts/backfill.md",
 		"<!-- stores: made by go test ./memory/backfill -run TestStores -update -->\n", "<!-- end -->"
 	text, err := os.ReadFile(page)
 	if err != nil {
@@ -168,7 +168,7 @@ func checkTable(t *testing.T, table string) {
 		t.Fatal("the page has no place for the table")
 	case have == table:
 	case !*update:
-		t.Error("the table of docs/backfill.md is out of date: go test ./memory/backfill -run TestStores -update")
+		t.Error("the table of docs/facts/backfill.md is out of date: go test ./memory/backfill -run TestStores -update")
 	default:
 		if err := os.WriteFile(page, []byte(before+start+table+end+after), 0o600); err != nil {
 			t.Fatal(err)
