@@ -269,7 +269,7 @@ func newMemoryList(p program) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			none := "no memories yet; signet-acp-proxy memory add TEXT keeps one, memory backfill imports conversations"
+			none := "no memories yet; signet-acp-proxy memory add TEXT saves one, memory backfill imports conversations"
 			if filter != (embedded.Filter{Limit: limit + 1}) || rules {
 				none = "no matches; signet-acp-proxy memory list shows all"
 			}
@@ -465,7 +465,8 @@ func listProfile(p program, name, short string) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return p.printMemories(ctx, d, all, len(all), "Your profile is empty. It gets what you state to last.")
+			return p.printMemories(ctx, d, all, len(all),
+				"Your profile is empty: rules and preferences that you type are added.")
 		}),
 	})
 	cmd.Flags().BoolVar(&here, "here", false, onlyHere)
