@@ -85,7 +85,7 @@ func TestDelegateEdits(t *testing.T) {
 		command, want string
 		code          int
 	}{
-		{"show " + first, "went on in    " + d.ID, 0}, {"apply " + first, "it was continued in " + d.ID, 1},
+		{"show " + first, "continued     " + d.ID, 0}, {"apply " + first, "it was continued in " + d.ID, 1},
 		{"show " + id, "heron.txt | ", 0}, {"diff " + id, "-grey\n+", 0}, {"shw", `did you mean "show"?`, 1},
 		{"show " + id[:5] + "!", "no delegation has this id, did you mean", 1}, {"log " + id, "Make it white.", 0},
 		{"log --follow " + id, "Make it white.", 0}, {"wait " + id, "> Make it white.", 0},

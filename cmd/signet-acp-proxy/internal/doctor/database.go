@@ -39,7 +39,7 @@ func (e *examination) database(ctx context.Context) []finding {
 			fix = "signet-acp-proxy restore FILE, of a backup; or move " + c.DB + " away: a new one is begun"
 		case errors.Is(err, sqlite.ErrSchema):
 			fix = "restore a backup, or make one and restore that: it removes what is not ours, and makes what is " +
-				"missing, empty. What is said meanwhile waits in files"
+				"missing, empty. Conversations meanwhile wait in files"
 		}
 		return problem(fix, "database %s: %v", c.DB, err)
 	}

@@ -29,7 +29,7 @@ func Conversation(s runtime.Listed, said []runtime.Entry, files []embedded.FileT
 		b.WriteString(entry(s, e, screen))
 	}
 	if len(said) == 0 {
-		p("\nnothing was said\n")
+		p("\nno messages\n")
 	}
 	if len(files) > 0 {
 		p("\n%s\n", screen.Paint(term.Bold, "Files"))

@@ -112,9 +112,9 @@ func Delegation(d runtime.ShownDelegation, s term.Screen) {
 	l.Add("asked by", d.Parent)
 	l.Add("session", d.Session)
 	l.Add("continues", d.Continues)
-	l.Add("went on in", d.ContinuedBy)
+	l.Add("continued", d.ContinuedBy)
 	l.Add("task", strings.Join(strings.Fields(d.Task), " "))
-	l.Add("answers for", strings.Join(d.Scope, "; "))
+	l.Add("scope", strings.Join(d.Scope, "; "))
 	l.Add("leaves alone", strings.Join(d.Kept, "; "))
 	l.Add("started", term.Local(d.Started))
 	if d.Ended != nil {

@@ -88,7 +88,7 @@ func Memory(
 	if m.Personal {
 		l.Add("scope", "the person's own, in every project")
 	}
-	l.Add("said by", m.Who.ForPeople())
+	l.Add("origin", m.Who.ForPeople())
 	l.Add("came by", m.Source)
 	l.Add("harness", runtime.HarnessName(m.Harness))
 	l.Add("signet key", m.Session)
@@ -154,6 +154,6 @@ func NewInProfile(ctx context.Context, d *runtime.Data, std term.Streams) error 
 	if more := len(fresh) - most; more > 0 {
 		lines = append(lines, fmt.Sprintf("%d more", more))
 	}
-	std.Say("%d new: %s. Agents are told these; memory profile list shows all.", len(fresh), strings.Join(lines, ", "))
+	std.Say("%d new: %s. Agents recall these; memory profile list shows all.", len(fresh), strings.Join(lines, ", "))
 	return nil
 }
