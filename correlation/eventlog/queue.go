@@ -60,8 +60,10 @@ func (q *queue) add(e correlation.Event, written chan error) {
 	}
 	size := textSize(e)
 	if q.ended || len(q.events) >= maxEvents || size > 0 && q.waiting+size > maxQueued {
-		q.lost.events++
-		q.lost.bytes += size
+		if !q.ended || size > 0 { // a hook that comes when all is over costs the conversation nothing
+			q.lost.events++
+			q.lost.bytes += size
+		}
 		queued{written: written}.tell(ErrNotWritten)
 		return
 	}
