@@ -1,6 +1,7 @@
 package eventlog
 
 import (
+	"errors"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -63,7 +64,8 @@ func TestHangs(t *testing.T) {
 	})
 }
 
-// A queue takes events and text up to its limits, and what has no text also behind a full one; at its end nothing more.
+// A queue takes events and text up to its limits, and what has no text also behind a full one; at its end nothing more,
+// of which only text is a loss.
 func TestQueueIsBounded(t *testing.T) {
 	took := func(q *queue, e correlation.Event) bool {
 		lost := q.lost.events
@@ -98,7 +100,13 @@ func TestQueueIsBounded(t *testing.T) {
 		t.Error("an event without text is lost behind a full queue")
 	}
 	q.end()
-	if took(q, correlation.TurnBegan{Turn: 2}) {
-		t.Error("something is taken behind the end")
+	queued, lost := len(q.events), q.lost
+	written := make(chan error, 1)
+	q.add(correlation.KeyStarted{Key: "k"}, written)
+	if err := <-written; !errors.Is(err, ErrNotWritten) || len(q.events) != queued || q.lost != lost {
+		t.Errorf("a hook behind the end: %v, %d events, lost %v", err, len(q.events), q.lost)
+	}
+	if took(q, correlation.AssistantSaid{Turn: 1, Text: "x"}) {
+		t.Error("text is taken behind the end")
 	}
 }
