@@ -132,3 +132,22 @@ func (s Debts) Outstanding(ctx context.Context) ([]Debt, error) {
 	return collect(ctx, s.db, "listing debts", scanDebt, `SELECT `+debtColumns+` FROM debts d
 		WHERE d.done = 0 OR d.state IN (?, ?) ORDER BY d.id`, Dead, Unknown)
 }
+
+// A Job is what a daemon makes of a part of a transcript that it has taken.
+type Job struct {
+	Key   string   `json:"key"`          // that the part was posted under
+	ID    string   `json:"id,omitempty"` // the daemon's, if it named one
+	Turns []int64  `json:"turns"`        // rows of the turns that end in the part
+	State JobState `json:"state"`
+}
+
+// A JobState says how far a job has come.
+type JobState string
+
+const (
+	JobPending   JobState = "pending"   // or the daemon was not asked yet
+	JobExtracted JobState = "extracted" // there are memories of it
+	JobDead      JobState = "dead"      // given up, as without a working model
+	JobEmpty     JobState = "empty"     // done, and nothing was worth a memory
+	JobUnknown   JobState = "unknown"   // the daemon does not tell
+)

@@ -9,25 +9,6 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/sqlite"
 )
 
-// A Job is what a daemon makes of a part of a transcript that it has taken.
-type Job struct {
-	Key   string   `json:"key"`          // that the part was posted under
-	ID    string   `json:"id,omitempty"` // the daemon's, if it named one
-	Turns []int64  `json:"turns"`        // rows of the turns that end in the part
-	State JobState `json:"state"`
-}
-
-// A JobState says how far a job has come.
-type JobState string
-
-const (
-	JobPending   JobState = "pending"   // or the daemon was not asked yet
-	JobExtracted JobState = "extracted" // there are memories of it
-	JobDead      JobState = "dead"      // given up, as without a working model
-	JobEmpty     JobState = "empty"     // done, and nothing was worth a memory
-	JobUnknown   JobState = "unknown"   // the daemon does not tell
-)
-
 const (
 	// askAfter is how long after a part was taken its job is asked about: a dead one has tried three times by then.
 	askAfter = 5 * time.Minute

@@ -71,15 +71,6 @@ func (b *bridge) dropLocked() {
 	b.info, b.session = nil, nil
 }
 
-// A toolCall is a call of a tool, as the client made it.
-type toolCall struct {
-	who    memory.Session
-	name   string
-	raw    json.RawMessage // its arguments
-	tool   tool            // zero: not one of ours
-	values                 // of ours: the arguments, read
-}
-
 // call has the daemon answer, and says by which way it did, for the log. The error is errGone, or one of the protocol
 // that the daemon gave.
 func (b *bridge) call(ctx context.Context, l *daemonInfo, q toolCall) (*mcp.CallToolResult, string, error) {

@@ -11,9 +11,6 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/memory/embedded"
 )
 
-// searchTool searches the daemon's memories, and our own for what those do not hold.
-const searchTool = "memory_search"
-
 // search asks the daemon for each query, and our own store for what the daemon has nothing like: it drops short turns,
 // and has those late that are still to be delivered.
 func (e *endpoint) search(ctx context.Context, l *daemonInfo, q toolCall) (r *mcp.CallToolResult, by string,
@@ -47,18 +44,6 @@ func (e *endpoint) search(ctx context.Context, l *daemonInfo, q toolCall) (r *mc
 		most = defaultFound
 	}
 	return withFound(r, beside(merged(lists), ours, most)), by, nil
-}
-
-// addQueries lets a daemon's search take several queries, which it is asked one by one.
-func addQueries(t *mcp.Tool) {
-	schema, _ := t.InputSchema.(map[string]any)
-	properties, ok := schema["properties"].(map[string]any)
-	ours, _ := toolNamed(searchTool)
-	for _, a := range ours.arguments {
-		if _, has := properties[a.name]; ok && a.kind == texts && !has {
-			properties[a.name] = a.schema()
-		}
-	}
 }
 
 const (

@@ -10,6 +10,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/Signet-AI/signet-acp-proxy/memory"
 )
 
 // A tool is one of the memory tools that exist whether a daemon runs or not. Names and arguments are the daemon's.
@@ -18,6 +20,15 @@ type tool struct {
 	readOnly    bool
 	destructive bool
 	arguments   []argument
+}
+
+// A toolCall is a call of a tool, as the client made it.
+type toolCall struct {
+	who    memory.Session
+	name   string
+	raw    json.RawMessage // its arguments
+	tool   tool            // zero: not one of ours
+	values                 // of ours: the arguments, read
 }
 
 // A kind is what an argument may be, in the words of JSON Schema.
@@ -128,6 +139,9 @@ var tools = []tool{
 		},
 	},
 }
+
+// searchTool searches the daemon's memories, and our own for what those do not hold.
+const searchTool = "memory_search"
 
 // filesTool finds files, which the daemon does not know.
 const filesTool = "memory_files"
@@ -311,4 +325,16 @@ func (a argument) readNumber(raw json.RawMessage) (float64, error) {
 		return 0, fmt.Errorf("%v is too high; must be %v to %v", n, a.low, a.high)
 	}
 	return n, nil
+}
+
+// addQueries lets a daemon's search take several queries, which it is asked one by one.
+func addQueries(t *mcp.Tool) {
+	schema, _ := t.InputSchema.(map[string]any)
+	properties, ok := schema["properties"].(map[string]any)
+	ours, _ := toolNamed(searchTool)
+	for _, a := range ours.arguments {
+		if _, has := properties[a.name]; ok && a.kind == texts && !has {
+			properties[a.name] = a.schema()
+		}
+	}
 }
