@@ -19,6 +19,7 @@ import (
 
 const (
 	linger    = 100 * time.Millisecond // pause before a fold, so that what comes next is in it
+	lull      = 9                      // times as long as the last fold took, at least: a tenth of a core is for it
 	foldLimit = 10 * time.Second       // for one fold, which normally takes a millisecond
 	foldRetry = 50 * time.Millisecond  // pause after the database has refused, doubled up to foldLast
 	foldLast  = 2 * time.Second
@@ -95,7 +96,7 @@ func (f *folder) run() {
 		switch {
 		case err == nil:
 			wait = foldRetry
-			rest := max(linger, pace.Rest(time.Since(began)))
+			rest := min(max(linger, lull*time.Since(began)), foldLast)
 			f.pause(f.written, nil)
 			f.pause(f.urged, time.After(rest))
 		case errors.Is(err, errLacks):
