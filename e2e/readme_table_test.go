@@ -11,8 +11,8 @@ type execution struct {
 // Executions has every command of the pages but those of notRun.
 var executions = map[string]execution{
 	"make run": {by: (*reader).make,
-		want: `(?s)You are Halyard.*remembered: .*11\.42 metres.*sessions on record`},
-	`make run AGENT=claude PROMPT="…"`:          {by: (*reader).make, want: `(?s)reply:.*You are Halyard.*sessions on record`},
+		want: `(?s)You are Halyard.*recalled: .*11\.42 metres.*saved sessions`},
+	`make run AGENT=claude PROMPT="…"`:          {by: (*reader).make, want: `(?s)reply:.*You are Halyard.*saved sessions`},
 	"make licences":                             {by: (*reader).make, want: `github\.com/mattn/go-sqlite3 .*MIT`},
 	"signet-acp-proxy init":                     {want: `(?s)an agent would recall:.*mast of the Curlew`},
 	"signet-acp-proxy -h":                       {want: `help settings`},

@@ -167,7 +167,7 @@ func (c conversation) show(ctx context.Context, o options) error {
 		if err != nil {
 			return err
 		}
-		fmt.Printf("said:  %s\n", words)
+		fmt.Printf("prompt: %s\n", words)
 		if o.verbose || o.agent != "" {
 			fmt.Printf("reply:\n%s\n", replies[i])
 		}
@@ -176,7 +176,7 @@ func (c conversation) show(ctx context.Context, o options) error {
 	if err != nil {
 		return err
 	}
-	fmt.Println("given, in front of it:")
+	fmt.Println("inserted before it:")
 	for _, line := range digest(given) {
 		fmt.Println("  " + line)
 	}
@@ -185,10 +185,10 @@ func (c conversation) show(ctx context.Context, o options) error {
 		if err != nil {
 			return err
 		}
-		fmt.Printf("remembered: %s\n", remembered)
+		fmt.Printf("recalled: %s\n", remembered)
 	}
 
-	fmt.Print("\n== sessions on record\n")
+	fmt.Print("\n== saved sessions\n")
 	list := c.box.Command(ctx, nil, o.proxy, "sessions", "--limit", "2", "--signet-path", c.box.Signet)
 	list.Stdout, list.Stderr = os.Stdout, os.Stderr
 	return list.Run()

@@ -39,7 +39,8 @@ var (
 		ricorda che|ricordati che|tieni presente|lembre-se de que|lembra que|onthoud|vergeet niet dat|запомни|
 		имей в виду`, `记住 请记 覚えて 기억해`)
 	// remembering is the same behind or before a sign: "remember: …", "…, remember that".
-	remembering = pattern.New(`(?i)^(?:please )?(?:remember(?: this)?|keep in mind|fyi|merken|retiens|recuerda|ricorda|запомни)\s*:|` +
+	remembering = pattern.New(`(?i)^(?:please )?(?:remember(?: this)?(?: for (?:later|next time))?|keep in mind|` +
+		`fyi|merken|retiens|recuerda|ricorda|запомни)\s*:|` +
 		`, (?:please )?remember (?:that|this)\W*$|기억해 ?(?:줘|주세요|두세요|둬)\W*$`)
 	ofSelf = language.NewPhrases(`i am|i'm|i have|i've|my|i can't|i cannot|ich bin|ich habe|je suis|j'ai|soy|tengo|
 		sono|ho|sou|tenho|ik ben|ik heb|я`, ``)
