@@ -93,6 +93,9 @@ func (b *brief) turn(t correlation.Said) string {
 		}
 		title := privacy.Line(chars.Cut(cmp.Or(tool.Command, tool.Title), 200))
 		said = append(said, title, strings.Join(tool.Locations, "\n"))
+		for _, path := range tool.Locations {
+			b.files[path] = true
+		}
 		switch {
 		case (tool.Status == "failed" || tool.Exit != nil && *tool.Exit != 0) && len(failed) < maxNamed:
 			failed, kinds[tool.Kind] = append(failed, title), true
@@ -101,10 +104,8 @@ func (b *brief) turn(t correlation.Said) string {
 		}
 	}
 	edited := embedded.Changed(t.Tools, t.Cwd)
-	for _, tool := range t.Tools {
-		for _, path := range append(tool.Locations, edited...) {
-			b.files[path] = true
-		}
+	for _, path := range edited {
+		b.files[path] = true
 	}
 	b.turns = append(b.turns, strings.ToLower(strings.Join(said, "\n")))
 	text := fmt.Sprintf("Turn %d\n", t.N) + marked("User: "+ends(user, maxUser, 2))

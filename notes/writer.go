@@ -13,6 +13,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/gofrs/flock"
@@ -147,11 +148,11 @@ func (w Writer) write(ctx context.Context, id int64) (got Written, err error) {
 	if err != nil {
 		return got, err
 	}
-	about := ""
+	var about strings.Builder
 	for _, t := range turns {
-		about += t.User + "\n"
+		about.WriteString(t.User + "\n")
 	}
-	known, err := w.Memories.NotesAbout(ctx, about, session.Project)
+	known, err := w.Memories.NotesAbout(ctx, about.String(), session.Project)
 	if err != nil {
 		return got, err
 	}
