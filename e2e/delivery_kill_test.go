@@ -204,7 +204,7 @@ func (m *killing) check(runs int) {
 	if left, _ := os.ReadDir(m.Signet + "/acp/transcripts"); len(left) > 0 {
 		m.t.Errorf("transcripts are left: %v", left)
 	}
-	// A post is repeated only where no answer was noted, and once at that.
+	// A post is repeated only where no answer was noted, and once at that; once more where a worker had died before.
 	posts := map[string]int{}
 	for _, e := range m.d.Ends() {
 		if key, _, _ := strings.Cut(e.Key, "."); e.Outcome != daemontest.Bare && e.Outcome != daemontest.Discarded {
@@ -212,7 +212,8 @@ func (m *killing) check(runs int) {
 		}
 	}
 	unanswered := 0
-	for _, row := range m.query(`SELECT key, count(*), sum(unanswered > 0), sum(unanswered), EXISTS (SELECT 1
+	for _, row := range m.query(`SELECT key, count(*), sum((unanswered <> 0) + (unanswered = 1 AND attempts > 2)),
+		sum(abs(unanswered)), EXISTS (SELECT 1
 		FROM turns t WHERE t.key = d.key AND (t.user <> '' OR t.assistant <> '')) FROM debts d GROUP BY key`) {
 		rows, _ := strconv.Atoi(row[1])
 		doubts, _ := strconv.Atoi(row[2])
