@@ -6,6 +6,7 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"syscall"
 	"time"
 
 	"github.com/rs/zerolog"
@@ -34,7 +35,14 @@ func (e *examination) daemon(ctx context.Context) []finding {
 	limit := max(daemonTime, c.Hold)
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
-	if err := dial(ctx, url); err != nil {
+	var health signet.Health
+	err = dial(ctx, url)
+	absent := err != nil
+	if !absent {
+		health, err = client.Present(ctx)
+		absent = errors.Is(err, syscall.ECONNREFUSED) // it has just ended
+	}
+	if absent {
 		instead := "using the embedded memory"
 		if c.Memory == "daemon" {
 			instead = "agents get only the identity files; deliveries wait"
@@ -42,7 +50,6 @@ func (e *examination) daemon(ctx context.Context) []finding {
 		return e.withoutDaemon("start it, or correct daemon_url, see signet-acp-proxy config show",
 			"optional: start it to use its memory", "no daemon at %s: %s", url, instead)
 	}
-	health, err := client.Present(ctx)
 	if err == nil {
 		_, err = client.List(ctx, 1, 0, "") // any call that needs the token
 		var answered *signet.StatusError
