@@ -17,7 +17,7 @@ import (
 // What the canary is told, and what it is asked in the next session.
 const (
 	canaryProject = "/canary"
-	canarySays    = "Remember this for later: the mast of the Curlew is 11.42 metres long."
+	canarySays    = "Today we measured the mast of the Curlew. It is 11.42 metres long."
 	canaryAsks    = "How long is the mast of the Curlew?"
 	canaryKnows   = "11.42 metres"
 )
