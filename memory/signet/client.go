@@ -136,7 +136,7 @@ func New(o Options) (*Client, error) {
 		o.PromptTimeout = defaultPromptTimeout
 	}
 	c := &Client{opts: o, base: base, transport: newTransport(), owner: ownerOf}
-	c.presence.file, c.presence.url, c.presence.now, c.presence.recalls.now = o.BreakerFile, base.String(), o.Now, o.Now
+	c.presence.file, c.presence.url, c.presence.now = o.BreakerFile, base.String(), o.Now
 	c.life, c.end = context.WithCancel(context.Background())
 	plain := &http.Client{Transport: c.transport, CheckRedirect: noRedirect}
 	c.hooks, c.reads = newRetrying(plain, 0), newRetrying(plain, 1)
@@ -207,19 +207,6 @@ func parseOrigin(s string) (*url.URL, error) {
 		return nil, fmt.Errorf("daemon url: give the origin only, %s://%s", u.Scheme, u.Host)
 	}
 	return u, nil
-}
-
-// settleRecall tells the breaker of recalls how one ended. A session that another integration owns is the answer of a
-// daemon that works; a call that its caller gave up says nothing.
-func (c *Client) settleRecall(ctx context.Context, err error) {
-	switch {
-	case errors.Is(ctx.Err(), context.Canceled):
-		c.presence.recalls.leave()
-	case err == nil, !errors.Is(err, memory.ErrUnavailable):
-		c.presence.recalls.ok()
-	default:
-		c.presence.recalls.fail()
-	}
 }
 
 // Drop drops what is known of a key that nobody uses any more.

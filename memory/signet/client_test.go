@@ -332,63 +332,6 @@ func TestRetries(t *testing.T) {
 	}
 }
 
-func TestBreaker(t *testing.T) {
-	now := time.Unix(1e9, 0)
-	d := daemontest.Start(t, daemontest.Options{})
-	c := client(t, d.URL(), func(o *Options) { o.Now = func() time.Time { return now } })
-	recall := func() error { _, err := c.Recall(t.Context(), memory.Session{}, "heron", nil); return err }
-
-	d.Fail(daemontest.Fault{Kind: daemontest.Status, Code: 500})
-	for range 3 {
-		if err := recall(); !isStatus(err, 500) {
-			t.Fatalf("got %v", err)
-		}
-	}
-	if err := recall(); !errors.Is(err, memory.ErrUnavailable) || !errors.Is(err, errOpen) {
-		t.Errorf("with the breaker open: %v", err)
-	}
-	if n := len(d.Requests()); n != 3 {
-		t.Errorf("%d requests, want 3", n)
-	}
-	now = now.Add(breakFor)
-	if err := recall(); !isStatus(err, 500) {
-		t.Errorf("the one try: %v", err)
-	}
-	if err := recall(); !errors.Is(err, errOpen) {
-		t.Errorf("after the try failed: %v", err)
-	}
-	d.Heal()
-	now = now.Add(breakFor)
-	if err := recall(); err != nil {
-		t.Errorf("after the daemon came back: %v", err)
-	}
-}
-
-func TestBreakerTriesOnce(t *testing.T) {
-	now := time.Unix(1e9, 0)
-	b := breaker{now: func() time.Time { return now }}
-	for range 3 {
-		if !b.allow() {
-			t.Fatal("open too soon")
-		}
-		b.fail()
-	}
-	now = now.Add(breakFor)
-	if !b.allow() || b.allow() {
-		t.Error("half open must let exactly one through")
-	}
-	b.leave()
-	if !b.allow() {
-		t.Error("one who left without a verdict must make room for the next")
-	}
-	b.ok()
-	for range 2 {
-		if !b.allow() {
-			t.Error("a success must close it")
-		}
-	}
-}
-
 // A daemon too slow for prompts is not thereby too slow for session-start.
 func TestSlowRecallLeavesStartAlone(t *testing.T) {
 	d := daemontest.Start(t, daemontest.Options{})
@@ -401,27 +344,8 @@ func TestSlowRecallLeavesStartAlone(t *testing.T) {
 		}
 		cancel()
 	}
-	if _, err := c.Recall(t.Context(), memory.Session{}, "heron", nil); !errors.Is(err, errOpen) {
-		t.Errorf("recall: %v", err)
-	}
 	if _, err := c.Start(t.Context(), memory.Session{Key: "k"}); err != nil {
 		t.Errorf("start: %v", err)
-	}
-}
-
-// Who gives up says nothing about the daemon.
-func TestCancelDoesNotOpenBreaker(t *testing.T) {
-	d := daemontest.Start(t, daemontest.Options{})
-	c := client(t, d.URL())
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	for range 5 {
-		if _, err := c.Recall(ctx, memory.Session{}, "heron", nil); !errors.Is(err, context.Canceled) {
-			t.Fatalf("got %v", err)
-		}
-	}
-	if _, err := c.Recall(t.Context(), memory.Session{}, "heron", nil); err != nil {
-		t.Errorf("recall: %v", err)
 	}
 }
 

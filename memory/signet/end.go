@@ -64,7 +64,7 @@ type endReply struct {
 }
 
 // End posts session-end, once, and reads from the reply what the daemon made of it. It ends with ctx or after 60 s. It
-// ignores the breakers: deliveries have a back-off of their own.
+// goes to a daemon that is left alone, too: deliveries have a back-off of their own.
 //
 // Errors: ErrNoAnswer, or one after which it may be sent again, with memory.ErrOwned for a session that another runtime
 // path holds.

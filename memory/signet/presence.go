@@ -23,9 +23,6 @@ type presence struct {
 	url  string
 	now  func() time.Time
 
-	// of recalls that failed, or missed the caller's deadline, while the daemon's starts may be fine
-	recalls breaker
-
 	mu      sync.Mutex // guards what follows: what the daemon last said of itself, and who listens there
 	trusted time.Time  // until when agentsDir need not be asked again
 	seen    bool       // it listens as our user or root

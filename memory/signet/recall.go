@@ -44,9 +44,6 @@ func (c *Client) Recall(ctx context.Context, s memory.Session, prompt string, se
 	if err := c.keys.bypassed(s.Key); err != nil {
 		return memory.Context{Owned: true}, err
 	}
-	if !c.presence.recalls.allow() {
-		return memory.Context{}, unavailable(errOpen)
-	}
 	began := time.Now()
 	r, err := c.ask(ctx, s, prompt)
 	if err != nil {
@@ -72,14 +69,13 @@ func (c *Client) Recall(ctx context.Context, s memory.Session, prompt string, se
 	return out, nil
 }
 
-// ask submits a prompt for Recall, and tells the breakers how that ended.
+// ask submits a prompt for Recall, and notes for other processes how that ended.
 func (c *Client) ask(ctx context.Context, s memory.Session, prompt string) (promptReply, error) {
 	limited, cancel := context.WithTimeout(ctx, c.opts.PromptTimeout)
 	defer cancel()
 	began := time.Now()
 	c.keys.recallBegins(s.Key, prompt)
 	r, err := c.submit(limited, Prompt{Session: s, Text: prompt, Last: c.TakeAnswer(s.Key)})
-	c.settleRecall(limited, err)
 	if ctx.Err() == nil { // a daemon that is too slow for this caller may still work for others
 		c.settleShared(began, err)
 	}
