@@ -35,15 +35,27 @@ import (
 	"time"
 
 	"github.com/Signet-AI/signet-acp-proxy/correlation"
+	"github.com/Signet-AI/signet-acp-proxy/guard"
 )
 
 // A Log writes down the events of this process. Methods may be called from several goroutines; those that append never
 // wait for a disk or a database.
 type Log struct {
 	o Options
-	w *writer
+	*queue
+	f    *folder
+	sync *syncer
+	full atomic.Bool // the disk takes nothing
 
-	closed atomic.Bool
+	closed  atomic.Bool
+	stop    chan struct{}
+	stopped chan struct{}
+
+	// The goroutine's, and after it of whoever has joined it.
+	lock   *correlation.Lock // shows that the process lives
+	out    *output
+	recent history
+	told   bool // a person knows that the disk took nothing
 }
 
 // Open makes the process known as living, and begins to write down its events. It needs no database. The caller closes
@@ -58,7 +70,14 @@ func Open(o Options) (*Log, error) {
 	if err != nil {
 		return nil, fmt.Errorf("starting to record: %w", err)
 	}
-	return &Log{o: o, w: newWriter(o, lock)}, nil
+	out := newOutput(o)
+	l := &Log{o: o, queue: newQueue(o), f: newFolder(o, out.header, out.file), lock: lock, out: out,
+		stop: make(chan struct{}), stopped: make(chan struct{})}
+	l.sync = newSyncer(o, l.bringToDisk)
+	l.f.ended = l.sync.ended
+	guard.Go("writer", l.run)
+	guard.Go("syncer", l.sync.run)
+	return l, nil
 }
 
 // Process is the id under which the process is known: that of Options, unless another process had it.
@@ -68,7 +87,7 @@ func (l *Log) Process() string { return l.o.Process.ID }
 // takes it, text is dropped and counted.
 func (l *Log) Append(events ...correlation.Event) {
 	for _, e := range events {
-		l.w.add(e, nil)
+		l.add(e, nil)
 	}
 }
 
@@ -81,13 +100,13 @@ func (l *Log) AppendWait(ctx context.Context, e correlation.Event) error {
 	ctx, cancel := context.WithTimeout(ctx, waitLimit)
 	defer cancel()
 	written := make(chan error, 1)
-	l.w.add(e, written)
+	l.add(e, written)
 	select {
 	case err := <-written:
 		return err
 	case <-ctx.Done():
 	}
-	l.w.overtake(written)
+	l.overtake(written)
 	l.o.Log.Warn().Str("event", correlation.KindOf(e)).Msg("neither the database nor the disk takes it; going on")
 	return ErrNotWritten
 }
@@ -95,23 +114,23 @@ func (l *Log) AppendWait(ctx context.Context, e correlation.Event) error {
 // Flush waits until all that was appended is written, or ctx ends. ErrNotWritten: it is not.
 func (l *Log) Flush(ctx context.Context) error {
 	select {
-	case <-l.w.idle():
+	case <-l.idle():
 	case <-ctx.Done():
 		return ErrNotWritten
 	}
-	if l.w.full.Load() {
+	if l.full.Load() {
 		return ErrNotWritten
 	}
 	return nil
 }
 
 // Attach has events folded into a database from now on. It is called once.
-func (l *Log) Attach(store *correlation.Store) { l.w.f.attach(store) }
+func (l *Log) Attach(store *correlation.Store) { l.f.attach(store) }
 
 // Row waits until the Opened event of a session is in the database, and returns the session's row. Errors: that of ctx,
 // errClosed, or correlation.ErrNotFound for a session that was forgotten.
 func (l *Log) Row(ctx context.Context, session int) (int64, error) {
-	return l.w.f.row(ctx, session)
+	return l.f.row(ctx, session)
 }
 
 // Folded waits until all that was appended before is in the database. Errors: that of ctx, ErrNotWritten or errClosed.
@@ -119,8 +138,13 @@ func (l *Log) Folded(ctx context.Context) error {
 	if err := l.Flush(ctx); err != nil {
 		return err
 	}
-	return l.w.f.awaitFolded(ctx, l.w.taken())
+	return l.f.awaitFolded(ctx, l.taken())
 }
+
+const (
+	lastWrite = 500 * time.Millisecond // how long the end of a process waits for a disk that hangs
+	lastFold  = time.Second            // and then for a commit, or for why the database takes nothing
+)
 
 // Close writes what is queued, folds it in until ctx ends, and releases the process's lock. unfolded: some
 // of it is not in the database, and waits in the file for the next Sweep. What could not be written at all is reported
@@ -129,5 +153,36 @@ func (l *Log) Close(ctx context.Context) (unfolded bool, err error) {
 	if l.closed.Swap(true) {
 		return false, nil
 	}
-	return l.w.close(ctx)
+	l.end()
+	close(l.stop)
+	limit, cancel := context.WithTimeout(context.Background(), lastWrite)
+	defer cancel()
+	select {
+	case <-l.stopped:
+	case <-limit.Done(): // the goroutine is left to it
+		return true, errors.New("nothing is written down any more: a write hangs")
+	}
+	l.sync.close(limit.Done())
+	if joined := l.f.stop(time.After(lastFold)); joined && !l.out.empty() {
+		if err = l.f.fold(ctx); errors.Is(err, errLacks) {
+			l.again()
+			err = l.f.fold(ctx)
+		}
+		if err == nil {
+			err = l.out.remove()
+		}
+		l.f.report(err)
+	}
+	if l.sync.slow.Load() {
+		err = errors.Join(err, l.f.noteSlow(ctx))
+	}
+	if ctx.Err() != nil || isTransient(ctx, err) {
+		err = nil // another process folds the rest in
+	}
+	unfolded = !l.out.empty()
+	if events, bytes := l.left(); events > 0 {
+		l.o.Tell(fmt.Sprintf("of this conversation %d events (%d bytes of text) could not be written down", events,
+			bytes))
+	}
+	return unfolded, errors.Join(err, l.out.close(), l.lock.Release())
 }

@@ -6,7 +6,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"sync"
+	"sync/atomic"
 
 	"github.com/rs/zerolog"
 
@@ -21,9 +21,8 @@ type output struct {
 	last   int64 // number of its last event
 
 	openFile
-	buf []byte // reused
-
-	mu sync.Mutex // guards out, for sync
+	buf  []byte                  // reused
+	disk atomic.Pointer[os.File] // out, for sync
 }
 
 // An openFile is what an output writes to.
@@ -40,19 +39,10 @@ func newOutput(o Options) *output {
 }
 
 // empty reports whether there is no file.
-func (o *output) empty() bool { return o.current().out == nil }
+func (o *output) empty() bool { return o.out == nil }
 
 // stands reports whether the file, if there is one, is still at its path.
-func (o *output) stands() bool {
-	f := o.current()
-	return f.out == nil || o.is(f.opened)
-}
-
-func (o *output) current() openFile {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	return o.openFile
-}
+func (o *output) stands() bool { return o.out == nil || o.is(o.opened) }
 
 // begin makes a file at a path, with a header if it has none.
 func (o *output) begin(path string) error {
@@ -73,9 +63,8 @@ func (o *output) begin(path string) error {
 }
 
 func (o *output) set(f openFile) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
 	o.openFile = f
+	o.disk.Store(f.out)
 }
 
 // again puts events in front of what the file has, in one that is made anew at its path. Some may be in it twice.
@@ -177,9 +166,7 @@ func (o *output) remove() error {
 
 // sync has the system bring the file to the disk itself.
 func (o *output) sync() error {
-	o.mu.Lock()
-	out := o.out
-	o.mu.Unlock()
+	out := o.disk.Load()
 	if out == nil {
 		return nil
 	}
@@ -190,12 +177,10 @@ func (o *output) sync() error {
 }
 
 func (o *output) close() error {
-	o.mu.Lock()
-	defer o.mu.Unlock()
 	if o.out == nil {
 		return nil
 	}
 	err := o.out.Close()
-	o.out = nil
+	o.set(openFile{})
 	return err
 }
