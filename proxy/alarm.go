@@ -7,6 +7,12 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/proxy/session"
 )
 
+const (
+	// how often text is recorded while an answer streams: kill -9 costs no more of it
+	recordEvery = 250 * time.Millisecond
+	minRest     = 20 * time.Millisecond // pause after recording, so that what comes meanwhile is recorded together
+)
+
 // An alarm says when to record next.
 type alarm struct {
 	changed chan struct{} // that is sooner than it was

@@ -19,8 +19,7 @@ import (
 // is none of the harness's, and the response goes no further.
 type asker struct {
 	*env
-	database *database
-	out      *wire.Lines
+	out *wire.Lines
 
 	mu   sync.Mutex // guards what follows
 	open map[string]asked
@@ -40,8 +39,8 @@ const (
 	optionID = "allow"
 )
 
-func newAsker(e *env, d *database, out *wire.Lines) *asker {
-	return &asker{env: e, database: d, out: out, open: map[string]asked{}, ids: map[string]bool{}}
+func newAsker(e *env, out *wire.Lines) *asker {
+	return &asker{env: e, out: out, open: map[string]asked{}, ids: map[string]bool{}}
 }
 
 // run looks for questions until ctx ends.

@@ -6,19 +6,15 @@ import (
 )
 
 // beside is what goes on beside the conversation (session.Beside).
-type beside struct {
-	*finder
-	*fetcher
-	recorder *recorder
+type beside struct{ *env }
+
+func (w *beside) Record(events ...correlation.Event) {
+	w.file.Append(events...)
+	w.o.Heard(events...)
 }
 
-func (b *beside) Record(events ...correlation.Event) {
-	b.recorder.file.Append(events...)
-	b.recorder.o.Heard(events...)
-}
+func (w *beside) Hurry(when session.Urgency) { w.recorder.due.set(when) }
 
-func (b *beside) Hurry(when session.Urgency) { b.recorder.due.set(when) }
-
-func (b *beside) Fault(s *session.Session, err error) {
-	b.recorder.o.Log.Error().Err(err).Str("session", s.Label()).Msg("a session's state stays as it is")
+func (w *beside) Fault(s *session.Session, err error) {
+	w.o.Log.Error().Err(err).Str("session", s.Label()).Msg("a session's state stays as it is")
 }

@@ -9,17 +9,17 @@ import (
 )
 
 // Claim moves a session to in flight and records the injection, in one transaction that only one proxy can win.
-func (f *finder) Claim(
+func (w *beside) Claim(
 	ctx context.Context, s *session.Session, from correlation.State, in correlation.Injection, first int,
 ) <-chan error {
 	answer := make(chan error)
-	f.tasks.run("ledger", func(context.Context) {
+	w.tasks.run("ledger", func(context.Context) {
 		claimed := false
 		err := guard.Try("asking the ledger", func() error {
-			return f.database.with(ctx, first, func(b *Backend) error {
-				row, err := f.file.Row(ctx, s.Number())
+			return w.database.with(ctx, first, func(b *Backend) error {
+				row, err := w.file.Row(ctx, s.Number())
 				if err == nil {
-					_, err = b.Ledger.Claim(ctx, row, []correlation.State{from}, f.file.Process(), in)
+					_, err = b.Ledger.Claim(ctx, row, []correlation.State{from}, w.file.Process(), in)
 				}
 				if claimed = err == nil; claimed {
 					guard.Point("claim")
@@ -28,7 +28,7 @@ func (f *finder) Claim(
 			})
 		})
 		if err != nil {
-			f.o.Log.Info().Err(err).Str("session", s.Label()).Msg("the session was not claimed")
+			w.o.Log.Info().Err(err).Str("session", s.Label()).Msg("the session was not claimed")
 		}
 		select {
 		case answer <- err:
@@ -36,30 +36,30 @@ func (f *finder) Claim(
 		case <-ctx.Done(): // nobody waits for it any more
 		}
 		if claimed {
-			f.talk.Tell(func(c *session.Connection) { c.Ungranted(s, in) })
+			w.talk.Tell(func(c *session.Connection) { c.Ungranted(s, in) })
 		}
 	})
 	return answer
 }
 
 // Continued says how the conversation ended that a session continues; "" if it continues none, or was told before.
-func (f *finder) Continued(ctx context.Context, s *session.Session, first int) <-chan string {
+func (w *beside) Continued(ctx context.Context, s *session.Session, first int) <-chan string {
 	answer := make(chan string, 1)
-	f.tasks.run("ledger", func(context.Context) {
+	w.tasks.run("ledger", func(context.Context) {
 		text := ""
 		defer func() { answer <- text }()
-		err := f.database.with(ctx, first, func(b *Backend) error {
+		err := w.database.with(ctx, first, func(b *Backend) error {
 			if b.Continued == nil {
 				return nil
 			}
-			row, err := f.file.Row(ctx, s.Number())
+			row, err := w.file.Row(ctx, s.Number())
 			if err == nil {
-				text, err = b.Continued(ctx, row, f.hello().Name)
+				text, err = b.Continued(ctx, row, w.hello().Name)
 			}
 			return err
 		})
 		if err != nil {
-			f.o.Log.Info().Err(err).Str("session", s.Label()).Msg("what the session continues")
+			w.o.Log.Info().Err(err).Str("session", s.Label()).Msg("what the session continues")
 			text = ""
 		}
 	})

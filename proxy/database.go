@@ -34,7 +34,6 @@ const (
 // caller's.
 type database struct {
 	*env
-	beforeEnd func() // called before the end of the process is recorded
 
 	opened  chan struct{} // closed once backend is set, or opening has failed for good
 	backend *Backend      // read through now or ready only, once opened is closed
@@ -49,8 +48,7 @@ type database struct {
 
 func newDatabase(e *env) *database {
 	d := &database{
-		env: e, beforeEnd: func() {}, opened: make(chan struct{}),
-		learnable: make(chan struct{}, 1), stopped: make(chan struct{}),
+		env: e, opened: make(chan struct{}), learnable: make(chan struct{}, 1), stopped: make(chan struct{}),
 	}
 	d.running, d.stop = context.WithCancel(context.Background())
 	return d
@@ -258,7 +256,6 @@ func (d *database) deliverClosed() {
 // false) or we are told to end. While a turn is under way the end is recorded only with end set: otherwise the turn may
 // still come to its own.
 func (d *database) clientGone(end bool) {
-	d.beforeEnd()
 	busy := false
 	d.talk.Do(func(c *session.Connection) { busy = c.Busy() })
 	if end = end || !busy; end {
@@ -287,7 +284,6 @@ func (d *database) close() {
 	ctx, cancel := context.WithTimeout(context.Background(), closeLimit)
 	defer cancel()
 	defer d.stop()
-	d.beforeEnd()
 	d.end()
 	b := d.ready(ctx)
 	d.stop()

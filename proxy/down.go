@@ -12,7 +12,6 @@ import (
 // down decides about the frames from the harness to the client.
 type down struct {
 	*env
-	compat    *compat
 	stripper  *stripper
 	responses *responses
 

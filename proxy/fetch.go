@@ -13,28 +13,24 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/proxy/session"
 )
 
-// A fetcher gets context from memory, beside the conversation.
-type fetcher struct {
-	*env
-	database *database
-}
+// How context is got from memory, beside the conversation.
 
 // Fetch runs a fetch.
-func (f *fetcher) Fetch(job session.FetchJob) {
-	f.tasks.run("fetch", func(ctx context.Context) {
+func (w *beside) Fetch(job session.FetchJob) {
+	w.tasks.run("fetch", func(ctx context.Context) {
 		var got memory.Context
 		var stored json.RawMessage
 		err := guard.ErrPanicked // unless it comes to its end
 		defer func() {
-			f.talk.Tell(func(c *session.Connection) { c.FetchEnded(job.Fetch, got, stored, err) })
+			w.talk.Tell(func(c *session.Connection) { c.FetchEnded(job.Fetch, got, stored, err) })
 		}()
-		if b := f.database.now(); job.Local {
-			got, err = f.o.Identity(job.Who), nil
-			got.Fetched = f.o.Now()
+		if b := w.database.now(); job.Local {
+			got, err = w.o.Identity(job.Who), nil
+			got.Fetched = w.o.Now()
 		} else if b == nil {
 			err = errNoLedger
 		} else {
-			got, err = f.start(ctx, b, job.Who)
+			got, err = w.start(ctx, b, job.Who)
 		}
 		if err == nil && !got.Empty() {
 			stored = storable(got)
@@ -43,33 +39,33 @@ func (f *fetcher) Fetch(job session.FetchJob) {
 }
 
 // Identity reads the local identity files for a held prompt.
-func (f *fetcher) Identity(p *session.Held, who memory.Session) {
-	f.identity(who, func(got memory.Context) {
-		f.talk.Tell(func(c *session.Connection) { c.IdentityRead(p, got) })
+func (w *beside) Identity(p *session.Held, who memory.Session) {
+	w.identity(who, func(got memory.Context) {
+		w.talk.Tell(func(c *session.Connection) { c.IdentityRead(p, got) })
 	})
 }
 
 // identity reads the local identity files; a panic leaves nothing of them.
-func (f *fetcher) identity(who memory.Session, read func(memory.Context)) {
-	f.tasks.run("identity", func(context.Context) {
+func (w *beside) identity(who memory.Session, read func(memory.Context)) {
+	w.tasks.run("identity", func(context.Context) {
 		var got memory.Context
 		defer func() { read(got) }()
-		got = f.o.Identity(who)
+		got = w.o.Identity(who)
 	})
 }
 
 // start fetches the context of a session.
-func (f *fetcher) start(ctx context.Context, b *Backend, who memory.Session) (memory.Context, error) {
-	ctx, cancel := context.WithTimeout(ctx, f.o.FetchLimit)
+func (w *beside) start(ctx context.Context, b *Backend, who memory.Session) (memory.Context, error) {
+	ctx, cancel := context.WithTimeout(ctx, w.o.FetchLimit)
 	defer cancel()
-	f.database.foldAll(ctx, b)
+	w.database.foldAll(ctx, b)
 	began := time.Now()
 	guard.Point("fetch")
 	got, err := b.Memory.Start(ctx, who)
-	got.Took, got.Fetched = time.Since(began), f.o.Now()
-	log := f.o.Log.Info()
+	got.Took, got.Fetched = time.Since(began), w.o.Now()
+	log := w.o.Log.Info()
 	if err != nil {
-		log = f.o.Log.Warn().Err(err)
+		log = w.o.Log.Warn().Err(err)
 	}
 	log.Str("key", who.Key).Str("source", got.Source).Dur("took", got.Took).Msg("context fetched")
 	return got, err
@@ -95,36 +91,36 @@ func storable(c memory.Context) json.RawMessage {
 }
 
 // Recall searches memory for a held prompt's words, beside the fetch of its session's context.
-func (f *fetcher) Recall(p *session.Held, words string, until time.Time) {
-	f.tasks.run("recall", func(ctx context.Context) {
+func (w *beside) Recall(p *session.Held, words string, until time.Time) {
+	w.tasks.run("recall", func(ctx context.Context) {
 		ctx, cancel := context.WithDeadline(ctx, until)
 		defer cancel()
 		var found memory.Context
-		defer func() { f.talk.Tell(func(c *session.Connection) { c.Recalled(p, found) }) }()
-		found = f.recall(ctx, p, words)
+		defer func() { w.talk.Tell(func(c *session.Connection) { c.Recalled(p, found) }) }()
+		found = w.recall(ctx, p, words)
 	})
 }
 
 // recall returns what memory finds for the words of a prompt, without what its session was given before. ctx is bounded
 // by the time that the prompt may wait.
-func (f *fetcher) recall(ctx context.Context, p *session.Held, words string) memory.Context {
-	b := f.database.ready(ctx)
+func (w *beside) recall(ctx context.Context, p *session.Held, words string) memory.Context {
+	b := w.database.ready(ctx)
 	if b == nil {
 		return memory.Context{}
 	}
 	var who memory.Session
 	var given []string
-	if !f.talk.Await(ctx, func(c *session.Connection) (ok bool) { who, given, ok = c.RecallFor(p); return ok }) {
+	if !w.talk.Await(ctx, func(c *session.Connection) (ok bool) { who, given, ok = c.RecallFor(p); return ok }) {
 		return memory.Context{}
 	}
-	f.database.foldAll(ctx, b)
+	w.database.foldAll(ctx, b)
 	guard.Point("recall")
 	got, err := b.Memory.Recall(ctx, who, words, given)
 	if err != nil && !errors.Is(err, memory.ErrUnavailable) {
-		f.o.Log.Info().Err(err).Str("key", who.Key).Msg("recalling")
+		w.o.Log.Info().Err(err).Str("key", who.Key).Msg("recalling")
 	}
 	if got.CutOff > 0 {
-		f.o.Log.Info().Str("key", who.Key).Dur("after", got.CutOff).Msg("the search of memory was cut off")
+		w.o.Log.Info().Str("key", who.Key).Dur("after", got.CutOff).Msg("the search of memory was cut off")
 	}
 	got.Items = slices.DeleteFunc(got.Items, func(it memory.Item) bool {
 		return slices.Contains(given, it.Text) || it.ID != "" && slices.Contains(given, it.ID)

@@ -24,20 +24,6 @@ type agentHello struct {
 	servers      []string // the kinds of MCP servers that it takes (version 2)
 }
 
-// hello returns what the initialize response has said; nothing before it has come.
-func (e *env) hello() agentHello {
-	if a := e.agent.Load(); a != nil {
-		return *a
-	}
-	return agentHello{}
-}
-
-// editing reports whether the initialize response has named a protocol version that we know.
-func (e *env) editing() bool { return e.hello().version != "" }
-
-// version2 reports whether that is version 2.
-func (e *env) version2() bool { return e.hello().version == version2 }
-
 // programAt returns the name and version of a client or agent in an initialize message, of either version.
 func programAt(line []byte, path ...string) (p session.Program) {
 	for _, name := range []string{"info", "clientInfo", "agentInfo"} {

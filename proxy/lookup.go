@@ -13,68 +13,64 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/proxy/session"
 )
 
-// A finder asks the ledger, beside the conversation, what it has of sessions and which sessions they continue.
-type finder struct {
-	*env
-	database *database
-}
+// How the ledger is asked, beside the conversation, what it has of sessions and which sessions they continue.
 
 // LookUp asks the ledger about a session until ctx ends.
-func (f *finder) LookUp(ctx context.Context, l *session.Lookup) {
-	f.tasks.run("look-up", func(context.Context) { f.lookUp(ctx, l) })
+func (w *beside) LookUp(ctx context.Context, l *session.Lookup) {
+	w.tasks.run("look-up", func(context.Context) { w.lookUp(ctx, l) })
 }
 
 // FindRecord finds the acpx record of a session.
-func (f *finder) FindRecord(s *session.Session) {
-	f.tasks.run("acpx's record", func(context.Context) { f.findRecord(s) })
+func (w *beside) FindRecord(s *session.Session) {
+	w.tasks.run("acpx's record", func(context.Context) { w.findRecord(s) })
 }
 
 // lookUp asks the ledger about a session.
-func (f *finder) lookUp(ctx context.Context, l *session.Lookup) {
+func (w *beside) lookUp(ctx context.Context, l *session.Lookup) {
 	answer := session.LookedUp{Err: guard.ErrPanicked} // unless it comes to its end
-	defer func() { f.talk.Tell(func(c *session.Connection) { c.LookedUp(l, answer) }) }()
-	if f.database.ready(ctx) == nil {
+	defer func() { w.talk.Tell(func(c *session.Connection) { c.LookedUp(l, answer) }) }()
+	if w.database.ready(ctx) == nil {
 		answer.None, answer.Err = true, errNoLedger
 		return
 	}
 	record := ""
 	if l.Kind == session.OpensNew {
-		record = f.o.Record("")
+		record = w.o.Record("")
 	}
 	first := 0
-	f.talk.Tell(func(c *session.Connection) { first = c.Behind(l.First...) })
-	answer.Err = f.database.with(ctx, first, func(b *Backend) (err error) {
+	w.talk.Tell(func(c *session.Connection) { first = c.Behind(l.First...) })
+	answer.Err = w.database.with(ctx, first, func(b *Backend) (err error) {
 		found := session.Found{Record: record}
 		if l.Kind == session.OpensNew {
-			err = f.continued(ctx, b.Ledger, l, &found)
+			err = w.continued(ctx, b.Ledger, l, &found)
 		} else {
-			err = f.byID(ctx, b, l, &found)
+			err = w.byID(ctx, b, l, &found)
 		}
 		if err != nil {
 			return err
 		}
 		guard.Point("look-up")
 		var wanted session.Wanted
-		f.talk.Tell(func(c *session.Connection) { wanted = c.Found(l, found) })
+		w.talk.Tell(func(c *session.Connection) { wanted = c.Found(l, found) })
 		answer.Unknown = found.Known == nil && l.Kind != session.OpensNew
 		if wanted.Orphan && b.Parent != nil { // an agent that starts another through acpx runs a proxy inside a proxy
 			key := b.Parent(ctx, wanted.Who.Cwd)
 			answer.Parent = &key
 		}
-		return f.takeStored(ctx, b.Ledger, wanted.Rows, &answer)
+		return w.takeStored(ctx, b.Ledger, wanted.Rows, &answer)
 	})
 	if answer.Err != nil {
-		f.o.Log.Warn().Err(answer.Err).Str("session", l.Session.Label()).Msg("looking a session up")
+		w.o.Log.Warn().Err(answer.Err).Str("session", l.Session.Label()).Msg("looking a session up")
 	}
 }
 
 // takeStored takes a context that an earlier process has fetched and not used, if there is one.
-func (f *finder) takeStored(ctx context.Context, l Ledger, rows []int64, got *session.LookedUp) error {
+func (w *beside) takeStored(ctx context.Context, l Ledger, rows []int64, got *session.LookedUp) error {
 	for _, row := range rows {
 		if row == 0 {
 			continue
 		}
-		payload, key, err := l.TakeContext(ctx, row, f.o.ContextAge)
+		payload, key, err := l.TakeContext(ctx, row, w.o.ContextAge)
 		if isNotFound(err) {
 			continue
 		}
@@ -91,7 +87,7 @@ func (f *finder) takeStored(ctx context.Context, l Ledger, rows []int64, got *se
 }
 
 // continued finds the session whose place a new one takes: the newest of the same acpx record.
-func (f *finder) continued(ctx context.Context, l Ledger, of *session.Lookup, found *session.Found) error {
+func (w *beside) continued(ctx context.Context, l Ledger, of *session.Lookup, found *session.Found) error {
 	record := found.Record
 	if record == "" {
 		return nil
@@ -114,12 +110,12 @@ func (f *finder) continued(ctx context.Context, l Ledger, of *session.Lookup, fo
 }
 
 // byID finds a session by its harness and id.
-func (f *finder) byID(ctx context.Context, b *Backend, of *session.Lookup, found *session.Found) error {
+func (w *beside) byID(ctx context.Context, b *Backend, of *session.Lookup, found *session.Found) error {
 	l := b.Ledger
 	known, err := l.Find(ctx, of.Harness, of.ID)
 	inFlight := err == nil && known.State == correlation.InFlight
 	if (isNotFound(err) || inFlight) && !of.Had { // another process may just have made it, or answered and died
-		f.database.takeIn(ctx, b)
+		w.database.takeIn(ctx, b)
 		known, err = l.Find(ctx, of.Harness, of.ID)
 	}
 	if isNotFound(err) {
@@ -136,36 +132,36 @@ func (f *finder) byID(ctx context.Context, b *Backend, of *session.Lookup, found
 }
 
 // findRecord finds the acpx record of a session.
-func (f *finder) findRecord(s *session.Session) {
-	if record := f.o.Record(s.Known().ID); record != "" {
-		f.talk.Tell(func(c *session.Connection) { c.RecordFound(s, record) })
+func (w *beside) findRecord(s *session.Session) {
+	if record := w.o.Record(s.Known().ID); record != "" {
+		w.talk.Tell(func(c *session.Connection) { c.RecordFound(s, record) })
 	}
 }
 
 // findNewRecords finds the records of sessions that acpx has made without a queue owner: it writes a record's file only
 // once it has the session's id.
-func (f *finder) findNewRecords() {
+func (w *beside) findNewRecords() {
 	var made []*session.Session
-	f.talk.Do(func(c *session.Connection) { made = c.WithoutRecord(acpxName) })
+	w.talk.Do(func(c *session.Connection) { made = c.WithoutRecord(acpxName) })
 	for _, s := range made {
-		f.findRecord(s)
+		w.findRecord(s)
 	}
 }
 
 // blocksOf returns the blocks of a session, from this connection or else from the ledger, oldest first, and its row
 // there. here is the session, if this connection has it.
-func (f *finder) blocksOf(
+func (w *beside) blocksOf(
 	ctx context.Context, id string,
 ) (blocks []*session.Injection, row int64, here *session.Session) {
 	var of session.Given
-	f.talk.Do(func(c *session.Connection) { of = c.Given(id) })
+	w.talk.Do(func(c *session.Connection) { of = c.Given(id) })
 	if of.Known {
 		return of.Blocks, of.Row, of.Session
 	}
 	var one correlation.Session
 	var stored []correlation.Injection
-	if f.database.ask(ctx, 0, func(ctx context.Context, b *Backend) (err error) {
-		if one, err = b.Ledger.Find(ctx, f.harness(), id); err == nil {
+	if w.database.ask(ctx, 0, func(ctx context.Context, b *Backend) (err error) {
+		if one, err = b.Ledger.Find(ctx, w.harness(), id); err == nil {
 			stored, err = b.Ledger.Injections(ctx, one.ID)
 		}
 		return err
@@ -184,12 +180,12 @@ func oldestFirst(stored []correlation.Injection) (blocks []*session.Injection) {
 }
 
 // harness is the name under which sessions are stored.
-func (f *finder) harness() string { return cmp.Or(f.hello().Name, f.o.Name) }
+func (w *beside) harness() string { return cmp.Or(w.hello().Name, w.o.Name) }
 
 // seek looks a block up by its id, before ctx ends.
-func (f *finder) seek(ctx context.Context, q *session.Seek) session.BlockFound {
+func (w *beside) seek(ctx context.Context, q *session.Seek) session.BlockFound {
 	found := session.BlockFound{}
-	err := f.database.ask(ctx, 0, func(ctx context.Context, b *Backend) (err error) {
+	err := w.database.ask(ctx, 0, func(ctx context.Context, b *Backend) (err error) {
 		if found.Of, err = b.Ledger.BlockOwner(ctx, q.Harness, q.Block); isNotFound(err) {
 			return nil
 		}

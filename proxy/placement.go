@@ -12,12 +12,7 @@ import (
 )
 
 // A placer puts the identity into the system prompt of a new session.
-type placer struct {
-	*env
-	database *database
-	finder   *finder
-	fetcher  *fetcher
-}
+type placer struct{ *beside }
 
 // placeLimit is how long a request that opens a session waits for the database and the identity files. Both take a few
 // milliseconds.
@@ -53,7 +48,7 @@ func (p *placer) place(line []byte, opening session.Opening, s *session.Session)
 		p.talk.Do(func(c *session.Connection) { c.Placed(s, in) })
 		return edited
 	case session.OpensFork:
-		blocks, _, _ := p.finder.blocksOf(ctx, opening.Target)
+		blocks, _, _ := p.blocksOf(ctx, opening.Target)
 		if block, ok := session.SystemBlock(blocks); ok {
 			if edited, ok := appendSystem(line, block.Text, to.traits.MetaSystem); ok {
 				return edited
@@ -72,7 +67,7 @@ func (p *placer) identityBlock(
 		return block, "", false
 	}
 	read := make(chan memory.Context, 1)
-	p.fetcher.identity(of.Who, func(got memory.Context) { read <- got })
+	p.identity(of.Who, func(got memory.Context) { read <- got })
 	select {
 	case got := <-read:
 		// The same files give the same block in every session, so that a provider's cache of system prompts works.

@@ -14,21 +14,17 @@ import (
 )
 
 const (
-	// how often text is recorded while an answer streams: kill -9 costs no more of it
-	recordEvery = 250 * time.Millisecond
 	// how long the disk is waited for
 	flushLimit = 50 * time.Millisecond
 	// how long a response waits for the words of its turn to be written: in the event file
 	endLimit   = 50 * time.Millisecond
-	minRest    = 20 * time.Millisecond // pause after recording, so that what comes meanwhile is recorded together
-	maxUnsaved = 256 << 10             // bytes that are queued before the disk is waited for
+	maxUnsaved = 256 << 10 // bytes that are queued before the disk is waited for
 )
 
 // A recorder decodes and redacts what was said and has it written: in one goroutine, beside the
 // conversation. Only the response that ends a turn waits for that work.
 type recorder struct {
 	*env
-	onClosed func() // called when the closing of sessions was recorded
 
 	due     *alarm
 	flushes chan chan struct{} // record at once, and close the channel
@@ -181,7 +177,7 @@ func (r *recorder) recordRest(due session.Due, private map[*session.Session][]st
 		release()
 	}
 	if closed {
-		r.onClosed()
+		r.database.deliverClosed()
 	}
 }
 

@@ -26,12 +26,11 @@ import (
 // A Relay is one connection between a client and a harness.
 type Relay struct {
 	*env
-	cancel   context.CancelFunc
-	gone     atomic.Bool // the client, not the harness, ended the connection
-	database *database
-	recorder *recorder
-	up       *up
-	down     *down
+	cancel context.CancelFunc
+	gone   atomic.Bool // the client, not the harness, ended the connection
+	beside *beside
+	up     *up
+	down   *down
 }
 
 // New prepares a relay and begins to open its backend; Run must follow.
@@ -40,10 +39,8 @@ func New(o Options) *Relay {
 	r := &Relay{env: &env{o: options}}
 	r.ctx, r.cancel = context.WithCancel(context.Background())
 	r.tasks = &tasks{ctx: r.ctx}
-	compat := newCompat(options.Compat)
-	r.database = newDatabase(r.env)
-	r.recorder = newRecorder(r.env)
-	r.recorder.onClosed = r.database.deliverClosed
+	r.compat, r.database = newCompat(options.Compat), newDatabase(r.env)
+	r.recorder, r.beside = newRecorder(r.env), &beside{r.env}
 	if options.Open != nil && options.Events != nil {
 		events, err := options.Events(r.database.folded)
 		if err != nil {
@@ -53,31 +50,23 @@ func New(o Options) *Relay {
 			r.file = events
 		}
 	}
-	finder, fetcher := &finder{r.env, r.database}, &fetcher{r.env, r.database}
 	r.talk = session.Own(session.Options{
 		Harness: options.Name, AgentID: options.AgentID, Project: options.Project, Exclude: options.Exclude,
 		Traits: options.Traits(""), Continues: acpxName,
 		Hold: options.HoldLimit, Messages: r.database.messages,
 		Delegation: options.Delegation, Now: options.Now, Context: r.ctx,
-	}, &beside{finder, fetcher, r.recorder})
-	r.up = &up{
-		env: r.env, compat: compat, placer: &placer{r.env, r.database, finder, fetcher},
-		queue: wire.NewQueue(options.Harness.In),
-	}
-	clientOut, lines := options.Client.Out, (*wire.Lines)(nil)
-	var asking *asker
+	}, r.beside)
+	out, asking := options.Client.Out, (*asker)(nil)
 	if options.Ask {
-		lines = wire.NewLines(options.Client.Out)
-		clientOut, asking = lines, newAsker(r.env, r.database, lines)
+		lines := wire.NewLines(out)
+		out, asking = lines, newAsker(r.env, lines)
 	}
-	r.up.asker = asking
-	stripper := &stripper{r.env, r.database, r.recorder, finder}
+	r.up = &up{env: r.env, placer: &placer{r.beside}, asker: asking, queue: wire.NewQueue(options.Harness.In)}
+	stripper := &stripper{r.beside}
 	r.down = &down{
-		env: r.env, compat: compat, stripper: stripper, responses: &responses{r.env, stripper, r.recorder},
-		out: clientOut, stream: stream{env: r.env},
+		env: r.env, stripper: stripper, responses: &responses{r.env, stripper}, out: out, stream: stream{env: r.env},
 	}
 	if r.remembers() {
-		r.database.beforeEnd = finder.findNewRecords
 		guard.Go("database", r.database.run)
 		guard.Go("recorder", r.recorder.run)
 		if asking != nil {
@@ -109,7 +98,10 @@ func (r *Relay) Run() error {
 		r.talk.Tell(func(c *session.Connection) { lost = c.HarnessEnded() })
 		r.recorder.close()
 	})
-	guard.Run("end", r.database.close)
+	guard.Run("end", func() {
+		r.beside.findNewRecords()
+		r.database.close()
+	})
 	if r.down.strays > 0 || lost > 0 {
 		r.o.Log.Warn().Int("strays", r.down.strays).Int("lost", lost).
 			Msg("lines of the harness that were no frames; bytes of turns that were not kept")
@@ -161,7 +153,10 @@ func (r *Relay) Flush() {
 func (r *Relay) flush(end bool) {
 	if r.remembers() {
 		guard.Run("flush", r.recorder.flush)
-		guard.Run("client's end", func() { r.database.clientGone(end) })
+		guard.Run("client's end", func() {
+			r.beside.findNewRecords()
+			r.database.clientGone(end)
+		})
 	}
 }
 

@@ -12,7 +12,6 @@ import (
 type responses struct {
 	*env
 	stripper *stripper
-	recorder *recorder
 }
 
 // edit returns a response as the client is to get it, and a notice in front of it. What a turn has said, and the event

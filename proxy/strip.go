@@ -13,12 +13,7 @@ import (
 
 // A stripper takes our blocks out of the user messages that a harness replays, and out of titles, which harnesses make
 // from first prompts.
-type stripper struct {
-	*env
-	database *database
-	recorder *recorder
-	finder   *finder
-}
+type stripper struct{ *beside }
 
 // Every block begins with these letters, which no encoder escapes: a frame without them holds none.
 const markLetters = "signet-memory"
@@ -115,7 +110,7 @@ func (p *stripper) show(line, id []byte, users bool, texts []string) (s *session
 		if first == nil || ctx.Err() != nil {
 			return s, cut, text
 		}
-		found := p.finder.seek(ctx, first)
+		found := p.seek(ctx, first)
 		p.talk.Do(func(c *session.Connection) { c.BlockFound(first, found) })
 	}
 }
@@ -247,10 +242,10 @@ func (p *stripper) stripTitles(line []byte, titles []title) []byte {
 		if !ok || !shortens && !strings.Contains(text, markLetters) || t.at.Start < done {
 			continue
 		}
-		blocks, row, here := p.finder.blocksOf(ctx, t.session)
+		blocks, row, here := p.blocksOf(ctx, t.session)
 		n := titleBlockLength(text, blocks)
 		if id := session.BlockID(text); n == 0 && id != "" { // of a session with another name, or a copy of one
-			found := p.finder.seek(ctx, &session.Seek{Harness: p.finder.harness(), Block: id})
+			found := p.seek(ctx, &session.Seek{Harness: p.harness(), Block: id})
 			blocks, row, here = oldestFirst(found.Blocks), found.Of.ID, nil
 			n = titleBlockLength(text, blocks)
 		}

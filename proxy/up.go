@@ -14,7 +14,6 @@ import (
 // up decides about the frames from the client to the harness.
 type up struct {
 	*env
-	compat *compat
 	placer *placer
 	asker  *asker // nil where nothing is asked
 
