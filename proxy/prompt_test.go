@@ -128,3 +128,15 @@ func TestTooLongIsLetGo(t *testing.T) {
 		t.Error("its head still points into it")
 	}
 }
+
+// Equal ids are equal however they are spelled, and a string is no number.
+func TestIDKey(t *testing.T) {
+	for token, want := range map[string]string{
+		"7": "7", "7.0": "7", "70e-1": "7", "0.7E1": "7", "-7": "-7", "9007199254740993": "9007199254740993",
+		`"7"`: `"7`, `"\u0037"`: `"7`, `"x`: `"x`, "null": "null", "": "",
+	} {
+		if got := idKey([]byte(token)); got != want {
+			t.Errorf("%s: %s", token, got)
+		}
+	}
+}

@@ -121,8 +121,21 @@ func add(line, value []byte, path ...string) []byte {
 	return line
 }
 
-// idKey returns a request id in a form in which equal ids are equal strings.
-func idKey(token []byte) string { return session.IDKey(token, frame.String) }
+// idKey returns a request id in a form in which equal ids are equal strings: a peer may spell a number or a string
+// differently when it answers. A string never equals a number.
+func idKey(token []byte) string {
+	if len(token) > 0 && token[0] == '"' {
+		if s, ok := frame.String(token); ok {
+			return `"` + s
+		}
+	}
+	if bytes.ContainsAny(token, ".eE") {
+		if f, err := strconv.ParseFloat(string(token), 64); err == nil {
+			return strconv.FormatFloat(f, 'f', -1, 64)
+		}
+	}
+	return string(token)
+}
 
 // answerable reports whether a message with this id is a request that will be answered: not if the id is null or
 // missing.

@@ -10,11 +10,12 @@ import (
 // handle does what a message says, and then what follows from it.
 func (c *Connection) handle(m message) {
 	defer close(m.handled)
-	guard.Run("sessions", func() {
-		m.handle(c)
-		c.finish()
-	})
+	m.handle(c)
+	c.finish()
 }
+
+// meanwhile handles a message while a held prompt waits, which a panic there does not concern.
+func (c *Connection) meanwhile(m message) { guard.Run("sessions", func() { c.handle(m) }) }
 
 // finish begins the fetches of the sessions that have changed, publishes what is known of them, and tells those who
 // wait for it.
@@ -39,7 +40,7 @@ func (c *Connection) until(ctx context.Context, ready func() bool) bool {
 	for !ready() {
 		select {
 		case m := <-c.inbox:
-			c.handle(m)
+			c.meanwhile(m)
 		case <-ctx.Done():
 			return false
 		}
@@ -54,7 +55,7 @@ func await[T any](ctx context.Context, c *Connection, answer <-chan T) (said T, 
 		case said = <-answer:
 			return said, true
 		case m := <-c.inbox:
-			c.handle(m)
+			c.meanwhile(m)
 		case <-ctx.Done():
 			return said, false
 		}

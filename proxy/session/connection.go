@@ -25,7 +25,7 @@ type Connection struct {
 	traits        Traits  // the agent's
 	sessions      map[string]*Session
 	making        []*Session                 // requested, but the harness has not named their ids yet
-	pending       map[string]Request         // by request id (IDKey)
+	pending       map[string]Request         // by request id, however it is spelled
 	requests      int                        // how many were awaited so far
 	early         map[string]map[string]bool // commands by id, of sessions not named yet
 	commands      map[string]bool            // those advertised last, to be shared between sessions

@@ -1,7 +1,6 @@
 package session
 
 import (
-	"encoding/json"
 	"fmt"
 	"slices"
 	"testing"
@@ -279,19 +278,6 @@ func TestLookupsInTurn(t *testing.T) {
 			p.Errorf("of a record whose last session is off: %+v", e)
 		}
 	})
-}
-
-// Equal ids are equal however they are spelled, and a string is no number.
-func TestIDKey(t *testing.T) {
-	decode := func(raw []byte) (text string, ok bool) { return text, json.Unmarshal(raw, &text) == nil }
-	for token, want := range map[string]string{
-		"7": "7", "7.0": "7", "70e-1": "7", "0.7E1": "7", "-7": "-7", "9007199254740993": "9007199254740993",
-		`"7"`: `"7`, `"\u0037"`: `"7`, `"x`: `"x`, "null": "null", "": "",
-	} {
-		if got := IDKey([]byte(token), decode); got != want {
-			t.Errorf("%s: %s", token, got)
-		}
-	}
 }
 
 // The ledger is waited for where the file of events holds more of a session than it may have.

@@ -28,8 +28,15 @@ func Own(o Options, b Beside) *Owner {
 	return w
 }
 
+// run is the goroutine. A panic ends one message, and nothing else.
 func (w *Owner) run() {
 	defer close(w.ended)
+	for !guard.Run("sessions", w.handle) {
+	}
+}
+
+// handle handles messages until the end.
+func (w *Owner) handle() {
 	for {
 		select {
 		case m := <-w.c.inbox:

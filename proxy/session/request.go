@@ -1,11 +1,6 @@
 package session
 
-import (
-	"slices"
-	"strconv"
-
-	"github.com/Signet-AI/signet-acp-proxy/correlation"
-)
+import "github.com/Signet-AI/signet-acp-proxy/correlation"
 
 // ClientGreeted notes an initialize request, whose response is awaited.
 func (c *Connection) ClientGreeted(client Program, key, method string) {
@@ -39,7 +34,7 @@ func (c *Connection) Answered(key string) (req Request, ok bool) {
 	return req, ok
 }
 
-// await notes a request whose response is to be watched. key is its id (IDKey).
+// await notes a request whose response is to be watched. key is its id.
 func (c *Connection) await(key string, req Request) {
 	if old, ok := c.pending[key]; ok && old.Turn != nil { // an id that is used twice gets one answer
 		c.closeUnanswered(old.Turn)
@@ -87,20 +82,4 @@ func (c *Connection) closeUnanswered(t *Turn) {
 	}
 	c.record(s, correlation.TurnEnded{Turn: t.Number, Stop: t.stop, Lost: t.lost})
 	c.markDue(t)
-}
-
-// IDKey returns a request id in a form in which equal ids are equal strings: a peer may spell a number or a string
-// differently when it answers. text decodes a JSON string. A string never equals a number.
-func IDKey(token []byte, text func([]byte) (string, bool)) string {
-	if len(token) > 0 && token[0] == '"' {
-		if s, ok := text(token); ok {
-			return `"` + s
-		}
-	}
-	if slices.ContainsFunc(token, func(b byte) bool { return b == '.' || b == 'e' || b == 'E' }) {
-		if f, err := strconv.ParseFloat(string(token), 64); err == nil {
-			return strconv.FormatFloat(f, 'f', -1, 64)
-		}
-	}
-	return string(token)
 }
