@@ -57,7 +57,7 @@ func (s Debts) takeUp(ctx context.Context, tx *sql.Tx, d Debt, now time.Time) (t
 		return Debt{}, err
 	}
 	if !d.Posted.IsZero() {
-		again, err := s.recordUnanswered(ctx, tx, d, now, diedPosting, "no answer came while the worker lived")
+		again, err := entry{ctx, tx, d, now}.unanswered(diedPosting, "no answer came while the worker lived")
 		if err != nil || !again {
 			return Debt{}, err
 		}

@@ -45,17 +45,17 @@ func (s Debts) NoteJobs(ctx context.Context, d Debt, jobs []Job) error {
 }
 
 // addJob notes the job of a part that was taken, if the daemon was given one.
-func addJob(ctx context.Context, tx *sql.Tx, d Debt, job Job, turns []int64, now time.Time) error {
+func (e entry) addJob(job Job, turns []int64) error {
 	if job.Key == "" {
 		return nil
 	}
 	job.Turns, job.State = turns, JobPending
 	text, err := json.Marshal(job)
-	if err == nil {
-		_, err = tx.ExecContext(ctx, `UPDATE debts SET jobs = json_insert(jobs, '$[#]', json(?)), ask = ?
-			WHERE id = ?`, string(text), sqlite.Stamp(now.Add(askAfter)), d.ID)
+	if err != nil {
+		return err
 	}
-	return err
+	return e.exec(`UPDATE debts SET jobs = json_insert(jobs, '$[#]', json(?)), ask = ? WHERE id = ?`, string(text),
+		sqlite.Stamp(e.now.Add(askAfter)), e.d.ID)
 }
 
 // JobsIn returns the jobs of the sessions in scope, oldest first.

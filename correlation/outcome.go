@@ -13,27 +13,23 @@ import (
 // diedPosting is what Unanswered is after a worker died with the only post, which it may not even have made.
 const diedPosting = -1
 
-// recordUnanswered records a post that got no answer, which counts as one or as diedPosting, and reports whether it is
-// to be repeated: once, and once more where a worker may have died before the first.
-func (s Debts) recordUnanswered(
-	ctx context.Context, tx *sql.Tx, d Debt, now time.Time, counts int, why string,
-) (again bool, err error) {
-	if d.Unanswered > 0 || d.Unanswered == counts {
-		if _, err := tx.ExecContext(ctx, `UPDATE debts SET unanswered = abs(unanswered) + 1 WHERE id = ?`,
-			d.ID); err != nil {
-			return false, err
+// unanswered notes a post that got no answer, which counts as one or as diedPosting, and reports whether it is to be
+// repeated: once, and once more where a worker may have died before the first.
+func (e entry) unanswered(counts int, why string) (again bool, err error) {
+	if e.d.Unanswered > 0 || e.d.Unanswered == counts {
+		err := e.exec(`UPDATE debts SET unanswered = abs(unanswered) + 1 WHERE id = ?`, e.d.ID)
+		if err == nil {
+			err = e.markTurns(` AND ended > 0 AND id BETWEEN ?3 AND ?4`, e.d.FirstTurn, e.d.LastTurn)
 		}
-		const posted = ` AND ended > 0 AND id BETWEEN ?3 AND ?4`
-		if err := markTurns(ctx, tx, d, posted, d.FirstTurn, d.LastTurn); err != nil {
-			return false, err
+		if err == nil {
+			err = e.finish(Unknown, "", why)
 		}
-		return false, s.finish(ctx, tx, d, Unknown, "", why)
+		return false, err
 	}
 	// It was reached, so it is tried again soon, however often it was not before: a daemon knows a second post for half
 	// an hour (docs/facts/signet-daemon.md, "The end of a session").
-	_, err = tx.ExecContext(ctx, `UPDATE debts SET state = ?, unanswered = ?, failures = 1, posted = 0, waits = 0,
-		error = ?, due = ? WHERE id = ?`, Unknown, counts, cutNote(why), sqlite.Stamp(now.Add(backoff(1))), d.ID)
-	return true, err
+	return true, e.exec(`UPDATE debts SET state = ?, unanswered = ?, failures = 1, posted = 0, waits = 0, error = ?,
+		due = ? WHERE id = ?`, Unknown, counts, cutNote(why), sqlite.Stamp(e.now.Add(backoff(1))), e.d.ID)
 }
 
 // backoff is the pause after n failures in a row: 1 s, doubled up to 1 h.
@@ -52,11 +48,16 @@ func ownTime(ctx context.Context) (context.Context, context.CancelFunc) {
 	return context.WithTimeout(context.WithoutCancel(ctx), noteLimit)
 }
 
-// note runs f in a transaction, with the debt's row as it is now, in its ownTime. A debt that is closed, or went with
-// its session, is ErrNotFound.
-func (s Debts) note(
-	ctx context.Context, doing string, taken Debt, f func(ctx context.Context, tx *sql.Tx, d Debt, now time.Time) error,
-) error {
+// An entry is a transaction in which something is noted of a debt.
+type entry struct {
+	ctx context.Context
+	tx  *sql.Tx
+	d   Debt // as it is now
+	now time.Time
+}
+
+// note runs f in a transaction, in its ownTime. A debt that is closed, or went with its session, is ErrNotFound.
+func (s Debts) note(ctx context.Context, doing string, taken Debt, f func(entry) error) error {
 	ctx, cancel := ownTime(ctx)
 	defer cancel()
 	return s.write(ctx, doing, func(tx *sql.Tx) error {
@@ -65,19 +66,23 @@ func (s Debts) note(
 		if err != nil {
 			return orNotFound(err)
 		}
-		return f(ctx, tx, d, s.now())
+		return f(entry{ctx, tx, d, s.now()})
 	})
+}
+
+func (e entry) exec(query string, args ...any) error {
+	_, err := e.tx.ExecContext(e.ctx, query, args...)
+	return err
 }
 
 // Defer leaves a debt for later on purpose, without an attempt. It is due again at until, or at once if more became
 // owed meanwhile.
 func (s Debts) Defer(ctx context.Context, taken Debt, until time.Time) error {
-	return s.note(ctx, "leaving for later", taken, func(ctx context.Context, tx *sql.Tx, d Debt, now time.Time) error {
-		if d.again {
-			until = now
+	return s.note(ctx, "leaving for later", taken, func(e entry) error {
+		if e.d.again {
+			until = e.now
 		}
-		_, err := tx.ExecContext(ctx, `UPDATE debts SET waits = 1, due = ? WHERE id = ?`, sqlite.Stamp(until), d.ID)
-		return err
+		return e.exec(`UPDATE debts SET waits = 1, due = ? WHERE id = ?`, sqlite.Stamp(until), e.d.ID)
 	})
 }
 
@@ -87,7 +92,7 @@ func (s Debts) Attempt(ctx context.Context, taken Debt, post Selection) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	return s.note(ctx, "noting a post", taken, func(ctx context.Context, tx *sql.Tx, d Debt, now time.Time) error {
+	return s.note(ctx, "noting a post", taken, func(e entry) error {
 		var first, last int64
 		for _, t := range post.Turns {
 			last = max(last, t.ID)
@@ -95,57 +100,54 @@ func (s Debts) Attempt(ctx context.Context, taken Debt, post Selection) error {
 				first = t.ID
 			}
 		}
-		_, err := tx.ExecContext(ctx, `UPDATE debts SET attempts = attempts + 1, posted = ?, first_turn = ?,
-			last_turn = ?, turns = ? + (SELECT count(*) FROM turns WHERE `+d.column()+` = debts.id),
+		return e.exec(`UPDATE debts SET attempts = attempts + 1, posted = ?, first_turn = ?,
+			last_turn = ?, turns = ? + (SELECT count(*) FROM turns WHERE `+e.d.column()+` = debts.id),
 			posted_to = iif(unanswered <> 0 OR parts > 0, posted_to, ?) WHERE id = ?`,
-			sqlite.Stamp(now), first, last, len(post.Turns), post.Last, d.ID)
-		return err
+			sqlite.Stamp(e.now), first, last, len(post.Turns), post.Last, e.d.ID)
 	})
 }
 
 // Part notes that a part of a long transcript was accepted.
 func (s Debts) Part(ctx context.Context, taken Debt, post Selection, reply string) error {
-	return s.note(ctx, "noting a part", taken, func(ctx context.Context, tx *sql.Tx, d Debt, now time.Time) error {
-		if err := markPosted(ctx, tx, d, post, now); err != nil {
+	return s.note(ctx, "noting a part", taken, func(e entry) error {
+		if err := e.markPosted(post); err != nil {
 			return err
 		}
-		_, err := tx.ExecContext(ctx, `UPDATE debts SET state = ?, parts = parts + 1, posted = 0, unanswered = 0,
-			failures = 0, reply = ?, error = '' WHERE id = ?`, Owed, cutNote(reply), d.ID)
-		return err
+		return e.exec(`UPDATE debts SET state = ?, parts = parts + 1, posted = 0, unanswered = 0, failures = 0,
+			reply = ?, error = '' WHERE id = ?`, Owed, cutNote(reply), e.d.ID)
 	})
 }
 
 // Delivered notes that the post was accepted. If more became owed under the same key meanwhile, it gets a delivery of
 // its own.
 func (s Debts) Delivered(ctx context.Context, taken Debt, post Selection, reply string) error {
-	return s.note(ctx, "noting a delivery", taken, func(ctx context.Context, tx *sql.Tx, d Debt, now time.Time) error {
-		if err := markPosted(ctx, tx, d, post, now); err != nil {
+	return s.note(ctx, "noting a delivery", taken, func(e entry) error {
+		if err := e.markPosted(post); err != nil {
 			return err
 		}
-		return s.finish(ctx, tx, d, Delivered, reply, "")
+		return e.finish(Delivered, reply, "")
 	})
 }
 
 // Dropped notes that the post was answered and not accepted, and why if that is known. Its turns go along with the
 // key's next delivery.
 func (s Debts) Dropped(ctx context.Context, taken Debt, post Selection, reply, why string) error {
-	return s.note(ctx, "noting a delivery", taken, func(ctx context.Context, tx *sql.Tx, d Debt, now time.Time) error {
-		if d.Parts > 0 { // the parts before it were accepted
-			return s.finish(ctx, tx, d, Delivered, reply, why)
+	return s.note(ctx, "noting a delivery", taken, func(e entry) error {
+		if e.d.Parts > 0 { // the parts before it were accepted
+			return e.finish(Delivered, reply, why)
 		}
-		if err := markPosted(ctx, tx, d, post, now); err != nil {
+		if err := e.markPosted(post); err != nil {
 			return err
 		}
-		return s.finish(ctx, tx, d, Dropped, reply, why)
+		return e.finish(Dropped, reply, why)
 	})
 }
 
 // Unanswered notes that a post was sent and no answer came. The first time the post is repeated, the next time the
 // delivery stays unknown. So make sure before a post that the other side answers at all, and call Retry if it does not.
 func (s Debts) Unanswered(ctx context.Context, taken Debt, why string) error {
-	const doing = "noting a post without an answer"
-	return s.note(ctx, doing, taken, func(ctx context.Context, tx *sql.Tx, d Debt, now time.Time) error {
-		_, err := s.recordUnanswered(ctx, tx, d, now, 1, why)
+	return s.note(ctx, "noting a post without an answer", taken, func(e entry) error {
+		_, err := e.unanswered(1, why)
 		return err
 	})
 }
@@ -162,23 +164,21 @@ func (s Debts) Later(ctx context.Context, taken Debt, why string, after time.Dur
 }
 
 func (s Debts) retry(ctx context.Context, taken Debt, why string, after time.Duration, waits bool) error {
-	return s.note(ctx, "noting a failure", taken, func(ctx context.Context, tx *sql.Tx, d Debt, now time.Time) error {
-		if now.Sub(d.Owed) >= giveUp {
-			return s.finish(ctx, tx, d, Dead, d.Reply, why)
+	return s.note(ctx, "noting a failure", taken, func(e entry) error {
+		if e.now.Sub(e.d.Owed) >= giveUp {
+			return e.finish(Dead, e.d.Reply, why)
 		}
-		wait := max(backoff(d.failures+1), after)
-		_, err := tx.ExecContext(ctx, `UPDATE debts SET failures = failures + 1, posted = 0, waits = ?, error = ?,
-			due = ? WHERE id = ?`, waits, cutNote(why), sqlite.Stamp(now.Add(wait)), d.ID)
-		return err
+		wait := max(backoff(e.d.failures+1), after)
+		return e.exec(`UPDATE debts SET failures = failures + 1, posted = 0, waits = ?, error = ?, due = ?
+			WHERE id = ?`, waits, cutNote(why), sqlite.Stamp(e.now.Add(wait)), e.d.ID)
 	})
 }
 
 // BrokeOff notes that an attempt ended without an outcome. Its post, if it made one, stays in doubt.
 func (s Debts) BrokeOff(ctx context.Context, taken Debt, why string) error {
-	return s.note(ctx, "noting a failure", taken, func(ctx context.Context, tx *sql.Tx, d Debt, now time.Time) error {
-		_, err := tx.ExecContext(ctx, `UPDATE debts SET failures = failures + 1, error = ?, due = ? WHERE id = ?`,
-			cutNote(why), sqlite.Stamp(now.Add(backoff(d.failures+1))), d.ID)
-		return err
+	return s.note(ctx, "noting a failure", taken, func(e entry) error {
+		return e.exec(`UPDATE debts SET failures = failures + 1, error = ?, due = ? WHERE id = ?`, cutNote(why),
+			sqlite.Stamp(e.now.Add(backoff(e.d.failures+1))), e.d.ID)
 	})
 }
 
@@ -194,43 +194,41 @@ func (s Debts) MakeDue(ctx context.Context) error {
 
 // finish closes a delivery, and opens another for turns of the same key that are not in it: those that became owed
 // after it was taken up or begun, and those behind a part that got no answer.
-func (s Debts) finish(ctx context.Context, tx *sql.Tx, d Debt, state DebtState, reply, why string) error {
-	now := sqlite.Stamp(s.now())
-	_, err := tx.ExecContext(ctx, `UPDATE debts SET state = ?, done = ?, posted = 0, failures = 0, waits = 0,
-		reply = ?, error = ? WHERE id = ?`, state, now, cutNote(reply), cutNote(why), d.ID)
-	if err != nil || !d.again && state != Unknown {
+func (e entry) finish(state DebtState, reply, why string) error {
+	now := sqlite.Stamp(e.now)
+	err := e.exec(`UPDATE debts SET state = ?, done = ?, posted = 0, failures = 0, waits = 0, reply = ?, error = ?
+		WHERE id = ?`, state, now, cutNote(reply), cutNote(why), e.d.ID)
+	if err != nil || !e.d.again && state != Unknown {
 		return err
 	}
-	_, err = tx.ExecContext(ctx, `INSERT INTO debts (session, key, kind, reason, url, agent_id, hook_command,
-		state, created, owed, due)
-		SELECT ?1, ?2, ?3, ?4, ?5, agent_id, hook_command, ?6, ?7, ?8, ?9 FROM debts WHERE id = ?11
-		AND EXISTS (SELECT 1 FROM turns WHERE key = ?10 AND ended > 0 AND `+d.column()+` = 0)`,
-		d.Session, d.Key, d.Kind, d.Reason, d.URL, Owed, now, now, now, d.Key, d.ID)
-	return err
+	return e.exec(`INSERT INTO debts (session, key, kind, reason, url, agent_id, hook_command, state, created, owed,
+		due) SELECT session, key, kind, reason, url, agent_id, hook_command, ?1, ?2, ?2, ?2 FROM debts WHERE id = ?3
+		AND EXISTS (SELECT 1 FROM turns WHERE key = debts.key AND ended > 0 AND `+e.d.column()+` = 0)`,
+		Owed, now, e.d.ID)
 }
 
 // markTurns notes the delivery in those turns of its key, limited by the condition which, that no earlier delivery
 // took.
-func markTurns(ctx context.Context, tx *sql.Tx, d Debt, which string, args ...any) error {
-	if d.Payload != "" {
+func (e entry) markTurns(which string, args ...any) error {
+	if e.d.Payload != "" {
 		return nil
 	}
-	column := d.column()
-	_, err := tx.ExecContext(ctx, `UPDATE turns SET `+column+` = ?1 WHERE key = ?2
+	column := e.d.column()
+	return e.exec(`UPDATE turns SET `+column+` = ?1 WHERE key = ?2
 		AND (`+column+` = 0 OR `+column+` IN (SELECT id FROM debts WHERE state = 'dropped'))`+which,
-		append([]any{d.ID, d.Key}, args...)...)
-	return err
+		append([]any{e.d.ID, e.d.Key}, args...)...)
 }
 
-func markPosted(ctx context.Context, tx *sql.Tx, d Debt, post Selection, now time.Time) error {
+// markPosted notes the delivery in the turns of a post, and what the daemon makes of them.
+func (e entry) markPosted(post Selection) error {
 	ids := make([]int64, len(post.Turns))
 	for i, t := range post.Turns {
 		ids[i] = t.ID
 	}
-	if err := addJob(ctx, tx, d, post.Job, ids, now); err != nil {
+	if err := e.addJob(post.Job, ids); err != nil {
 		return err
 	}
-	return markTurns(ctx, tx, d, ` AND id IN (SELECT value FROM json_each(?3))`, sqlite.List(ids))
+	return e.markTurns(` AND id IN (SELECT value FROM json_each(?3))`, sqlite.List(ids))
 }
 
 // maxNote is how many bytes are stored of replies and errors, which come from outside.

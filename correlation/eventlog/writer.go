@@ -16,8 +16,8 @@ const (
 	tryAgain = 250 * time.Millisecond
 )
 
-// run is the writer's goroutine. It writes what is queued to the file of this process. What the disk does not take waits
-// in the queue, and is tried again.
+// run is the writer's goroutine. It writes what is queued to the file of this process. What the disk does not take
+// waits in the queue, and is tried again.
 func (l *Log) run() {
 	defer close(l.stopped)
 	var again <-chan time.Time
