@@ -48,8 +48,8 @@ func newMemoryBackfill(p program) *cobra.Command {
 	flags.StringVar(&b.project, "project", "", "Only the project of `DIR`.")
 	flags.BoolVar(&b.deliver, "deliver", false, "Also deliver to the Signet daemon.")
 	flags.BoolVar(&b.watch, "watch", false, "Keep importing until you press Ctrl-C.")
-	flags.BoolVar(&b.fromRelay, runtime.SweepWord, false, "")
-	flags.Lookup(runtime.SweepWord).Hidden = true
+	flags.BoolVar(&b.fromRelay, runtime.AutoBackfillWord, false, "")
+	flags.Lookup(runtime.AutoBackfillWord).Hidden = true
 	cmd.MarkFlagsMutuallyExclusive("watch", "dry-run")
 	complete(cmd, "project", folders)
 	return p.forScripts(cmd)
@@ -75,7 +75,7 @@ func (cmd *memoryBackfill) run(agents []string) error {
 		ctx, stop := untilTold(ctx)
 		defer stop()
 		if b.Data = d; cmd.fromRelay {
-			return d.Sweep(ctx)
+			return d.AutoBackfill(ctx)
 		}
 		progress := term.NewProgress(cmd.std.Err)
 		b.Step = func(agent string, files int) { progress.Step(fmt.Sprintf("%s: reading file %d", agent, files)) }

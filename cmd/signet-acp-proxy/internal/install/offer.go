@@ -3,11 +3,15 @@ package install
 import (
 	"context"
 	"fmt"
+	"os"
 	"strings"
 	"time"
 
+	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/config"
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/runtime"
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/term"
+	"github.com/Signet-AI/signet-acp-proxy/memory"
+	"github.com/Signet-AI/signet-acp-proxy/memory/backfill"
 )
 
 // lookLimit is how long counting conversations may take.
@@ -16,9 +20,9 @@ const lookLimit = 5 * time.Second
 // Offer says which conversations agents have written down already, and takes them in if the person agrees.
 func (s Steps) Offer(ctx context.Context) error {
 	const command = "signet-acp-proxy memory backfill"
-	look, cancel := context.WithTimeout(ctx, lookLimit)
+	looking, cancel := context.WithTimeout(ctx, lookLimit)
 	defer cancel()
-	all, whole, err := runtime.Look(look, s.Config)
+	all, whole, err := look(looking, s.Config)
 	if err != nil || len(all) == 0 {
 		return err
 	}
@@ -64,4 +68,45 @@ func (s Steps) Offer(ctx context.Context) error {
 		return nil
 	}
 	return err
+}
+
+// writtenBy is how many conversations an agent has written down, and since when; Since is zero where none says.
+type writtenBy struct {
+	Agent         string
+	Conversations int
+	Since         time.Time
+}
+
+// look counts the conversations that could be taken in, without a database. whole is false where ctx ended before.
+func look(ctx context.Context, c *config.Config) (all []writtenBy, whole bool, err error) {
+	home, err := memory.Home()
+	if err != nil {
+		return nil, false, err
+	}
+	for _, agent := range runtime.BackfillAgents(false) {
+		found := writtenBy{Agent: agent}
+		err := backfill.Walk(ctx, backfill.Place{Home: home, Getenv: os.Getenv}, agent, backfill.Visitor{
+			Skip: func(backfill.Skip) {},
+			Conversation: func(one backfill.Conversation) error {
+				if child, _ := one.HasParent(); child || one.Part > 0 || memory.OptedOut(one.Cwd, c.Exclude) {
+					return nil
+				}
+				found.Conversations++
+				if at := one.Turns[0].Started; !at.IsZero() && (found.Since.IsZero() || at.Before(found.Since)) {
+					found.Since = at
+				}
+				return nil
+			},
+		})
+		if found.Conversations > 0 {
+			all = append(all, found)
+		}
+		switch {
+		case ctx.Err() != nil:
+			return all, false, nil
+		case err != nil:
+			return all, false, err
+		}
+	}
+	return all, true, nil
 }

@@ -55,7 +55,7 @@ type backend struct {
 	learner  *embedded.Store // on the connection behind
 	sent     *messageSource
 	process  *correlation.Process  // this process, for what tools leave owed
-	sweep    func(context.Context) // takes in what agents have written; nil: nobody has asked for it
+	backfill func(context.Context) // takes in what agents have written; nil: nobody has asked for it
 	failed   error
 
 	daemon *signet.Client // nil where none is used
@@ -199,8 +199,8 @@ func (b *backend) open(ctx context.Context) (*proxy.Backend, error) {
 		b.follower.onTurn(b.removeTrees)
 	}
 	if b.c.Backfill == "auto" && !child {
-		b.sweep = sweepOnce(b.c, b.log)
-		b.follower.onTurn(b.sweep)
+		b.backfill = autoBackfillOnce(b.c, b.log)
+		b.follower.onTurn(b.backfill)
 	}
 	b.events.Attach(folded)
 	b.follower.attach(b.daemon, func(ctx context.Context, key string) error {
@@ -387,8 +387,8 @@ func (b *backend) Close() {
 	defer b.mu.Unlock()
 	if b.follower != nil {
 		b.follower.close()
-		if b.sweep != nil && b.follower.ended { // a process of a single prompt may end before the sweep began
-			b.sweep(context.Background())
+		if b.backfill != nil && b.follower.ended { // a process of a single prompt may end before that began
+			b.backfill(context.Background())
 		}
 	}
 	if b.daemon != nil {

@@ -333,7 +333,7 @@ func TestSweep(t *testing.T) {
 	age(live, time.Hour)
 	answers := func(want map[string]string) {
 		t.Helper()
-		if err := c.Sweep(t.Context()); err != nil {
+		if err := c.AutoBackfill(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		all, err := c.Sessions.Book().Sessions(t.Context(), 0)
