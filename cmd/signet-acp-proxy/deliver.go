@@ -72,7 +72,7 @@ func (d deliverCommand) run(p program) error {
 		return err
 	}
 	defer db.Close()
-	runtime.DropOld(c, log)
+	runtime.DropOutdated(c, log)
 	store := runtime.NewSessions(c, db, log)
 	o := runtime.WorkerOptions(c, store, token, log.Logger())
 	if d.fromRelay {

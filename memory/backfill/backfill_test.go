@@ -433,12 +433,12 @@ func FuzzNotes(f *testing.F) {
 		if err := os.WriteFile(filepath.Join(home, ".claude", "CLAUDE.md"), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		all, _ := Notes(Place{Home: home}, "/")
+		all, _ := AgentNotes(Place{Home: home}, "/")
 		for _, n := range all {
 			if n.Line < 1 || n.Line > 1+strings.Count(text, "\n") || n.Text == "" || n.ID == "" {
 				t.Errorf("%+v", n)
 			}
-			if found, ok := FindNote([]Note{n}, n.ID); !ok || found != n {
+			if found, ok := FindAgentNote([]AgentNote{n}, n.ID); !ok || found != n {
 				t.Errorf("%+v is not found", n)
 			}
 		}

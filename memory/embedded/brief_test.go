@@ -74,7 +74,7 @@ func TestLearnedAndNotes(t *testing.T) {
 	if got, err := w.LearnedFrom(t.Context(), []int64{2}); err != nil || got != (Learned{}) {
 		t.Errorf("of another %+v, %v", got, err)
 	}
-	own, other := w.add(Memory{Content: "The mast is green.", Session: NoteSession("claude")}), w.add(Memory{Content: "The hull is red."})
+	own, other := w.add(Memory{Content: "The mast is green.", Session: AgentNotesSession("claude")}), w.add(Memory{Content: "The hull is red."})
 	for harness, want := range map[string]int{"claude-code": 1, "codex": 2} {
 		items, err := w.withoutOwnNotes(t.Context(), harness, []memory.Item{{ID: own.ID}, {ID: other.ID}})
 		if err != nil || len(items) != want || items[want-1].ID != other.ID {

@@ -243,7 +243,7 @@ func TestOldFilesGo(t *testing.T) {
 		check(t, os.WriteFile(tt.name, nil, 0o600))
 		at := time.Now().Add(-tt.age)
 		check(t, os.Chtimes(tt.name, at, at))
-		runtime.DropOld(d.Config, d.Log)
+		runtime.DropOutdated(d.Config, d.Log)
 		if _, err := os.Stat(tt.name); (err == nil) != tt.stays {
 			t.Errorf("%s after %v: %v", filepath.Base(tt.name), tt.age, err)
 		}

@@ -121,7 +121,7 @@ func Memory(
 }
 
 // AgentNotes prints the notes that agents keep for themselves, with their place.
-func AgentNotes(rows []runtime.NoteRow, std term.Streams) error {
+func AgentNotes(rows []runtime.AgentNoteRow, std term.Streams) error {
 	if len(rows) == 0 {
 		std.Say("no notes found in the folders of Claude Code and Codex")
 		return nil

@@ -161,7 +161,7 @@ func TestPrinted(t *testing.T) {
 			{"a memory of nobody", func(term.Screen) error { return Memory(t.Context(), d, std, embedded.Memory{ID: "m2"}, nil) }},
 			{"no notes", func(term.Screen) error { return AgentNotes(nil, std) }},
 			{"notes", func(term.Screen) error {
-				return AgentNotes([]runtime.NoteRow{{ID: "n1", Agent: "claude", Project: "/src/kiln", Content: "1240 degrees",
+				return AgentNotes([]runtime.AgentNoteRow{{ID: "n1", Agent: "claude", Project: "/src/kiln", Content: "1240 degrees",
 					File: "/home/robin/src/kiln/a/long/way/down/CLAUDE.md", Line: 3}, {ID: "n2"}}, std)
 			}},
 			{"nothing injected", func(term.Screen) error { return Injected(nil, session.Session, std) }},

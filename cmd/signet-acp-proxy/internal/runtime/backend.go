@@ -168,7 +168,7 @@ func (b *backend) open(ctx context.Context) (*proxy.Backend, error) {
 	b.mu.Lock()
 	b.db = db
 	b.mu.Unlock()
-	DropOld(b.c, b.log)
+	DropOutdated(b.c, b.log)
 	behind, err := migrations.Again(ctx, b.c.DB)
 	if err != nil {
 		return nil, err

@@ -57,7 +57,7 @@ func OpenData(ctx context.Context, c *config.Config, std term.Streams) (*Data, e
 		return nil, err
 	}
 	log := NewLog(c, std)
-	DropOld(c, log)
+	DropOutdated(c, log)
 	d := &Data{
 		Config: c, Log: log, DB: db,
 		Sessions: NewSessions(c, db, log),

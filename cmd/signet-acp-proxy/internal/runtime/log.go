@@ -16,7 +16,6 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/config"
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/term"
 	"github.com/Signet-AI/signet-acp-proxy/guard"
-	"github.com/Signet-AI/signet-acp-proxy/migrations"
 )
 
 const maxLogSize = 4 << 20 // bytes; then the file is renamed to .old
@@ -112,25 +111,6 @@ func (l *logFile) Close() {
 	if l.file != nil {
 		l.file.Close()
 		l.file = nil
-	}
-}
-
-// DropOld removes the undo file, and the copy from before an upgrade, once their time is over. Every process that opens
-// the database calls it.
-func DropOld(c *config.Config, log *logFile) {
-	old := func(name string, limit time.Duration) bool {
-		info, err := os.Lstat(name)
-		return err == nil && time.Since(info.ModTime()).Abs() >= limit
-	}
-	var err error
-	if old(UndoFile(c), UndoTime) {
-		err = RemoveUndo(UndoFile(c))
-	}
-	if old(migrations.CopyOf(c.DB), migrations.CopyTime) {
-		err = errors.Join(err, RemoveUpgradeCopy(c))
-	}
-	if err != nil {
-		log.warn(err).Msg("removing what was kept of the database")
 	}
 }
 

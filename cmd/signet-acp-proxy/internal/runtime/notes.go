@@ -2,81 +2,142 @@ package runtime
 
 import (
 	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
-	"time"
 
+	"github.com/rs/zerolog"
+
+	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/config"
+	"github.com/Signet-AI/signet-acp-proxy/correlation"
+	"github.com/Signet-AI/signet-acp-proxy/delegation/bounds"
 	"github.com/Signet-AI/signet-acp-proxy/memory"
-	"github.com/Signet-AI/signet-acp-proxy/memory/backfill"
 	"github.com/Signet-AI/signet-acp-proxy/memory/embedded"
+	"github.com/Signet-AI/signet-acp-proxy/memory/signet"
+	"github.com/Signet-AI/signet-acp-proxy/notes"
+	"github.com/Signet-AI/signet-acp-proxy/upstream"
 )
 
-// A NoteRow is a note of an agent's own (backfill.Note), as scripts read it.
-type NoteRow struct {
-	ID      string    `json:"id"`
-	Content string    `json:"content"`
-	Project string    `json:"project"` // "" for any
-	Created time.Time `json:"created"` // when the file was written
-	Source  string    `json:"source"`  // agent:NAME
-	Agent   string    `json:"agent"`
-	File    string    `json:"file"`
-	Line    int       `json:"line"`
-	Heading string    `json:"heading,omitempty"`
-	Origin  string    `json:"origin"` // who wrote it: user or assistant
-}
+// writesNotes reports whether agents are asked for notes after their sessions.
+func writesNotes(c *config.Config) bool { return c.Notes == "agent" && NotesRefused() == nil }
 
-// AgentNotes returns the notes that agents keep for themselves, without those about folders that have opted out.
-func (d *Data) AgentNotes() (rows []NoteRow, skipped []backfill.Skip, err error) {
-	all, skipped, err := d.notes()
-	rows = []NoteRow{}
-	for _, n := range all {
-		rows = append(rows, NoteRow{ID: n.ID, Content: n.Text, Project: memory.Project(n.Cwd), Created: n.Written,
-			Source: embedded.NoteSession(n.Agent), Agent: n.Agent, File: n.File, Line: n.Line, Heading: n.Heading,
-			Origin: origin(n)})
+// NotesRefused says why no agent is asked for notes here; nil where they are.
+func NotesRefused() error {
+	if err := bounds.Check(); err != nil {
+		return fmt.Errorf("no notes here: the system cannot confine the agent that writes them (%w)", err)
 	}
-	return rows, skipped, err
+	return nil
 }
 
-func (d *Data) notes() (all []backfill.Note, skipped []backfill.Skip, err error) {
-	home, err := memory.Home()
+// notesDue returns what reports whether an agent is to be asked now; nil where none ever is.
+func notesDue(c *config.Config, store *correlation.Store) func(context.Context) (bool, error) {
+	if !writesNotes(c) {
+		return nil
+	}
+	return func(ctx context.Context) (bool, error) {
+		due, err := newNotesWriter(c, store, nil, zerolog.Nop()).Due(ctx)
+		return len(due) > 0, err
+	}
+}
+
+// WriteNotes writes the notes that are due, where that is switched on. wrote is false where there are none, and where
+// another process does it.
+func WriteNotes(ctx context.Context, c *config.Config, db *sql.DB, log *logFile) (wrote bool, err error) {
+	if !writesNotes(c) {
+		return false, nil
+	}
+	stepBack()
+	n, err := newNotesWriter(c, NewSessions(c, db, log), NewStore(c, db, log), log.Logger()).WriteDue(ctx)
+	if errors.Is(err, notes.ErrBusy) {
+		err = nil
+	}
+	return n > 0, err
+}
+
+// NotesWriter returns the writer of notes, or why there is none here.
+func (d *Data) NotesWriter() (notes.Writer, error) {
+	return newNotesWriter(d.Config, d.Sessions, d.Memories, d.Log.Logger()), NotesRefused()
+}
+
+func newNotesWriter(
+	c *config.Config, store *correlation.Store, memories *embedded.Store, log zerolog.Logger,
+) notes.Writer {
+	self, err := os.Executable()
 	if err != nil {
-		return nil, nil, err
+		log.Warn().Err(err).Msg("finding our own program")
 	}
-	here, err := os.Getwd()
-	if err != nil {
-		return nil, nil, err
+	return notes.Writer{
+		Store: store, Memories: memories, Version: Version, Command: append([]string{self}, ownFlags(c)...),
+		Folder: filepath.Join(c.Dir(), "notes"), Reads: readable(c), Memory: int64(c.DelegationMem),
+		Model: c.NotesModel, Limit: c.NotesLimit, Log: log,
+		Agent: func(s correlation.Session) (string, upstream.Profile, error) { return notesAgent(c, s) },
+		Owed:  func(kept []embedded.Memory) []correlation.Debt { return owedNotes(c, kept) },
 	}
-	found, skipped := backfill.Notes(backfill.Place{Home: home, Getenv: os.Getenv}, here)
-	for _, n := range found {
-		if n.Cwd == "" || !memory.OptedOut(n.Cwd, d.Config.Exclude) {
-			all = append(all, n)
-		}
-	}
-	return all, skipped, nil
 }
 
-func origin(n backfill.Note) string {
-	if n.ByAgent {
-		return "assistant"
-	}
-	return "user"
-}
-
-// Promote stores a note of an agent's own as a memory for the other agents.
-func (d *Data) Promote(ctx context.Context, id string) (m embedded.Memory, added bool, err error) {
-	all, _, err := d.notes()
-	if err != nil {
-		return m, false, err
-	}
-	n, ok := backfill.FindNote(all, id)
+// notesAgent returns the agent of a session, which is to note it.
+func notesAgent(c *config.Config, s correlation.Session) (name string, p upstream.Profile, err error) {
+	name = config.Canonical(s.Harness)
+	p, known := c.Profile(name)
 	switch {
-	case !ok:
-		return m, false, fmt.Errorf("no line has the id %q: memory list --agents shows them", id)
-	case n.CwdUnknown:
-		return m, false, fmt.Errorf("%s is about an unknown folder: run this in that folder",
-			filepath.Base(filepath.Dir(filepath.Dir(n.File))))
+	case s.Project == "":
+		err = errors.New("it is in no project, so its notes would go into all of them")
+	case memory.OptedOut(s.Cwd, c.Exclude):
+		err = fmt.Errorf("%s is excluded from memory (.signet-ignore or exclude)", s.Cwd)
+	case !known:
+		err = fmt.Errorf("no command is known for its agent %s: set agents.%[1]s.command", name)
+	case !c.Agent(name).Inject:
+		err = fmt.Errorf("%s runs without memory (agents.%[1]s.inject)", name)
 	}
-	return d.Memories.Add(ctx, embedded.Memory{Content: n.Text, Project: memory.Project(n.Cwd), Who: memory.Agent,
-		Source: "memory promote", Harness: n.Agent, Session: embedded.NoteSession(n.Agent), Context: n.Heading})
+	return name, p, err
+}
+
+// owedNotes is what on_session_end and the daemon get of notes.
+func owedNotes(c *config.Config, kept []embedded.Memory) (owed []correlation.Debt) {
+	if len(kept) == 0 {
+		return nil
+	}
+	if len(c.OnSessionEnd) > 0 {
+		text, _ := json.Marshal(kept) // texts and numbers
+		owed = append(owed, correlation.Debt{Kind: correlation.KindHook, HookCommand: c.OnSessionEnd,
+			Payload: string(text)})
+	}
+	if !c.NotesToDaemon || c.Memory != "auto" && c.Memory != "daemon" {
+		return owed
+	}
+	for _, m := range kept {
+		text, _ := json.Marshal(signet.Note{Content: m.Content, Tags: "notes," + m.Type + "," + m.Harness})
+		owed = append(owed, correlation.Debt{Kind: correlation.KindMemory, URL: configured(c).URL,
+			Payload: string(text)})
+	}
+	return owed
+}
+
+// A Noted is what notes run prints of a session.
+type Noted struct {
+	Session  string            `json:"session"` // the ACP id
+	Agent    string            `json:"agent"`
+	Model    string            `json:"model,omitempty"` // "": the agent's own
+	Notes    []embedded.Memory `json:"notes"`
+	Tokens   *int64            `json:"tokens"` // null, and of cost: not reported
+	Cost     *float64          `json:"cost"`
+	Currency string            `json:"currency,omitempty"`
+	Error    string            `json:"error,omitempty"`
+}
+
+// Noted says what came of asking an agent. failed is why it was not asked; the error is the database's.
+func (d *Data) Noted(ctx context.Context, session int64, got notes.Written, failed error) (Noted, error) {
+	s, err := d.Sessions.Get(ctx, session)
+	if err != nil {
+		return Noted{}, err
+	}
+	n := Noted{Session: s.ACPID, Agent: got.Agent, Model: got.Model, Notes: append([]embedded.Memory{}, got.Kept...),
+		Tokens: got.Tokens, Cost: got.Cost, Currency: got.Currency, Error: got.Error}
+	if failed != nil {
+		n.Error = failed.Error()
+	}
+	return n, nil
 }

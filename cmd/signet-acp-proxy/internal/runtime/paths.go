@@ -5,13 +5,11 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"time"
 
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/config"
 	"github.com/Signet-AI/signet-acp-proxy/delivery"
 	"github.com/Signet-AI/signet-acp-proxy/files"
 	"github.com/Signet-AI/signet-acp-proxy/memory"
-	"github.com/Signet-AI/signet-acp-proxy/migrations"
 )
 
 // DelegationFolders is the folder in which the folders of delegations are made.
@@ -58,22 +56,6 @@ func DoorFile(c *config.Config) string { return filepath.Join(c.SignetPath, "acp
 // before an upgrade. A page or a backup that a person had written elsewhere stays.
 func RemoveShown(c *config.Config) error {
 	return errors.Join(files.Remove("the page that view wrote", PageFile(c)), RemoveUpgradeCopy(c))
-}
-
-// RemoveUpgradeCopy removes the copy of the database from before an upgrade.
-func RemoveUpgradeCopy(c *config.Config) error {
-	return files.Remove("the copy from before the upgrade", migrations.CopyFiles(c.DB)...)
-}
-
-// UndoTime is how long the last removal can be undone.
-const UndoTime = time.Hour
-
-// UndoFile holds what the last removal took out of the database.
-func UndoFile(c *config.Config) string { return c.DB + "-undo" }
-
-// RemoveUndo removes an undo file, and the journal that SQLite leaves if it is killed.
-func RemoveUndo(path string) error {
-	return files.Remove("what was kept of a removal", path, path+"-journal")
 }
 
 // refusalFile says why a program was refused the memory tools last that may be an agent's. doctor reads it.

@@ -1,13 +1,16 @@
 package embedded
 
 import (
+	"context"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"unicode"
 
 	"github.com/Signet-AI/signet-acp-proxy/files"
 	"github.com/Signet-AI/signet-acp-proxy/memory"
+	"github.com/Signet-AI/signet-acp-proxy/sqlite"
 )
 
 // Identity that a harness reads by itself is not told twice: Signet's connectors write the identity files into the
@@ -92,3 +95,27 @@ func harnessReads(harness, cwd string) texts {
 
 // identityBytes is how much of a file is read: more than is ever told.
 const identityBytes = 64 << 10
+
+// AgentNotesSession is the Session of memories that were imported from the files in which an agent keeps notes for itself.
+func AgentNotesSession(agent string) string { return "agent:" + agent }
+
+// withoutOwnNotes leaves out items that were imported from the notes of this harness, which reads them by itself.
+func (s *Store) withoutOwnNotes(ctx context.Context, harness string, items []memory.Item) ([]memory.Item, error) {
+	if len(items) == 0 {
+		return items, nil
+	}
+	var ids, own []string
+	for _, it := range items {
+		ids = append(ids, it.ID)
+	}
+	for _, name := range namesOf(harness) {
+		own = append(own, AgentNotesSession(name))
+	}
+	known, err := sqlite.Collect(ctx, s.db, sqlite.One[string], `SELECT uid FROM memories
+		WHERE uid IN (SELECT value FROM json_each(?)) AND key IN (SELECT value FROM json_each(?))`,
+		sqlite.List(ids), sqlite.List(own))
+	if err != nil {
+		return nil, sqlite.While("leaving out what the agent has", err)
+	}
+	return slices.DeleteFunc(items, func(it memory.Item) bool { return slices.Contains(known, it.ID) }), nil
+}

@@ -20,9 +20,9 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/memory/privacy"
 )
 
-// A Note is a list item or a paragraph of a file that an agent reads at the start of each session (CLAUDE.md,
+// An AgentNote is a list item or a paragraph of a file that an agent reads at the start of each session (CLAUDE.md,
 // AGENTS.md, the agent's own memory files), without secrets.
-type Note struct {
+type AgentNote struct {
 	ID         string // a digest of agent, file and text: the same as long as the text stands in the file
 	Agent      string
 	File       string
@@ -53,9 +53,9 @@ const (
 	minNoteWords = 3       // words
 )
 
-// Notes reads the notes of Claude Code and Codex. here is the working directory of whoever asks: Claude names its
+// AgentNotes reads the notes of Claude Code and Codex. here is the working directory of whoever asks: Claude names its
 // folders in a way that cannot be turned back into a path, but a path can be compared with it.
-func Notes(p Place, here string) (all []Note, skipped []Skip) {
+func AgentNotes(p Place, here string) (all []AgentNote, skipped []Skip) {
 	for _, of := range noteFiles {
 		for _, pattern := range of.files {
 			root := globEscape(p.env(of.variable, of.folder))
@@ -83,7 +83,7 @@ func Notes(p Place, here string) (all []Note, skipped []Skip) {
 }
 
 // notesIn returns the notes of a file; people link these to where they keep such files.
-func notesIn(name string, byAgent bool) ([]Note, error) {
+func notesIn(name string, byAgent bool) ([]AgentNote, error) {
 	info, err := os.Stat(name)
 	switch {
 	case err != nil:
@@ -119,7 +119,7 @@ func notesIn(name string, byAgent bool) ([]Note, error) {
 // metaHeadings.
 type noteReader struct {
 	byAgent bool
-	notes   []Note
+	notes   []AgentNote
 
 	at      int      // number of the line
 	last    string   // the line before
@@ -183,7 +183,7 @@ func (r *noteReader) end() {
 	r.lines = r.lines[:0]
 	words := strings.FieldsFunc(text, func(c rune) bool { return !unicode.IsLetter(c) && !unicode.IsDigit(c) })
 	if len(words) >= minNoteWords && len(text) <= maxNote && !slices.Contains(metaHeadings, r.heading) {
-		r.notes = append(r.notes, Note{Line: r.began, Heading: r.heading, Text: text, Cwd: r.about})
+		r.notes = append(r.notes, AgentNote{Line: r.began, Heading: r.heading, Text: text, Cwd: r.about})
 	}
 }
 
@@ -243,15 +243,15 @@ func firstCwd(name string) string {
 	return ""
 }
 
-// FindNote returns the note that a person names: by its id or the beginning of it, by FILE:LINE, or by its text. ok is
-// false when none or more than one has that name.
-func FindNote(all []Note, name string) (n Note, ok bool) {
-	found := slices.DeleteFunc(slices.Clone(all), func(n Note) bool {
+// FindAgentNote returns the note that a person names: by its id or the beginning of it, by FILE:LINE, or by its text.
+// ok is false when none or more than one has that name.
+func FindAgentNote(all []AgentNote, name string) (n AgentNote, ok bool) {
+	found := slices.DeleteFunc(slices.Clone(all), func(n AgentNote) bool {
 		place := fmt.Sprintf("%s:%d", n.File, n.Line)
 		return name == "" || !strings.HasPrefix(n.ID, name) && place != name && n.Text != strings.TrimSpace(name)
 	})
 	if len(found) != 1 {
-		return Note{}, false
+		return AgentNote{}, false
 	}
 	return found[0], true
 }

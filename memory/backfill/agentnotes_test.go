@@ -73,7 +73,7 @@ description: what is in front of the second part
 
 - The mast is made of spruce.
 `})
-	all, skipped := Notes(Place{Home: home}, home)
+	all, skipped := AgentNotes(Place{Home: home}, home)
 	var got [][2]string
 	for _, n := range all {
 		got = append(got, [2]string{n.Text, n.Cwd})
@@ -95,7 +95,7 @@ description: what is in front of the second part
 func TestRuleInNotes(t *testing.T) {
 	home := t.TempDir()
 	put(t, home, map[string]string{".claude/CLAUDE.md": "Use tabs, not spaces.\n\n---\nnote: the port is 7443\n"})
-	if all, _ := Notes(Place{Home: home}, home); len(all) != 2 || all[1].Text != "note: the port is 7443" {
+	if all, _ := AgentNotes(Place{Home: home}, home); len(all) != 2 || all[1].Text != "note: the port is 7443" {
 		t.Errorf("%+v", all)
 	}
 }
@@ -122,7 +122,7 @@ func TestOddNotes(t *testing.T) {
 	} else {
 		said = append(said, "The sails are made of cotton.")
 	}
-	all, skipped := Notes(Place{Home: home}, home)
+	all, skipped := AgentNotes(Place{Home: home}, home)
 	var got []string
 	for _, n := range all {
 		got = append(got, n.Text)
@@ -158,7 +158,7 @@ func TestNotesFolders(t *testing.T) {
 	if err := os.Mkdir(filepath.Join(home, ".claude", "projects", "-other", "x.jsonl"), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	all, skipped := Notes(Place{Home: home}, "/home/my.work")
+	all, skipped := AgentNotes(Place{Home: home}, "/home/my.work")
 	got := map[string]string{}
 	for _, n := range all {
 		got[filepath.Base(filepath.Dir(filepath.Dir(n.File)))] = fmt.Sprint(n.Cwd, " ", n.CwdUnknown)
@@ -177,7 +177,7 @@ func TestNotesFolders(t *testing.T) {
 func TestNoteLines(t *testing.T) {
 	home := t.TempDir()
 	write(t, filepath.Join(home, ".claude", "CLAUDE.md"), "# Head\n\none two three\nfour\n- five six seven\n  eight\n\nnine ten eleven\n")
-	all, _ := Notes(Place{Home: home}, "")
+	all, _ := AgentNotes(Place{Home: home}, "")
 	var got []string
 	for _, n := range all {
 		got = append(got, fmt.Sprint(n.Line, " ", n.Heading, " ", n.Text))
