@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"slices"
 	"time"
+	"unicode/utf8"
 
 	"github.com/Signet-AI/signet-acp-proxy/sqlite"
 )
@@ -80,4 +81,27 @@ func (s Debts) mayStillWrite(ctx context.Context, tx *sql.Tx, d Debt, now time.T
 	departed, err := sqlite.Collect(ctx, tx, sqlite.One[string], `SELECT id FROM processes WHERE ended > ?
 		AND id IN (SELECT process FROM turns WHERE key = ?)`, sqlite.Stamp(now.Add(-departedLimit)), d.Key)
 	return slices.ContainsFunc(departed, s.alive), err
+}
+
+// A daemon runs a job for each delivery. These say when a later delivery is worth one (docs/architecture.md,
+// "After a session").
+const (
+	worthTurns = 5
+	worthRunes = 500
+	worthAfter = 24 * time.Hour
+)
+
+// worthWaiting returns the time before which the new turns are not worth a job, zero if they are now.
+func worthWaiting(news []Turn, now time.Time) time.Time {
+	runes := 0
+	for _, t := range news {
+		runes += utf8.RuneCountInString(t.User) + utf8.RuneCountInString(t.Assistant)
+	}
+	if len(news) >= worthTurns && runes >= worthRunes {
+		return time.Time{}
+	}
+	if at := news[0].Started.Add(worthAfter); at.After(now) {
+		return at
+	}
+	return time.Time{}
 }

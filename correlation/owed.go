@@ -30,8 +30,11 @@ func (p *Process) OweMemory(ctx context.Context, key, payload string) (owed bool
 	})
 }
 
-// SoFar is the reason of a delivery while its session goes on.
-const SoFar = "so far"
+// Reasons of deliveries that no end of a process gives.
+const (
+	SoFar      = "so far" // the session goes on
+	AfterNotes = "notes"  // an agent has noted what was decided in it
+)
 
 // OweSoFar leaves a delivery for the turns under a key until now, if this process owes the daemon anything; the session
 // goes on. owed is false if there is nothing new.

@@ -4,17 +4,8 @@ import (
 	"context"
 	"strconv"
 	"time"
-	"unicode/utf8"
 
 	"github.com/Signet-AI/signet-acp-proxy/sqlite"
-)
-
-// A daemon runs a job for each delivery. These say when a later delivery is worth one (docs/architecture.md,
-// "After a session").
-const (
-	worthTurns = 5
-	worthRunes = 500
-	worthAfter = 24 * time.Hour
 )
 
 // A Selection is the turns that are to be delivered.
@@ -92,19 +83,4 @@ func (s Debts) endedBefore(ctx context.Context, d Debt) (before bool, err error)
 	err = s.db.QueryRowContext(ctx, `SELECT ?1 = ?2 OR EXISTS (SELECT 1 FROM debts WHERE key = ?3 AND kind = ?4
 		AND state IN (?5, ?6) AND reason <> ?2)`, d.Reason, SoFar, d.Key, d.Kind, Delivered, Unknown).Scan(&before)
 	return before, err
-}
-
-// worthWaiting returns the time before which the new turns are not worth a job, zero if they are now.
-func worthWaiting(news []Turn, now time.Time) time.Time {
-	runes := 0
-	for _, t := range news {
-		runes += utf8.RuneCountInString(t.User) + utf8.RuneCountInString(t.Assistant)
-	}
-	if len(news) >= worthTurns && runes >= worthRunes {
-		return time.Time{}
-	}
-	if at := news[0].Started.Add(worthAfter); at.After(now) {
-		return at
-	}
-	return time.Time{}
 }

@@ -222,7 +222,7 @@ func (h *Dispatcher) End() {
 		guard.Run("old turns", func() { h.o.Retention.expire(ctx, h.o.Store, h.o.Log) })
 	}
 	if h.o.AtExit > 0 {
-		guard.Run("delivery", h.deliver)
+		guard.Run("delivery", h.deliverAtExit)
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -231,8 +231,8 @@ func (h *Dispatcher) End() {
 	}
 }
 
-// deliver delivers what is due before we exit.
-func (h *Dispatcher) deliver() {
+// deliverAtExit delivers what is due before we exit.
+func (h *Dispatcher) deliverAtExit() {
 	ctx, cancel := context.WithTimeout(context.Background(), h.o.AtExit)
 	defer cancel()
 	if !h.due(ctx) {

@@ -102,15 +102,15 @@ func Of(project, place string) bool {
 		strings.HasPrefix(place, strings.TrimSuffix(project, "/")+"/")
 }
 
-// OptedOut reports whether memory leaves cwd alone: a .signet-ignore file lies there or anywhere above, up to home,
+// Excluded reports whether memory leaves cwd alone: a .signet-ignore file lies there or anywhere above, up to home,
 // also outside of the repository that cwd is in; or one of the globs matches cwd or a folder above it. A glob that
 // begins with "/" or "~" is of whole paths, any other of the last elements ("acme", "clients/*"); "**" stands for any
 // number of folders.
-func OptedOut(cwd string, exclude []string) bool { return OptedOutBy(cwd, exclude) != "" }
+func Excluded(cwd string, exclude []string) bool { return ExcludedBy(cwd, exclude) != "" }
 
-// OptedOutBy returns the file or the glob for which memory leaves cwd alone, "" for none. A worktree has opted out with
+// ExcludedBy returns the file or the glob for which memory leaves cwd alone, "" for none. A worktree has opted out with
 // its repository.
-func OptedOutBy(cwd string, exclude []string) string {
+func ExcludedBy(cwd string, exclude []string) string {
 	dir, home := resolved(cwd), home()
 	dirs := []string{dir}
 	if main := Project(cwd); main != "" && main != Top(cwd) {
@@ -129,7 +129,7 @@ func OptedOutBy(cwd string, exclude []string) string {
 	}
 	for _, glob := range exclude {
 		for _, dir := range append(dirs, filepath.Clean(cwd)) {
-			if excluded(dir, glob) {
+			if globMatches(dir, glob) {
 				return glob
 			}
 		}
@@ -137,8 +137,8 @@ func OptedOutBy(cwd string, exclude []string) string {
 	return ""
 }
 
-// excluded reports whether glob, as OptedOut has it, matches dir or a folder above it.
-func excluded(dir, glob string) bool {
+// globMatches reports whether glob, as Excluded has it, matches dir or a folder above it.
+func globMatches(dir, glob string) bool {
 	glob = filepath.ToSlash(strings.TrimSpace(glob))
 	if glob == "" {
 		return false

@@ -78,7 +78,7 @@ func TestProject(t *testing.T) {
 	}
 	write(t, filepath.Join(root, "plain/w/.git"), "gitdir: "+filepath.Join(root, "home/src/acme/.git/worktrees/w"))
 	write(t, filepath.Join(root, "home/src/acme/.signet-ignore"), "")
-	if !OptedOut(filepath.Join(root, "plain/w"), nil) {
+	if !Excluded(filepath.Join(root, "plain/w"), nil) {
 		t.Error("a worktree stays though its repository has opted out")
 	}
 	if runtime.GOOS == "windows" { // the paths below are relative there
@@ -96,7 +96,7 @@ func TestProject(t *testing.T) {
 	}
 }
 
-func TestOptedOut(t *testing.T) {
+func TestExcluded(t *testing.T) {
 	root := tree(t, "home/src/acme/.git/", "home/src/acme/pkg/.signet-ignore", "home/src/acme/pkg/deep/",
 		"home/src/acme/other/", "home/src/.signet-ignore",
 		"home/loose/.signet-ignore", "home/loose/dir/", "home/free/dir/", "home/src/quiet/.git/",
@@ -127,22 +127,22 @@ func TestOptedOut(t *testing.T) {
 		{"home/free/dir", []string{"/free", "fre", "dir/free", "", "~/other", "[", "~free"}, false},
 		{"home/free", []string{"~/free/dir"}, false},
 	} {
-		if got := OptedOut(filepath.Join(root, c.cwd), c.exclude); got != c.want {
-			t.Errorf("OptedOut(%s, %q) = %v", c.cwd, c.exclude, got)
+		if got := Excluded(filepath.Join(root, c.cwd), c.exclude); got != c.want {
+			t.Errorf("Excluded(%s, %q) = %v", c.cwd, c.exclude, got)
 		}
 	}
-	if OptedOut("", nil) || OptedOut("relative", []string{"relative"}) {
+	if Excluded("", nil) || Excluded("relative", []string{"relative"}) {
 		t.Error("a path that is not absolute is opted out")
 	}
 }
 
-func TestOptedOutThroughSymlink(t *testing.T) {
+func TestExcludedThroughSymlink(t *testing.T) {
 	root := tree(t, "real/client/dir/")
 	if err := os.Symlink(filepath.Join(root, "real/client"), filepath.Join(root, "work")); err != nil {
 		t.Skip(err)
 	}
 	for _, glob := range []string{"client", "work"} {
-		if !OptedOut(filepath.Join(root, "work/dir"), []string{glob}) {
+		if !Excluded(filepath.Join(root, "work/dir"), []string{glob}) {
 			t.Errorf("%q does not match by either name", glob)
 		}
 	}
@@ -154,7 +154,7 @@ func TestProjectOfLongPath(t *testing.T) {
 	if got := Project(long); got != "" {
 		t.Errorf("the project is %d bytes", len(got))
 	}
-	if OptedOut(long, nil) {
+	if Excluded(long, nil) {
 		t.Error("it is opted out")
 	}
 }

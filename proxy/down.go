@@ -132,9 +132,9 @@ func (d *down) Write(b []byte) error {
 	return nil
 }
 
-// Diverted writes a line that is no frame to stderr: ACP allows only frames on stdout, and acpx 0.7.0 crashes on a bare
+// Stray writes a line that is no frame to stderr: ACP allows only frames on stdout, and acpx 0.7.0 crashes on a bare
 // `1`.
-func (d *down) Diverted(piece []byte, first bool) {
+func (d *down) Stray(piece []byte, first bool) {
 	if first { // in one write: the harness's stderr goes the same way
 		d.strays++
 		piece = append([]byte("signet-acp-proxy: not a frame, on the agent's stdout: "), piece...)

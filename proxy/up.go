@@ -173,8 +173,8 @@ type tappedInput struct {
 // Write forwards bytes to the harness, after what is held.
 func (u *up) Write(b []byte) error { return u.queue.Write(b) }
 
-// Diverted is never called: up diverts nothing.
-func (u *up) Diverted(piece []byte, _ bool) { _ = u.queue.Write(piece) }
+// Stray is never called: up diverts nothing.
+func (u *up) Stray(piece []byte, _ bool) { _ = u.queue.Write(piece) }
 
 // Tapped reads the text of a prompt, or of a steering message, that was forwarded.
 func (u *up) Tapped(piece []byte, first, last bool) {

@@ -36,9 +36,9 @@ type Live struct {
 	Opened  func(address string) error // called once the page is served; its error ends Serve
 	Grace   time.Duration              // how long it serves on after the last window, which may be reloading; 0: 3 s
 
-	host  string
-	entry *entry
-	watch *watch
+	host      string
+	admission *admission
+	watch     *watch
 }
 
 const (
@@ -52,7 +52,7 @@ func (l *Live) Serve(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("listening on loopback: %w", err)
 	}
-	l.host, l.entry = listener.Addr().String(), newEntry()
+	l.host, l.admission = listener.Addr().String(), newAdmission()
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	l.watch = newWatch(l.Source)
@@ -65,7 +65,7 @@ func (l *Live) Serve(ctx context.Context) error {
 		BaseContext: func(net.Listener) context.Context { return ctx }}
 	served := make(chan error, 1)
 	guard.Go("page", func() { served <- server.Serve(socket.SameUser(listener)) })
-	if err = l.Opened("http://" + l.host + "/" + l.entry.key + "/"); err == nil {
+	if err = l.Opened("http://" + l.host + "/" + l.admission.key + "/"); err == nil {
 		l.watch.untilLeft(ctx, cmp.Or(l.Grace, 3*time.Second))
 	}
 	cancel() // ends the windows' event streams
@@ -95,8 +95,8 @@ func (l *Live) handler() http.Handler {
 		h := w.Header()
 		folder, rest, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, "/"), "/")
 		switch {
-		case r.Host == l.host && r.Method == http.MethodGet && same(folder, l.entry.key) && rest == "":
-			l.entry.enter(w, r)
+		case r.Host == l.host && r.Method == http.MethodGet && same(folder, l.admission.key) && rest == "":
+			l.admission.enter(w, r)
 			return
 		case !l.admits(r, folder, rest):
 			http.Error(w, "not for you", http.StatusForbidden)
@@ -117,12 +117,12 @@ func (l *Live) handler() http.Handler {
 
 // admits reports whether a request comes from this page: it names this very host (which a page elsewhere with a name
 // that resolves to loopback does not), has the cookie, and was made by no other page. Only the page itself may be gone
-// to from elsewhere, as the door leads to it.
+// to from elsewhere, as the redirect page leads to it.
 func (l *Live) admits(r *http.Request, folder, rest string) bool {
 	origin, site := r.Header.Get("Origin"), r.Header.Get("Sec-Fetch-Site")
 	reads := r.Method == http.MethodGet
 	goesTo := reads && rest == "" && r.Header.Get("Sec-Fetch-Dest") == "document"
-	return r.Host == l.host && l.entry.admits(r, folder) &&
+	return r.Host == l.host && l.admission.admits(r, folder) &&
 		(origin == "http://"+l.host || origin == "" && reads) &&
 		(site == "" || site == "same-origin" || site == "none" && reads || goesTo)
 }

@@ -50,13 +50,13 @@ func newView(p program) *cobra.Command {
 			if live { // until its last window closes, or a signal comes
 				ctx, stop := untilTold(ctx)
 				defer stop()
-				door := runtime.DoorFile(d.Config)
-				defer files.Remove("the page that led a browser to it", door)
+				redirect := runtime.RedirectFile(d.Config)
+				defer files.Remove("the page that led a browser to it", redirect)
 				page := view.Live{Source: d.Page(*p.flags), Changes: changes{d, p.std}}
 				page.Opened = func(address string) error {
 					return show(address, func() (string, error) {
-						return door, files.Replace(door, 0o600, func(w io.Writer) error {
-							return view.WriteDoor(w, address)
+						return redirect, files.Replace(redirect, 0o600, func(w io.Writer) error {
+							return view.WriteRedirect(w, address)
 						})
 					})
 				}

@@ -13,7 +13,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 )
@@ -53,40 +52,4 @@ func Launch(args []string) error {
 	}
 	env := slices.DeleteFunc(os.Environ(), func(v string) bool { return strings.HasPrefix(v, rulesVariable+"=") })
 	return rules.launch(args[0], args[1:], env)
-}
-
-// A Place is what a runner gives its child's relay: where the child works. The relay makes the rules, because it knows
-// the harness.
-type Place struct {
-	Tree  string   `json:"tree"`
-	Edit  bool     `json:"edit"`  // it may change the tree
-	Reads []string `json:"reads"` // files beside it, such as the objects that its git borrows
-	State string   `json:"state"` // a folder for its state and its temp files
-	// Caller is the folder of who asked: what lies there is no toolchain, though it may be on PATH.
-	Caller string `json:"caller,omitempty"`
-	Memory int64  `json:"memory,omitempty"` // as in Rules
-}
-
-const placeVariable = "SIGNET_ACP_BOUNDS"
-
-// Environment is the variable by which the relay gets the place.
-func (p Place) Environment() string {
-	text, _ := json.Marshal(p) // a struct of texts
-	return placeVariable + "=" + string(text)
-}
-
-// Take returns the place that the runner gave us, false for none, and takes it from our environment. What runs in
-// bounds may set the variable: it can only bound more what is bounded already.
-func Take() (p Place, ok bool, err error) {
-	text := os.Getenv(placeVariable)
-	if text == "" {
-		return p, false, nil
-	}
-	if err := os.Unsetenv(placeVariable); err != nil {
-		return p, true, err
-	}
-	if json.Unmarshal([]byte(text), &p) != nil || !filepath.IsAbs(p.Tree) || !filepath.IsAbs(p.State) {
-		return p, true, fmt.Errorf("%s cannot be read", placeVariable)
-	}
-	return p, true, nil
 }

@@ -1,9 +1,13 @@
 package bounds
 
 import (
+	"cmp"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/Signet-AI/signet-acp-proxy/upstream"
 )
 
 // keptVariables are those that a child keeps beside its provider's and those that a person names. One that ends in *
@@ -51,4 +55,24 @@ func named(env, variables []string) []string {
 		}
 	}
 	return files
+}
+
+// environment returns the variables of a harness whose state is in own.
+func environment(own string, h upstream.Profile, env, chosen []string) []string {
+	with := append(keep(env, slices.Concat(h.Variables, chosen)), "HOME="+own, "TMPDIR="+filepath.Join(own, tmpName),
+		"XDG_CONFIG_HOME="+filepath.Join(own, ".config"), "XDG_CACHE_HOME="+filepath.Join(own, ".cache"),
+		"XDG_DATA_HOME="+filepath.Join(own, ".local/share"), "XDG_STATE_HOME="+filepath.Join(own, ".local/state"))
+	for name, folder := range toolVariables {
+		at := cmp.Or(value(env, name), filepath.Join(value(env, "HOME"), folder))
+		if info, err := os.Stat(at); err == nil && info.IsDir() {
+			with = append(with, name+"="+at)
+		}
+	}
+	with = append(with, h.Bounded...)
+	for _, home := range h.Homes {
+		if home.Variable != "" {
+			with = append(with, home.Variable+"="+filepath.Join(own, filepath.FromSlash(home.Folder)))
+		}
+	}
+	return with
 }

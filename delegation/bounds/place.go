@@ -1,17 +1,50 @@
 package bounds
 
 import (
-	"cmp"
-	"errors"
+	"encoding/json"
 	"fmt"
-	"io"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
 
 	"github.com/Signet-AI/signet-acp-proxy/upstream"
 )
+
+// A Place is what a runner gives its child's relay: where the child works. The relay makes the rules, because it knows
+// the harness.
+type Place struct {
+	Tree  string   `json:"tree"`
+	Edit  bool     `json:"edit"`  // it may change the tree
+	Reads []string `json:"reads"` // files beside it, such as the objects that its git borrows
+	State string   `json:"state"` // a folder for its state and its temp files
+	// Caller is the folder of who asked: what lies there is no toolchain, though it may be on PATH.
+	Caller string `json:"caller,omitempty"`
+	Memory int64  `json:"memory,omitempty"` // as in Rules
+}
+
+const placeVariable = "SIGNET_ACP_BOUNDS"
+
+// Environment is the variable by which the relay gets the place.
+func (p Place) Environment() string {
+	text, _ := json.Marshal(p) // a struct of texts
+	return placeVariable + "=" + string(text)
+}
+
+// Take returns the place that the runner gave us, false for none, and takes it from our environment. What runs in
+// bounds may set the variable: it can only bound more what is bounded already.
+func Take() (p Place, ok bool, err error) {
+	text := os.Getenv(placeVariable)
+	if text == "" {
+		return p, false, nil
+	}
+	if err := os.Unsetenv(placeVariable); err != nil {
+		return p, true, err
+	}
+	if json.Unmarshal([]byte(text), &p) != nil || !filepath.IsAbs(p.Tree) || !filepath.IsAbs(p.State) {
+		return p, true, fmt.Errorf("%s cannot be read", placeVariable)
+	}
+	return p, true, nil
+}
 
 // Prepare makes the place's folders, and returns the rules and the environment of a harness whose program is at path.
 // closed is what it is never to reach, whatever else is on a list.
@@ -56,102 +89,4 @@ func (p Place) Prepare(h upstream.Profile, path string, command, env, chosen, cl
 		*list = slices.Compact(*list)
 	}
 	return r, environment(own, h, env, chosen), nil
-}
-
-// environment returns the variables of a harness whose state is in own.
-func environment(own string, h upstream.Profile, env, chosen []string) []string {
-	with := append(keep(env, slices.Concat(h.Variables, chosen)), "HOME="+own, "TMPDIR="+filepath.Join(own, tmpName),
-		"XDG_CONFIG_HOME="+filepath.Join(own, ".config"), "XDG_CACHE_HOME="+filepath.Join(own, ".cache"),
-		"XDG_DATA_HOME="+filepath.Join(own, ".local/share"), "XDG_STATE_HOME="+filepath.Join(own, ".local/state"))
-	for name, folder := range toolVariables {
-		at := cmp.Or(value(env, name), filepath.Join(value(env, "HOME"), folder))
-		if info, err := os.Stat(at); err == nil && info.IsDir() {
-			with = append(with, name+"="+at)
-		}
-	}
-	with = append(with, h.Bounded...)
-	for _, home := range h.Homes {
-		if home.Variable != "" {
-			with = append(with, home.Variable+"="+filepath.Join(own, filepath.FromSlash(home.Folder)))
-		}
-	}
-	return with
-}
-
-// makeHomes makes the folders for a harness's state and temp files in own, with copies of its logins.
-func makeHomes(own string, homes []upstream.Home, env []string) error {
-	inside, err := os.OpenRoot(own) // a child that was here before may have left links that lead out
-	if err != nil {
-		return err
-	}
-	defer inside.Close()
-	for _, name := range []string{tmpName, shmName} {
-		if err := inside.MkdirAll(name, 0o700); err != nil {
-			return err
-		}
-	}
-	for _, home := range homes {
-		folder := filepath.FromSlash(home.Folder)
-		if err := inside.MkdirAll(folder, 0o700); err != nil {
-			return err
-		}
-		for _, name := range home.Login {
-			from := filepath.Join(folderOf(home, env), name)
-			if err := copyLogin(inside, from, filepath.Join(folder, name)); err != nil {
-				return fmt.Errorf("its login: %w", err)
-			}
-		}
-	}
-	return nil
-}
-
-// folderOf returns the user's own folder.
-func folderOf(h upstream.Home, env []string) string {
-	if h.Variable != "" {
-		if dir := value(env, h.Variable); dir != "" {
-			return dir
-		}
-	}
-	return filepath.Join(value(env, "HOME"), filepath.FromSlash(h.Folder))
-}
-
-// maxLogin is how large a login file may be.
-const maxLogin = 1 << 20
-
-func copyLogin(inside *os.Root, from, to string) error {
-	in, err := os.Open(from)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil // it may have a key in the environment
-	}
-	if err != nil {
-		return err
-	}
-	defer in.Close()
-	text, err := io.ReadAll(io.LimitReader(in, maxLogin))
-	if err != nil {
-		return err
-	}
-	if err := inside.MkdirAll(filepath.Dir(to), 0o700); err != nil {
-		return err
-	}
-	return inside.WriteFile(to, text, 0o600)
-}
-
-// Forget removes the copies of logins, and what is left of temp files.
-func (p Place) Forget(h upstream.Profile) error {
-	inside, err := os.OpenRoot(p.State) // the child may have made links that lead out
-	if err != nil {
-		return err
-	}
-	defer inside.Close()
-	err = errors.Join(inside.RemoveAll(tmpName), inside.RemoveAll(shmName))
-	for _, home := range h.Homes {
-		for _, name := range home.Login {
-			removed := inside.Remove(filepath.Join(filepath.FromSlash(home.Folder), name))
-			if !errors.Is(removed, fs.ErrNotExist) {
-				err = errors.Join(err, removed)
-			}
-		}
-	}
-	return err
 }

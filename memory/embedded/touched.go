@@ -49,7 +49,7 @@ func (s *Store) filesOf(t correlation.Said) touched {
 			}
 			dir := filepath.Dir(full)
 			if _, known := opted[dir]; !known {
-				opted[dir] = memory.OptedOut(dir, s.opts.Exclude)
+				opted[dir] = memory.Excluded(dir, s.opts.Exclude)
 			}
 			if !opted[dir] {
 				f.add(rel, kind)

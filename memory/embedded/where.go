@@ -63,7 +63,7 @@ func (s *Store) places(ctx context.Context, q *rank.Query, ranked []*rank.Passag
 	for _, f := range files {
 		full := filepath.Join(top, filepath.FromSlash(f.Path))
 		switch isNamed := names(prompt, f.Path); {
-		case len(told) == maxWhere && !isNamed, !isFile(full), memory.OptedOut(filepath.Dir(full), s.opts.Exclude):
+		case len(told) == maxWhere && !isNamed, !isFile(full), memory.Excluded(filepath.Dir(full), s.opts.Exclude):
 		case isNamed:
 			named = true
 		default:

@@ -162,7 +162,7 @@ func (e *endpoint) answer(ctx context.Context, who memory.Session, name string,
 		}
 		e.o.Rights.mark(q.tool, q.values)
 	}
-	if memory.OptedOut(who.Cwd, e.o.Exclude) {
+	if memory.Excluded(who.Cwd, e.o.Exclude) {
 		return failure(errors.New("this folder is excluded from memory (.signet-ignore or exclude): nothing is " +
 			"read, saved or changed")), "opt-out", nil
 	}

@@ -210,7 +210,7 @@ func TestTwoServers(t *testing.T) {
 	}
 }
 
-func TestOptedOut(t *testing.T) {
+func TestExcluded(t *testing.T) {
 	s := newServer(t, newStore(t), func(o *Options) { o.Exclude = []string{"/src/heron"} })
 	c := connect(t, s, robin)
 	if words, failed := c.call("memory_store", map[string]any{"content": "x"}); !failed ||

@@ -197,7 +197,7 @@ func (c *Connection) newSession(cwd string) *Session {
 		}},
 		context: briefing{state: correlation.Armed},
 	}
-	if memory.OptedOut(cwd, c.o.Exclude) {
+	if memory.Excluded(cwd, c.o.Exclude) {
 		s.exists.silence = hidden
 	}
 	s.publish()

@@ -22,10 +22,10 @@ func (d direction) Judge(b []byte, whole bool) wire.Verdict {
 	return wire.More
 }
 
-func (d direction) TooLong([]byte) wire.Verdict       { return wire.Pass }
-func (d direction) Held(line []byte) error            { return d.Hold(prompt(line)) }
-func (d direction) Tapped([]byte, bool, bool)         {}
-func (d direction) Diverted(piece []byte, first bool) {}
+func (d direction) TooLong([]byte) wire.Verdict    { return wire.Pass }
+func (d direction) Held(line []byte) error         { return d.Hold(prompt(line)) }
+func (d direction) Tapped([]byte, bool, bool)      {}
+func (d direction) Stray(piece []byte, first bool) {}
 
 // A prompt leaves with what was found for it. Nothing behind it overtakes it.
 type prompt []byte

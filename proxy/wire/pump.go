@@ -25,7 +25,7 @@ const (
 	Pass                  // forwarded as it arrives, in pieces
 	Tap                   // forwarded like Pass, and then given to Tapped
 	Hold                  // kept until it is whole, and then given to Held, which forwards it
-	Divert                // no frame: given to Diverted, and not forwarded
+	Divert                // no frame: given to Stray, and not forwarded
 )
 
 // A Direction decides about the frames that flow one way. All methods are called from the one goroutine that runs the
@@ -45,9 +45,9 @@ type Direction interface {
 	// Tapped looks at a piece of a frame that was forwarded: at all of it, if it is first and last. It must not keep
 	// piece.
 	Tapped(piece []byte, first, last bool)
-	// Diverted takes a piece of a line that is no frame; first marks the line's first piece. The last piece always ends
+	// Stray takes a piece of a line that is no frame; first marks the line's first piece. The last piece always ends
 	// in a line end.
-	Diverted(piece []byte, first bool)
+	Stray(piece []byte, first bool)
 }
 
 // Pump moves frames from src to a Direction until src ends. It returns nil at the end of src, and otherwise the first
@@ -169,7 +169,7 @@ func (p *pumping) advance() error {
 func (p *pumping) begin(v Verdict, line []byte, whole bool) error {
 	switch {
 	case v == Divert:
-		p.d.Diverted(line, true)
+		p.d.Stray(line, true)
 	case v == Hold && whole:
 		return p.d.Held(bytes.Clone(line))
 	case v == Hold || v == More:
@@ -192,7 +192,7 @@ func (p *pumping) resume(piece []byte, whole bool) (forward bool, err error) {
 		forward = true
 		p.taps = append(p.taps, tap{piece, false, whole})
 	case Divert:
-		p.d.Diverted(piece, false)
+		p.d.Stray(piece, false)
 	case Hold, More:
 		return false, p.hold(piece, whole)
 	}
@@ -221,7 +221,7 @@ func (p *pumping) hold(piece []byte, whole bool) error {
 		return p.d.Held(p.whole())
 	case mode == Divert:
 		line := p.whole()
-		p.d.Diverted(line, true)
+		p.d.Stray(line, true)
 		if !whole {
 			p.mode = Divert
 		}
@@ -291,7 +291,7 @@ func (p *pumping) finish() error {
 				p.d.Tapped(line, true, true)
 			}
 		case Divert:
-			p.d.Diverted(append(line, '\n'), true)
+			p.d.Stray(append(line, '\n'), true)
 		default:
 			return p.begin(v, line, true)
 		}
@@ -299,7 +299,7 @@ func (p *pumping) finish() error {
 	}
 	switch {
 	case p.mode == Divert:
-		p.d.Diverted([]byte("\n"), false)
+		p.d.Stray([]byte("\n"), false)
 	case p.mode == Tap:
 		p.d.Tapped(nil, false, true)
 	case len(p.long) > 0:

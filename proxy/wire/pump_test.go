@@ -65,7 +65,7 @@ func (d *recorder) Tapped(piece []byte, first, last bool) {
 		d.looked = append(d.looked, "a piece that has not left")
 	}
 }
-func (d *recorder) Diverted(piece []byte, first bool) {
+func (d *recorder) Stray(piece []byte, first bool) {
 	d.stray.Write(piece)
 }
 

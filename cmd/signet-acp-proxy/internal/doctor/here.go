@@ -16,7 +16,7 @@ func (e *examination) here() (found []finding) {
 			"stored", name)...)
 	}
 	if dir, err := os.Getwd(); err == nil {
-		if by := memory.OptedOutBy(dir, e.c.Exclude); by != "" {
+		if by := memory.ExcludedBy(dir, e.c.Exclude); by != "" {
 			found = append(found, note("remove it to use memory here",
 				"%s is excluded from memory by %s", dir, by)...)
 		}

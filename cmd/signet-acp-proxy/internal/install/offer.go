@@ -88,7 +88,7 @@ func look(ctx context.Context, c *config.Config) (all []writtenBy, whole bool, e
 		err := backfill.Walk(ctx, backfill.Place{Home: home, Getenv: os.Getenv}, agent, backfill.Visitor{
 			Skip: func(backfill.Skip) {},
 			Conversation: func(one backfill.Conversation) error {
-				if child, _ := one.HasParent(); child || one.Part > 0 || memory.OptedOut(one.Cwd, c.Exclude) {
+				if child, _ := one.HasParent(); child || one.Part > 0 || memory.Excluded(one.Cwd, c.Exclude) {
 					return nil
 				}
 				found.Conversations++

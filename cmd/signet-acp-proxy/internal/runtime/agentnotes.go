@@ -49,7 +49,7 @@ func (d *Data) agentNotes() (all []backfill.AgentNote, skipped []backfill.Skip, 
 	}
 	found, skipped := backfill.AgentNotes(backfill.Place{Home: home, Getenv: os.Getenv}, here)
 	for _, n := range found {
-		if n.Cwd == "" || !memory.OptedOut(n.Cwd, d.Config.Exclude) {
+		if n.Cwd == "" || !memory.Excluded(n.Cwd, d.Config.Exclude) {
 			all = append(all, n)
 		}
 	}

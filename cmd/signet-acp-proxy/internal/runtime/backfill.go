@@ -307,11 +307,11 @@ func (in *intake) parent(ctx context.Context, c backfill.Conversation) (key stri
 func (in *intake) about(cwd string, also []string) (project string, out bool) {
 	f, known := in.folders[cwd]
 	if !known {
-		f = folder{memory.Project(cwd), memory.OptedOut(cwd, in.Data.Config.Exclude)}
+		f = folder{memory.Project(cwd), memory.Excluded(cwd, in.Data.Config.Exclude)}
 		in.folders[cwd] = f
 	}
 	return f.project, f.out || slices.ContainsFunc(also, func(path string) bool {
-		return memory.OptedOut(path, in.Data.Config.Exclude)
+		return memory.Excluded(path, in.Data.Config.Exclude)
 	})
 }
 

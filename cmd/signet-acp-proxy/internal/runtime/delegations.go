@@ -225,7 +225,7 @@ func (d *Data) caller(ctx context.Context) (delegation.Caller, error) {
 	if err != nil {
 		return delegation.Caller{}, err
 	}
-	if memory.OptedOut(cwd, d.Config.Exclude) {
+	if memory.Excluded(cwd, d.Config.Exclude) {
 		return delegation.Caller{}, errors.New("this folder is excluded from memory (.signet-ignore or exclude): " +
 			"tasks cannot be delegated from it")
 	}

@@ -57,7 +57,7 @@ func leaveTo(
 			return handoff{}, config.UnknownAgent{Name: to, Known: c.AgentNames()}
 		}
 	}
-	if memory.OptedOut(s.Cwd, c.Exclude) {
+	if memory.Excluded(s.Cwd, c.Exclude) {
 		return handoff{}, fmt.Errorf("%s is excluded from memory (.signet-ignore or exclude)", s.Cwd)
 	}
 	brief, err := briefOf(ctx, store, s.ID)

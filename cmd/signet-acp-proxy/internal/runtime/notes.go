@@ -85,7 +85,7 @@ func notesAgent(c *config.Config, s correlation.Session) (name string, p upstrea
 	switch {
 	case s.Project == "":
 		err = errors.New("it is in no project, so its notes would go into all of them")
-	case memory.OptedOut(s.Cwd, c.Exclude):
+	case memory.Excluded(s.Cwd, c.Exclude):
 		err = fmt.Errorf("%s is excluded from memory (.signet-ignore or exclude)", s.Cwd)
 	case !known:
 		err = fmt.Errorf("no command is known for its agent %s: set agents.%[1]s.command", name)

@@ -49,8 +49,10 @@ func privateFile(c *config.Config) string { return filepath.Join(c.Dir(), "priva
 // PageFile is where view writes the page by default.
 func PageFile(c *config.Config) string { return filepath.Join(c.SignetPath, "acp", "view.html") }
 
-// DoorFile is the page that leads a browser to view --live.
-func DoorFile(c *config.Config) string { return filepath.Join(c.SignetPath, "acp", "view-live.html") }
+// RedirectFile is the page that leads a browser to view --live.
+func RedirectFile(c *config.Config) string {
+	return filepath.Join(c.SignetPath, "acp", "view-live.html")
+}
 
 // RemoveShown removes what may show outside of the database what is forgotten in it: that page, and the copy from
 // before an upgrade. A page or a backup that a person had written elsewhere stays.

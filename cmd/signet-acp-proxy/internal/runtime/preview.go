@@ -106,7 +106,7 @@ func (d *Data) nothingFor(q PreviewQuery) string {
 		return fmt.Sprintf("memory is off (%s)", d.Config.Source("memory"))
 	case !d.Config.Agent(q.Agent).Inject:
 		return fmt.Sprintf("agents.%s.inject is off (%s)", name, d.Config.Source("agents."+name+".inject"))
-	case memory.OptedOut(q.Cwd, d.Config.Exclude):
+	case memory.Excluded(q.Cwd, d.Config.Exclude):
 		return q.Cwd + " has opted out, by a .signet-ignore file or exclude"
 	}
 	return ""

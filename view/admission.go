@@ -9,22 +9,24 @@ import (
 	"sync"
 )
 
-// An entry exchanges the key of the printed address for a cookie, once: the address bar, the history and the shell's
+// An admission exchanges the key of the printed address for a cookie, once: the address bar, the history and the shell's
 // window show the key, and nothing shows the cookie. The page lies below a path of its own, for browsers send a cookie
 // to every port of a host.
-type entry struct {
+type admission struct {
 	key, page, cookie string
 
 	mu   sync.Mutex
 	used bool // the key
 }
 
-func newEntry() *entry { return &entry{key: rand.Text(), page: rand.Text(), cookie: rand.Text()} }
+func newAdmission() *admission {
+	return &admission{key: rand.Text(), page: rand.Text(), cookie: rand.Text()}
+}
 
 const cookieName = "signet-view"
 
 // enter answers a request with the key.
-func (e *entry) enter(w http.ResponseWriter, r *http.Request) {
+func (e *admission) enter(w http.ResponseWriter, r *http.Request) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.used {
@@ -41,7 +43,7 @@ func (e *entry) enter(w http.ResponseWriter, r *http.Request) {
 }
 
 // admits reports whether a request, for a path that begins with folder, has the cookie.
-func (e *entry) admits(r *http.Request, folder string) bool {
+func (e *admission) admits(r *http.Request, folder string) bool {
 	c, err := r.Cookie(cookieName)
 	return err == nil && same(c.Value, e.cookie) && same(folder, e.page)
 }
@@ -49,11 +51,11 @@ func (e *entry) admits(r *http.Request, folder string) bool {
 // same compares secrets in the same time whatever they have in common.
 func same(a, b string) bool { return subtle.ConstantTimeCompare([]byte(a), []byte(b)) == 1 }
 
-// WriteDoor writes a page that leads to an address: a browser is started with the page's file, because every process
+// WriteRedirect writes a page that leads to an address: a browser is started with the page's file, because every process
 // of the machine can read what stands among a program's arguments.
-func WriteDoor(w io.Writer, address string) error { return door.Execute(w, address) }
+func WriteRedirect(w io.Writer, address string) error { return redirect.Execute(w, address) }
 
-var door = template.Must(template.New("").Parse(`<!DOCTYPE html>
+var redirect = template.Must(template.New("").Parse(`<!DOCTYPE html>
 <meta charset="utf-8">
 <meta name="referrer" content="no-referrer">
 <meta http-equiv="refresh" content="0; url={{.}}">
