@@ -9,9 +9,9 @@ import (
 	"sync"
 )
 
-// An admission exchanges the key of the printed address for a cookie, once: the address bar, the history and the shell's
-// window show the key, and nothing shows the cookie. The page lies below a path of its own, for browsers send a cookie
-// to every port of a host.
+// An admission exchanges the key of the printed address for a cookie, once: the address bar, the history and the
+// shell's window show the key, and nothing shows the cookie. The page lies below a path of its own, for browsers send a
+// cookie to every port of a host.
 type admission struct {
 	key, page, cookie string
 
@@ -51,8 +51,8 @@ func (e *admission) admits(r *http.Request, folder string) bool {
 // same compares secrets in the same time whatever they have in common.
 func same(a, b string) bool { return subtle.ConstantTimeCompare([]byte(a), []byte(b)) == 1 }
 
-// WriteRedirect writes a page that leads to an address: a browser is started with the page's file, because every process
-// of the machine can read what stands among a program's arguments.
+// WriteRedirect writes a page that leads to an address: a browser is started with the page's file, because every
+// process of the machine can read what stands among a program's arguments.
 func WriteRedirect(w io.Writer, address string) error { return redirect.Execute(w, address) }
 
 var redirect = template.Must(template.New("").Parse(`<!DOCTYPE html>

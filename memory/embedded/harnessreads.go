@@ -96,7 +96,8 @@ func harnessReads(harness, cwd string) texts {
 // identityBytes is how much of a file is read: more than is ever told.
 const identityBytes = 64 << 10
 
-// AgentNotesSession is the Session of memories that were imported from the files in which an agent keeps notes for itself.
+// AgentNotesSession is the Session of memories that were imported from the files in which an agent keeps notes for
+// itself.
 func AgentNotesSession(agent string) string { return "agent:" + agent }
 
 // withoutOwnNotes leaves out items that were imported from the notes of this harness, which reads them by itself.
