@@ -18,8 +18,8 @@ import (
 
 // Forget takes a memory out of everything that is searched or learned from: the index, the turns that say it, the
 // memories of the same project that say the same (of a rule, however it was said), and stored contexts that wait for a
-// session. The same turn never teaches it again, and nothing of it is kept for an undo. What was inserted into a prompt stays in the ledger. Errors:
-// ErrNotFound, ErrAmbiguous, package sqlite's.
+// session. The same turn never teaches it again, and nothing of it is kept for an undo. What was inserted into a prompt
+// stays in the ledger. Errors: ErrNotFound, ErrAmbiguous, package sqlite's.
 func (s *Store) Forget(ctx context.Context, id string) error {
 	if err := s.Remove(ctx, id); err != nil {
 		return err

@@ -21,8 +21,8 @@ const AutoBackfillWord = "parted"
 // quiet is how long a file must not have been written before it is read.
 const quiet = 20 * time.Second
 
-// AutoBackfill takes in what agents have written since it last did, unless another process does so: a tenth of a core, and
-// behind all other work.
+// AutoBackfill takes in what agents have written since it last did, unless another process does so: a tenth of a core,
+// and behind all other work.
 func (d *Data) AutoBackfill(ctx context.Context) error {
 	lock := flock.New(filepath.Join(d.Config.Dir(), "backfill.lock"), flock.SetPermissions(0o600))
 	if mine, err := lock.TryLock(); !mine {
