@@ -35,7 +35,7 @@ import (
 // What callers branch on.
 var (
 	ErrNotFound     = errors.New("not found")
-	ErrAmbiguous    = errors.New("names more than one session")
+	ErrAmbiguous    = errors.New("type more of the id")
 	ErrStateChanged = errors.New("the state has changed")
 	ErrNothingDue   = errors.New("nothing is due")
 	ErrTaken        = errors.New("another process has this id")

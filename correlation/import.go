@@ -14,6 +14,9 @@ var ErrForgotten = errors.New("it was forgotten")
 // Importer is the harness of processes that import conversations (ProcessInfo).
 const Importer = "backfill"
 
+// Backfill begins the client of what an import has made (OpenSession.Client); its agent follows.
+const Backfill = Importer + ":"
+
 // An Import is a conversation of another program's transcript that is being taken in.
 type Import struct {
 	Session Session     // the stored one; ID 0: there is none
@@ -49,7 +52,7 @@ func (s *Store) Import(ctx context.Context, o OpenSession) (*Import, error) {
 		return nil, err
 	}
 	i.Session, i.Open = v, OpenSession{Harness: v.Harness, ACPID: v.ACPID}
-	isOurs := strings.HasPrefix(v.Client, "backfill:")
+	isOurs := strings.HasPrefix(v.Client, Backfill)
 	err = sqlite.Each(ctx, s.db, func(row sqlite.Row) error {
 		var t Turn
 		err := row.Scan(&t.ID, &t.User, &t.Assistant)

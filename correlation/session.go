@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -137,6 +138,9 @@ func (s *Store) FindByRecord(ctx context.Context, record string) (Session, error
 // ErrNotFound, ErrAmbiguous.
 func (s Book) Resolve(ctx context.Context, name string) (Session, error) {
 	v, err := s.resolve(ctx, name)
+	if errors.Is(err, ErrAmbiguous) {
+		return v, err
+	}
 	return v, sqlite.While("looking for "+name, err)
 }
 
@@ -173,7 +177,7 @@ func (s *core) resolve(ctx context.Context, name string) (Session, error) {
 		}
 		last := one[len(one)-1]
 		if newest != 0 && last != newest {
-			return Session{}, fmt.Errorf("%w (%d): give more of it", ErrAmbiguous, len(ids))
+			return Session{}, fmt.Errorf("%s matches %d sessions; %w", name, len(ids), ErrAmbiguous)
 		}
 		newest = last
 	}

@@ -20,7 +20,7 @@ const (
 
 // Values of Use.State.
 const (
-	NotSeen   = iota // not seen to be used
+	NotSeen   = iota // no use seen
 	Used             // the agent touched the file, or repeated rare words
 	SaidAgain        // the user had to say the rule again
 )
@@ -35,7 +35,7 @@ type Use struct {
 
 // InWords is its state.
 func (u Use) InWords() string {
-	return map[int]string{NotSeen: "not seen to be used", Used: "used", SaidAgain: "said again"}[u.State]
+	return map[int]string{NotSeen: "no use seen", Used: "used", SaidAgain: "repeated"}[u.State]
 }
 
 // SaveUses notes what one more turn says of items. What was seen once stays.
@@ -87,11 +87,11 @@ func (r Record) InWords() string {
 	case r.Told == 0:
 		return ""
 	case r.Again > 0:
-		return fmt.Sprintf("told %s, said again %s", times(r.Told), times(r.Again))
+		return fmt.Sprintf("recalled %s, repeated %s", times(r.Told), times(r.Again))
 	case r.Used == 0:
-		return fmt.Sprintf("told %s, never seen to be used", times(r.Told))
+		return fmt.Sprintf("recalled %s, no use seen", times(r.Told))
 	}
-	return fmt.Sprintf("told %s, used %s", times(r.Told), times(r.Used))
+	return fmt.Sprintf("recalled %s, used %s", times(r.Told), times(r.Used))
 }
 
 func times(n int) string {

@@ -16,9 +16,9 @@ func refuseUnbounded(a Agent, mode Mode, unbounded bool) error {
 	case unbounded, a.Bounds == BySystem, a.Bounds == ByItself, a.Bounds == ByMode && mode == Read:
 		return nil
 	case a.Bounds == ByMode:
-		return fmt.Errorf("nothing keeps %s to a folder here when it edits: ask it to read, ask another (agents says "+
-			"what keeps each), or set delegation_unbounded: true", a.ID)
+		return fmt.Errorf("%s cannot be confined to its folder when it edits: use mode read, or another agent "+
+			"(signet-acp-proxy agents says what confines each), or set delegation_unbounded: true", a.ID)
 	}
-	return fmt.Errorf("nothing keeps %s to a folder here: ask another (agents says what keeps each), or set "+
-		"delegation_unbounded: true", a.ID)
+	return fmt.Errorf("%s cannot be confined to its folder here: use another agent (signet-acp-proxy agents says what "+
+		"confines each), or set delegation_unbounded: true", a.ID)
 }

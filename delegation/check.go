@@ -42,8 +42,8 @@ func (r Runner) Check(ctx context.Context, d Delegation, command string) (c Chec
 // check runs a command in the child's bounds. The error says why it did not run.
 func (r *run) check(ctx context.Context, command, cwd string) (c Check, err error) {
 	if r.place == nil && !r.Unbounded {
-		return c, errors.New("nothing keeps the command to its folder here: apply, then run it yourself, or " +
-			"set delegation_unbounded: true")
+		return c, errors.New("the command cannot be confined to its folder here: apply, then run it yourself, " +
+			"or set delegation_unbounded: true")
 	}
 	ctx, cancel := context.WithTimeout(ctx, checkLimit)
 	defer cancel()

@@ -16,7 +16,7 @@ func (s *Service) choose(agents []Agent, r Request, caller string) (string, erro
 			return refuseUnbounded(a, r.Mode, s.Unbounded) != nil
 		}), r.Kind, caller)
 		if !ok {
-			return "", errors.New("no agent can be asked here; signet-acp-proxy agents says why")
+			return "", errors.New("no agent can take tasks here; signet-acp-proxy agents says why")
 		}
 		return a.ID, nil
 	}
@@ -30,7 +30,7 @@ func (s *Service) choose(agents []Agent, r Request, caller string) (string, erro
 				names = append(names, a.ID)
 			}
 		}
-		return "", fmt.Errorf("no agent is known as %q: name one of %s, or none", name, strings.Join(names, ", "))
+		return "", fmt.Errorf("unknown agent %q: use one of %s, or none", name, strings.Join(names, ", "))
 	case agents[i].Status == missing:
 		return "", fmt.Errorf("%s cannot be started: %s", name, agents[i].Fix)
 	}

@@ -15,8 +15,8 @@ func (l *Ledger) nest(d *Delegation, outer Delegation) error {
 	case outer.State != Running || outer.Cancel != "":
 		return errors.New("the delegation that you work for is ending: delegate nothing")
 	case d.Depth > maxDepth:
-		return fmt.Errorf("you were delegated to at depth %d, and %d is the most: do it yourself, or say in your "+
-			"answer what is left", outer.Depth, maxDepth)
+		return fmt.Errorf("your task is %d delegations deep, and %d is the maximum: do it yourself, or say in "+
+			"your answer what is left", outer.Depth, maxDepth)
 	case d.Mode == Edit && outer.Mode != Edit:
 		return errors.New("you may only read, and so may your child: omit mode")
 	}

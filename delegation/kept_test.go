@@ -58,7 +58,7 @@ func TestFollowUp(t *testing.T) {
 	further := map[string]any{"continues": first.ID}
 	refused("while it runs", "still running", further)
 	l.end(t, first.ID, "/tree")
-	refused("another agent", "no agent is known", map[string]any{"agent": "heron"})
+	refused("another agent", "unknown agent", map[string]any{"agent": "heron"})
 	refused("another agent", "omit agent", map[string]any{"continues": first.ID, "agent": "heron"})
 	refused("another mode", "omit mode", map[string]any{"continues": first.ID, "mode": "edit"})
 	tools.caller = func(memory.Session) Caller { return Caller{Key: "acp-wren"} }

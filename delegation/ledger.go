@@ -57,8 +57,8 @@ func (l *Ledger) Get(ctx context.Context, id string) (Delegation, error) {
 	case len(found) == 1:
 		return found[0], nil
 	case len(found) > 1:
-		return Delegation{}, fmt.Errorf("more than one delegation has an id with %s, such as %s and %s: give more "+
-			"of it", id, found[0].ID, found[1].ID)
+		return Delegation{}, fmt.Errorf("%s matches more than one delegation, such as %s and %s; type more of the "+
+			"id", id, found[0].ID, found[1].ID)
 	}
 	return Delegation{}, ErrNotFound
 }

@@ -195,7 +195,7 @@ func TestInside(t *testing.T) {
 	defer innerLock.Release()
 	who.Inside = inner.ID
 	if _, err := ask(func(r *Request) { r.Scope, r.Kept = "proxy/frame/scan.go", "proxy/frame/peek.go" }); err == nil ||
-		!strings.Contains(err.Error(), "at depth 2") {
+		!strings.Contains(err.Error(), "2 delegations deep") {
 		t.Errorf("a third: %v", err)
 	}
 	if err := l.End(t.Context(), inner.ID, innerLock.ID(), Outcome{State: Done}); err != nil {

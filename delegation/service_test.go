@@ -188,7 +188,7 @@ func TestChoose(t *testing.T) {
 	s := &Service{Canonical: strings.ToLower, Unbounded: true}
 	agents := []Agent{{ID: "codex"}, {ID: "gemini", Status: missing, Fix: "install it"}}
 	for name, want := range map[string]string{"": "codex", "Codex": "codex", "gemini": "gemini cannot be started: install it",
-		"heron": `no agent is known as "heron": name one of codex, or none`} {
+		"heron": `unknown agent "heron": use one of codex, or none`} {
 		got, err := s.choose(agents, Request{Agent: name}, "")
 		if err != nil {
 			got = err.Error()

@@ -64,7 +64,7 @@ func (a *attempt) runHook(ctx context.Context, command []string) (string, error)
 	case a.d.Payload != "":
 		in.Notes = json.RawMessage(a.d.Payload)
 	case p.text == "":
-		return "nothing to say", a.store.Delivered(ctx, a.d, p.post, "nothing was said")
+		return "no text", a.store.Delivered(ctx, a.d, p.post, "no text")
 	default:
 		in.Ended = post.Turns[len(post.Turns)-1].Ended.UTC()
 	}

@@ -75,7 +75,7 @@ func (a *attempt) postParts(
 	for i := min(a.d.Parts, len(parts)-1); i < len(parts); i++ {
 		p := parts[i]
 		if p.text == "" {
-			return "nothing to say", a.store.Delivered(ctx, a.d, p.post, "nothing was said")
+			return "no text", a.store.Delivered(ctx, a.d, p.post, "no text")
 		}
 		end := End{
 			Session: a.who(), Reason: reasonFor(a.d), Text: p.text, Again: a.d.Unanswered != 0 && i == a.d.Parts,

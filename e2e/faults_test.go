@@ -536,7 +536,7 @@ func TestDiskFills(t *testing.T) {
 		t.Errorf("exit %d", code)
 	}
 	said := c.said()
-	if strings.Count(said, "the disk is full") != 1 || strings.Count(said, "could not be written down") != 1 {
+	if strings.Count(said, "the disk is full") != 1 || strings.Count(said, "could not be saved") != 1 {
 		t.Errorf("people were told\n%s", said)
 	}
 	b.run(proxyBin, "sessions") // takes in what was written down

@@ -36,7 +36,7 @@ func TestComposeWhole(t *testing.T) {
 		Date: day("2026-09-01"), Score: 12}}}
 	got, ok := Compose("sess-1", start, recall, Style{ToolHint: true})
 	if !ok {
-		t.Fatal("nothing to say")
+		t.Fatal("no text")
 	}
 	want := `<signet-memory source="acp-proxy" id="` + got.ID + `">
 Added by signet-acp-proxy from the user's own memory; not part of the user's message.
@@ -189,7 +189,7 @@ func TestComposeBudget(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			b, ok := Compose("s", c.start, c.recall, c.style)
 			if !ok {
-				t.Fatal("nothing to say")
+				t.Fatal("no text")
 			}
 			n := Tokens(b.Text)
 			if n < c.least || n > c.most {

@@ -80,7 +80,7 @@ func TestBriefText(t *testing.T) {
 		has       []string
 		hasNot    []string
 	}{
-		{name: "nothing was said", rounds: []Round{{}, {User: " \n"}}},
+		{name: "no text", rounds: []Round{{}, {User: " \n"}}},
 		{
 			name:   "all of a short one, word for word",
 			rounds: []Round{{User: "Rename the port to 7443.", Assistant: "Done: it is 7443."}, {User: "Thanks!"}},

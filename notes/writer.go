@@ -28,7 +28,7 @@ import (
 const storeLimit = 10 * time.Second
 
 // ErrBusy says that another process writes notes now.
-var ErrBusy = errors.New("another process writes notes now; try again in a few minutes")
+var ErrBusy = errors.New("another process is writing notes; try again in a few minutes")
 
 // A Writer has notes written. One process at a time does.
 type Writer struct {

@@ -52,7 +52,7 @@ func TestContinuedAfterFailedLoad(t *testing.T) {
 		{"after two prompts", "session/load", -32002, []string{"The port is 7443.", "And the host is heron."}, succeed, 1},
 		{"resumed", "session/resume", -32603, []string{"The port is 7443."}, succeed, 1},
 		{"a refused prompt", "session/load", -32002, []string{"The port is 7443."}, refuse, 2},
-		{"nothing was said", "session/load", -32002, nil, succeed, 0},
+		{"no text", "session/load", -32002, nil, succeed, 0},
 		{"a login is needed", "session/load", -32000, []string{"The port is 7443."}, succeed, 0},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -15,7 +15,7 @@ var (
 	ErrReadOnly = errors.New("it cannot be written: give this user write permission to the file and its folder, " +
 		"or choose another with --db")
 	ErrFull    = errors.New("the disk is full: free some space")
-	ErrCorrupt = errors.New("the file is damaged or no database: move it away, and a new one is begun")
+	ErrCorrupt = errors.New("the file is damaged or no database: move it away, and a new one is created")
 	ErrDisk    = errors.New("the disk fails to read or write: check it")
 	ErrSchema  = errors.New("its tables are not as they should be: signet-acp-proxy doctor says what to do")
 )

@@ -173,6 +173,22 @@ func (u *Usage) Reports(yield func(Report) bool) {
 	}
 }
 
+// Largest sorts sums by what was used, those of most tokens first, else of most turns.
+func Largest(sums []Sum) []Sum {
+	tokens := func(s Sum) (n int64) {
+		for _, some := range []*int64{s.InputTokens, s.OutputTokens} {
+			if some != nil {
+				n += *some
+			}
+		}
+		return n
+	}
+	slices.SortStableFunc(sums, func(a, b Sum) int {
+		return cmp.Or(cmp.Compare(tokens(b), tokens(a)), cmp.Compare(b.Turns, a.Turns))
+	})
+	return sums
+}
+
 // A tally is a sum while it is added up.
 type tally struct {
 	Sum

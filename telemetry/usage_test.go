@@ -284,9 +284,9 @@ func TestUses(t *testing.T) {
 		t.Fatal(err)
 	}
 	for by, want := range map[string][]string{
-		telemetry.ByHarness: {"claude: 3 recalled, 1 seen to be used (33 %): files 1 of 2, notes 0 of 1; " +
+		telemetry.ByHarness: {"claude: 3 recalled, 1 used (33 %): files 1 of 2, notes 0 of 1; " +
 			"rules: 1 recalled, 1 repeated by the user"},
-		telemetry.ByWeek: {"2026-09-28: 3 recalled, 1 seen to be used (33 %): files 1 of 2, notes 0 of 1",
+		telemetry.ByWeek: {"2026-09-28: 3 recalled, 1 used (33 %): files 1 of 2, notes 0 of 1",
 			"2026-10-05: rules: 1 recalled, 1 repeated by the user"},
 	} {
 		var got []string

@@ -81,7 +81,7 @@ func (n *Notes) String() string {
 	return text
 }
 
-// ShareUsed says how many of the recalled items were seen to be used: "3 recalled, 1 seen to be used (33 %)", "" where
+// ShareUsed says how many of the recalled items were seen to be used: "3 recalled, 1 used (33 %)", "" where
 // none was recalled. Rules do not count.
 func ShareUsed(all map[string]correlation.Record) string {
 	told, used := 0, 0
@@ -91,7 +91,7 @@ func ShareUsed(all map[string]correlation.Record) string {
 	if told == 0 {
 		return ""
 	}
-	return fmt.Sprintf("%d recalled, %d seen to be used (%d %%)", told, used, 100*used/told)
+	return fmt.Sprintf("%d recalled, %d used (%d %%)", told, used, 100*used/told)
 }
 
 // OfUse says what became of what memory told, "" for nothing. A use that leaves no trace is not seen.

@@ -7,7 +7,8 @@ import (
 	"time"
 )
 
-const needsNode = "install Node.js 22 or newer (https://nodejs.org), which brings npx"
+// NeedsNode says what an agent that npx fetches is missing.
+const NeedsNode = "install Node.js 22 or newer (https://nodejs.org), which brings npx"
 
 // registry has the agents of acpx 0.19.1 with their command lines (its src/agent-registry.ts), but has npx run the
 // newest version of a package, where acpx has version ranges of the day of its release; and auggie and cline. The other
@@ -24,14 +25,14 @@ var registry = sync.OnceValue(func() []Profile {
 			Name: "auggie", Title: "Auggie",
 			Command:   []string{"npx", "-y", "@augmentcode/auggie@latest", "--acp"},
 			Installed: []string{"auggie", "--acp"},
-			Install:   needsNode + ", or npm install -g @augmentcode/auggie; then auggie login",
+			Install:   NeedsNode + ", or npm install -g @augmentcode/auggie; then auggie login",
 		},
 		{
 			Name: "claude", Title: "Claude Code",
 			Command:           []string{"npx", "-y", "@agentclientprotocol/claude-agent-acp@latest"},
 			Installed:         []string{"claude-agent-acp"},
 			Agents:            []string{"@zed-industries/claude-agent-acp", "@zed-industries/claude-code-acp"},
-			Install:           needsNode + ", or npm install -g @agentclientprotocol/claude-agent-acp",
+			Install:           NeedsNode + ", or npm install -g @agentclientprotocol/claude-agent-acp",
 			KeepsFailedPrompt: true,
 			Cancelled:         CancelledBegun,
 			KeptAfter:         time.Second,
@@ -53,14 +54,14 @@ var registry = sync.OnceValue(func() []Profile {
 			Name: "cline", Title: "Cline",
 			Command:   []string{"npx", "-y", "cline@latest", "--acp"},
 			Installed: []string{"cline", "--acp"},
-			Install:   needsNode + ", or npm install -g cline",
+			Install:   NeedsNode + ", or npm install -g cline",
 		},
 		{
 			Name: "codex", Title: "Codex",
 			Command:           []string{"npx", "-y", "@agentclientprotocol/codex-acp@latest"},
 			Installed:         []string{"codex-acp"},
 			Agents:            []string{"@zed-industries/codex-acp"},
-			Install:           needsNode + ", or npm install -g @agentclientprotocol/codex-acp",
+			Install:           NeedsNode + ", or npm install -g @agentclientprotocol/codex-acp",
 			KeepsFailedPrompt: true,
 			Cancelled:         CancelledBegun,
 			KeptAfter:         500 * time.Millisecond,
@@ -153,7 +154,7 @@ var registry = sync.OnceValue(func() []Profile {
 			Command:   []string{"npx", "-y", "@kilocode/cli@latest", "acp"},
 			Installed: []string{"kilo", "acp"},
 			Agents:    []string{"kilo"},
-			Install:   needsNode + ", or npm install -g @kilocode/cli",
+			Install:   NeedsNode + ", or npm install -g @kilocode/cli",
 		},
 		{
 			Name: "kimi", Title: "Kimi Code",
@@ -179,7 +180,7 @@ var registry = sync.OnceValue(func() []Profile {
 		{
 			Name: "mux", Title: "Mux",
 			Command: []string{"npx", "-y", "mux@latest", "acp"},
-			Install: needsNode,
+			Install: NeedsNode,
 		},
 		{
 			Name: "openclaw", Title: "OpenClaw",
@@ -192,7 +193,7 @@ var registry = sync.OnceValue(func() []Profile {
 			Name: "opencode", Title: "OpenCode",
 			Command:           []string{"npx", "-y", "opencode-ai@latest", "acp"},
 			Installed:         []string{"opencode", "acp"},
-			Install:           needsNode + ", or npm install -g opencode-ai",
+			Install:           NeedsNode + ", or npm install -g opencode-ai",
 			KeepsFailedPrompt: true,
 			Cancelled:         CancelledKept,
 			CompactCommands:   []string{"compact", "summarize"},
@@ -205,7 +206,7 @@ var registry = sync.OnceValue(func() []Profile {
 			Name: "pi", Title: "Pi",
 			Command:           []string{"npx", "-y", "pi-acp@latest"},
 			Installed:         []string{"pi-acp"},
-			Install:           needsNode + ", and npm install -g @earendil-works/pi-coding-agent",
+			Install:           NeedsNode + ", and npm install -g @earendil-works/pi-coding-agent",
 			MCP:               MCPNone, // ignores servers
 			KeepsFailedPrompt: true, Cancelled: CancelledKept,
 			Homes: []Home{{Variable: "PI_CODING_AGENT_DIR", Folder: ".pi/agent",

@@ -99,7 +99,7 @@ func (l *Live) handler() http.Handler {
 			l.admission.enter(w, r)
 			return
 		case !l.admits(r, folder, rest):
-			http.Error(w, "not for you", http.StatusForbidden)
+			http.Error(w, "access denied", http.StatusForbidden)
 			return
 		}
 		h.Set("Content-Security-Policy", policy(true)+"; frame-ancestors 'none'")
@@ -192,7 +192,7 @@ func (l *Live) change(w http.ResponseWriter, r *http.Request) {
 	var body struct{ Text string }
 	err := json.NewDecoder(http.MaxBytesReader(w, r.Body, 4*embedded.MaxContent)).Decode(&body)
 	if err != nil {
-		http.Error(w, "this is no change", http.StatusBadRequest)
+		http.Error(w, "unknown change", http.StatusBadRequest)
 		return
 	}
 	id := r.PathValue("id")

@@ -269,7 +269,7 @@ func TestLive(t *testing.T) {
 		t.Errorf("what was forgotten with a click is there: %v", err)
 	}
 	code, text = s.do("POST", "memories/"+one.ID+"/edit", `{"Text":" "}`, "Origin", s.origin())
-	if code != 409 || !strings.Contains(text, "nothing to keep") {
+	if code != 409 || !strings.Contains(text, "nothing to save") {
 		t.Errorf("nothing is no memory: %d %s", code, text)
 	}
 

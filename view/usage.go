@@ -66,7 +66,7 @@ func (p *Page) readUsage(ctx context.Context, src Source) error {
 		}, func(v float64) string { return telemetry.Bytes(int64(v)) }),
 	}, func(c chart) bool { return c.Bars == nil })
 	if p.Live {
-		if err := p.readNames(ctx, src, largest(used.Sums(telemetry.BySession))); err != nil {
+		if err := p.readNames(ctx, src, telemetry.Largest(used.Sums(telemetry.BySession))); err != nil {
 			return err
 		}
 	}
@@ -126,7 +126,7 @@ func newTable(title, by string, sums []telemetry.Sum, sessions map[int64]*sessio
 	case telemetry.ByWeek:
 		slices.Reverse(sums)
 	case telemetry.BySession:
-		sums = largest(sums)
+		sums = telemetry.Largest(sums)
 	}
 	t := table{By: by, Title: title, More: max(0, len(sums)-maxRows)}
 	byACPID := map[string]*session{}
@@ -149,15 +149,6 @@ func newTable(title, by string, sums []telemetry.Sum, sessions map[int64]*sessio
 		t.Rows = append(t.Rows, row)
 	}
 	return t
-}
-
-// largest sorts the sums of sessions by what they used.
-func largest(sums []telemetry.Sum) []telemetry.Sum {
-	slices.SortStableFunc(sums, func(a, b telemetry.Sum) int {
-		of := func(s telemetry.Sum) float64 { return float(s.InputTokens) + float(s.OutputTokens) }
-		return cmp.Or(cmp.Compare(of(b), of(a)), cmp.Compare(b.Turns, a.Turns))
-	})
-	return sums
 }
 
 // readNames reads what the sessions of a table are called.

@@ -189,7 +189,7 @@ func TestSessions(t *testing.T) {
 		"/home/sample/src/curlew", "no project", "22 November 2026, 15:00",
 		"How long is the mast of the Curlew?",
 		"Inserted before your words: 1 memory, 229 B, from the embedded store; 4 ms to find, the prompt waited 6 ms; the agent has it",
-		"The mast of the Curlew is 11.42 metres long.\n memory", "go.mod not seen to be used", " memory used",
+		"The mast of the Curlew is 11.42 metres long.\n memory", "go.mod no use seen", " memory used",
 		"Read chart.go read completed, 12 ms /home/sample/src/curlew/chart.go", "go test ./... execute failed, 4210 ms",
 		"sent, perhaps lost", "cancelled", "3 turns2,700 tokens in, 360 out, 0.094 USD", "Qwen Code/home/sample/orchard",
 		"began with: ", "Continues", "Goes on in", "Called by", "Codex, which delegated", "1 file edited, 1 read or named", "go.mod edited; also edited in ", "chart.go read",

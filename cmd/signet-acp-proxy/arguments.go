@@ -15,11 +15,12 @@ import (
 )
 
 // noteRuns notes when one of the commands runs; what is wrong before that is wrong with the command line. A command
-// that does not say what arguments it takes takes none.
+// takes the arguments that its usage names.
 func noteRuns(cmd *cobra.Command, running *bool) {
 	for _, sub := range cmd.Commands() {
 		if sub.Args == nil {
-			sub.Args = cobra.NoArgs
+			_, names, _ := strings.Cut(sub.Use, " ")
+			sub.Args = takes(names)
 		}
 		noteRuns(sub, running)
 	}
@@ -28,6 +29,22 @@ func noteRuns(cmd *cobra.Command, running *bool) {
 			*running = true
 			return run(cmd, args)
 		}
+	}
+}
+
+// takes makes the check for arguments that are named as in a usage: "ID [NOTE…]" is one, and as many more as there are.
+func takes(names string) cobra.PositionalArgs {
+	all := strings.Fields(strings.ReplaceAll(names, "-- ", ""))
+	return func(_ *cobra.Command, args []string) error {
+		for i, name := range all {
+			if i >= len(args) && !strings.HasPrefix(name, "[") {
+				return fmt.Errorf("%s is missing", strings.TrimSuffix(name, "…"))
+			}
+		}
+		if last := len(all) - 1; len(args) > len(all) && (last < 0 || !strings.Contains(all[last], "…")) {
+			return fmt.Errorf("unexpected argument %q", args[len(all)])
+		}
+		return nil
 	}
 }
 

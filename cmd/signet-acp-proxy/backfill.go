@@ -39,8 +39,8 @@ func newMemoryBackfill(p program) *cobra.Command {
 			"; all of them unless you name some. Those that write into projects (aider, specstory) only if you " +
 			"name them or --project. Their files are not changed. " +
 			"Nothing is imported twice or after forget; forget --source backfill:AGENT undoes it.",
-		Args: cobra.ArbitraryArgs, ValidArgs: backfill.Agents(),
-		RunE: func(_ *cobra.Command, args []string) error { return b.run(args) },
+		ValidArgs: backfill.Agents(),
+		RunE:      func(_ *cobra.Command, args []string) error { return b.run(args) },
 	}
 	flags := cmd.Flags()
 	flags.BoolVar(&b.dryRun, "dry-run", false, "Count, import nothing.")
@@ -58,7 +58,7 @@ func newMemoryBackfill(p program) *cobra.Command {
 func (cmd *memoryBackfill) run(agents []string) error {
 	for _, agent := range agents {
 		if !slices.Contains(backfill.Agents(), agent) {
-			return misuse("cannot read conversations of %q%s; known: %s",
+			return misuse("unknown agent %q%s: conversations are read of %s",
 				agent, config.DidYouMean(agent, backfill.Agents()), strings.Join(backfill.Agents(), ", "))
 		}
 	}

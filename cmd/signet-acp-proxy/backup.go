@@ -13,7 +13,7 @@ import (
 
 func newBackup(p program) *cobra.Command {
 	return &cobra.Command{
-		Use: "backup FILE", Args: cobra.ExactArgs(1),
+		Use:   "backup FILE",
 		Short: "Copy the database to a new file; sessions may run.",
 		Long: "Copy the database, conversations and memories, into a new FILE. Sessions may run. " +
 			"Identity files and agent.yaml are not included.",
@@ -37,11 +37,11 @@ func newBackup(p program) *cobra.Command {
 
 func newRestore(p program) *cobra.Command {
 	return &cobra.Command{
-		Use: "restore FILE", Args: cobra.ExactArgs(1),
+		Use:   "restore FILE",
 		Short: "Replace the database with a backup, while no session runs.",
 		Long: "Replace the database with a backup, while no session runs. " +
 			"The old database is kept beside it.",
-		ValidArgsFunction: paths,
+		ValidArgsFunction: backups(p.flags),
 		RunE: p.onConfig(func(c *config.Config, args []string) error {
 			progress := term.NewProgress(p.std.Err)
 			progress.Step("reading " + args[0])

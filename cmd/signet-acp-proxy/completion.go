@@ -3,6 +3,8 @@ package main
 import (
 	"context"
 	"database/sql"
+	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -43,11 +45,37 @@ func settingValues(name string) cobra.CompletionFunc {
 	}
 }
 
-// agentNames completes the name of a harness.
+// agentNames completes the name of a harness that can be started here.
 func agentNames(f *config.Flags) cobra.CompletionFunc {
 	return func(*cobra.Command, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {
 		c, _ := config.Load(*f) // with mistakes in it too
-		return c.AgentNames(), cobra.ShellCompDirectiveNoFileComp
+		return slices.DeleteFunc(c.AgentNames(), func(name string) bool {
+			profile, _ := c.Profile(name)
+			return profile.Startable() != nil
+		}), cobra.ShellCompDirectiveNoFileComp
+	}
+}
+
+// harnessNames completes the name of a harness that has sessions.
+func harnessNames(f *config.Flags) cobra.CompletionFunc {
+	return fromDatabase(f, func(ctx context.Context, _ *config.Config, db *sql.DB) (names []cobra.Completion) {
+		all, _ := correlation.New(db, correlation.Options{}).Book().Kinds(ctx)
+		for _, one := range all {
+			names = append(names, chars.Printable(runtime.HarnessName(one.Harness)))
+		}
+		slices.Sort(names)
+		return slices.Compact(names)
+	})
+}
+
+// backups completes a file, first the copy that an upgrade has kept.
+func backups(f *config.Flags) cobra.CompletionFunc {
+	return func(*cobra.Command, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {
+		c, _ := config.Load(*f)
+		if file := migrations.CopyOf(c.DB); c.DB != "" && exists(file) {
+			return []cobra.Completion{file}, cobra.ShellCompDirectiveDefault
+		}
+		return nil, cobra.ShellCompDirectiveDefault
 	}
 }
 
@@ -93,15 +121,30 @@ func memoryIDs(f *config.Flags) cobra.CompletionFunc {
 	})
 }
 
+func exists(file string) bool {
+	_, err := os.Stat(file)
+	return err == nil
+}
+
 // newestIDs completes a command's only argument by what list finds in the database.
 func newestIDs(
 	f *config.Flags, list func(context.Context, *config.Config, *sql.DB) []cobra.Completion,
 ) cobra.CompletionFunc {
-	return func(cmd *cobra.Command, args []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
-		const directive = cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder
+	find := fromDatabase(f, list)
+	return func(cmd *cobra.Command, args []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
 		if len(args) > 0 {
-			return nil, directive
+			return nil, cobra.ShellCompDirectiveNoFileComp
 		}
+		return find(cmd, args, typed)
+	}
+}
+
+// fromDatabase completes by what list finds in the database, in this order.
+func fromDatabase(
+	f *config.Flags, list func(context.Context, *config.Config, *sql.DB) []cobra.Completion,
+) cobra.CompletionFunc {
+	return func(cmd *cobra.Command, _ []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
+		const directive = cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder
 		c, _ := config.Load(*f)
 		db, err := migrations.Look(c.DB)
 		if err != nil {

@@ -37,7 +37,7 @@ func newConfigShow(p program) *cobra.Command {
 
 func newConfigGet(p program) *cobra.Command {
 	return &cobra.Command{
-		Use: "get KEY", Args: cobra.ExactArgs(1), Short: "Print a setting's value.",
+		Use: "get KEY", Short: "Print a setting's value.",
 		Long:              "Print a setting's value. KEY is its name, or agents.NAME.FIELD.",
 		ValidArgsFunction: settingKeys,
 		RunE: p.onConfig(func(c *config.Config, args []string) error {
@@ -58,7 +58,7 @@ func newConfigGet(p program) *cobra.Command {
 
 func newConfigSet(p program) *cobra.Command {
 	return &cobra.Command{
-		Use: "set KEY VALUE", Args: cobra.ExactArgs(2),
+		Use:   "set KEY VALUE",
 		Short: "Change one setting in agent.yaml.",
 		Long: "Change one setting in the acp: section of agent.yaml. " +
 			"KEY is its name, or agents.NAME.FIELD; separate a list by commas.",
@@ -73,7 +73,7 @@ func newConfigSet(p program) *cobra.Command {
 
 func newConfigUnset(p program) *cobra.Command {
 	return &cobra.Command{
-		Use: "unset KEY", Args: cobra.ExactArgs(1), Short: "Remove a setting from agent.yaml.",
+		Use: "unset KEY", Short: "Remove a setting from agent.yaml.",
 		Long: "Remove a setting from the acp: section of agent.yaml; the default applies. " +
 			"KEY is its name, or agents.NAME.FIELD.",
 		ValidArgsFunction: func(

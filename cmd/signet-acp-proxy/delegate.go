@@ -45,7 +45,7 @@ func newDelegate(p program) *cobra.Command {
 		return runtime.RunDelegation(ctx, c, id, p.std.In, p.std)
 	})
 	cmd := &cobra.Command{
-		Use: "delegate [TASK…]", Args: cobra.ArbitraryArgs, SuggestFor: []string{"ask"},
+		Use: "delegate [TASK…]", SuggestFor: []string{"ask"},
 		Short: "Have an agent do a task in its own folder, and print its last message.",
 		RunE: func(cmd *cobra.Command, words []string) error {
 			if id != "" {
@@ -67,7 +67,7 @@ func newDelegate(p program) *cobra.Command {
 	flags.DurationVar(&timeout, "timeout", delegation.DefaultTime, "End it after this `DURATION`.")
 	flags.Func("budget", "End it at a `LIMIT`: turns=N, tokens=N, cost=N, seconds=N, with commas between.",
 		func(text string) (err error) { r.Budget, err = budgetOf(text); return err })
-	flags.StringVar(&r.IdempotencyKey, "key", "", "Ask once for each `KEY`, else each task.")
+	flags.StringVar(&r.IdempotencyKey, "key", "", "Delegate once for each `KEY`; by default, for each scope and task.")
 	flags.BoolVar(&r.Detach, "detach", false, "Print the id, and do not wait.")
 	flags.StringVar(&id, strings.TrimPrefix(runtime.RunFlag, "--"), "", "")
 	flags.Lookup("run").Hidden = true

@@ -49,7 +49,6 @@ func newDelegations(p program) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "delegations [ID]",
 		Short: "List delegated tasks, newest first, or show one.",
-		Args:  cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
 				return list(cmd, args)
@@ -88,17 +87,16 @@ func newDelegations(p program) *cobra.Command {
 	cmd.Flags().BoolVar(&follow, "follow", false, "Keep printing progress until you press Ctrl-C.")
 	cmd.Flags().Lookup("follow").Hidden = true // watch does it for people
 	var applied applying
-	apply := p.aboutDelegation("apply ID", "Put its changes into the caller's folder, if they fit.",
+	apply := p.aboutDelegation("apply ID", "Apply the changes to the caller's folder, or none on conflict.",
 		p.applyDelegation(&applied))
 	apply.Args = applied.args
-	apply.Long += " What would run or steer programs there (settings of agents and editors, instructions to " +
-		"agents, hooks, CI, new package scripts, links that lead out) is named and held back; the exit code is then 1."
+	apply.Long += " Files that would run or steer programs there (settings of agents and editors, instructions to " +
+		"agents, hooks, CI, new package scripts, links that lead out) are listed and held back; the exit code is then 1."
 	apply.Flags().BoolVar(&applied.Steering, "with-settings", false, "Also apply files that were held back.")
 	apply.Flags().BoolVar(&applied.checked, "checked", false, "Apply only if the last check passed.")
 	apply.Flags().StringArrayVar(&applied.Only, "only", nil, "Apply only the changes at `PATH…`.")
 	checking := p.aboutDelegation("check ID -- COMMAND…", "Run a command on the changes, such as the tests.",
 		p.checkDelegation)
-	checking.Args = cobra.MinimumNArgs(2)
 	forScripts := []*cobra.Command{
 		p.aboutDelegation("show ID", "Show the task, its changes, refusals and last message.",
 			p.showDelegation),
@@ -112,10 +110,8 @@ func newDelegations(p program) *cobra.Command {
 	}
 	tell := p.aboutDelegation("tell ID TEXT…", "Send the agent another prompt.",
 		p.tellDelegation)
-	tell.Args = cobra.MinimumNArgs(2)
 	verdict := p.aboutDelegation("verdict ID N [NOTE…]",
 		"Rate the result: N from -1 (harmful) to 1 (helpful).", storeVerdict)
-	verdict.Args = cobra.MinimumNArgs(2)
 	cmd.AddCommand(verdict, tell, p.newWatch(),
 		p.aboutDelegation("diff ID", "Print the changes as a patch for git apply.", p.printPatch))
 	return p.forScripts(cmd)
@@ -137,7 +133,7 @@ func (p program) withDelegation(work onDelegation) func(*cobra.Command, []string
 // aboutDelegation makes a command about one delegation.
 func (p program) aboutDelegation(use, short string, work onDelegation) *cobra.Command {
 	return &cobra.Command{
-		Use: use, Short: short, Args: cobra.ExactArgs(1),
+		Use: use, Short: short,
 		Long: short + " ID is a delegation's id, or at least six " +
 			"characters of its beginning or end that are unique.",
 
@@ -163,9 +159,9 @@ type applying struct {
 // args takes more paths behind the id, after --only.
 func (o *applying) args(cmd *cobra.Command, args []string) error {
 	if len(o.Only) == 0 {
-		return cobra.ExactArgs(1)(cmd, args)
+		return takes("ID")(cmd, args)
 	}
-	return cobra.MinimumNArgs(1)(cmd, args)
+	return takes("ID PATH…")(cmd, args)
 }
 
 // applyDelegation makes the work of apply.
@@ -182,7 +178,7 @@ func (p program) applyDelegation(o *applying) onDelegation {
 			"heldBack": append([]worktree.Held{}, held...)}
 		err = p.print(answer, func(s term.Screen) error {
 			if len(files)+len(held) == 0 {
-				p.std.Say("all of it is already there")
+				p.std.Say("nothing to apply: the changes are already there")
 			}
 			for _, file := range files {
 				fmt.Fprintln(s.W, chars.Printable(file))
@@ -224,7 +220,7 @@ func (p program) discardDelegation(ctx context.Context, _ *runtime.Data, a runti
 		return err
 	}
 	a.Folder, a.Branch = "", ""
-	return p.print(a.Row(), func(term.Screen) error { p.std.Say("%s is discarded", a.ID); return nil })
+	return p.print(a.Row(), func(term.Screen) error { p.std.Say("discarded: %s", a.ID); return nil })
 }
 
 func (p program) cancelDelegation(ctx context.Context, _ *runtime.Data, a runtime.Asked, _ []string) error {
@@ -317,7 +313,7 @@ func (p program) followDelegations(ctx context.Context, d *runtime.Data) error {
 func (p program) tellDelegation(ctx context.Context, _ *runtime.Data, a runtime.Asked, words []string) error {
 	err := a.Tell(ctx, strings.Join(words, " "))
 	if err == nil {
-		p.std.Say("%s is told next", a.Agent)
+		p.std.Say("sent: %s gets it next", a.Agent)
 	}
 	return err
 }
@@ -325,7 +321,7 @@ func (p program) tellDelegation(ctx context.Context, _ *runtime.Data, a runtime.
 // newWatch makes the command that shows who works.
 func (p program) newWatch() *cobra.Command {
 	return &cobra.Command{
-		Use: "watch", Short: "Show what all agents do, until you press Ctrl-C.", Args: cobra.NoArgs,
+		Use: "watch", Short: "Show what all agents do, until you press Ctrl-C.",
 		RunE: p.onData(func(ctx context.Context, d *runtime.Data, _ []string) error {
 			ctx, stop := untilTold(ctx)
 			defer stop()

@@ -26,9 +26,9 @@ func newForget(p program) *cobra.Command {
 		Short: "Remove one conversation everywhere.",
 		Args: func(cmd *cobra.Command, args []string) error {
 			if source != "" || undo {
-				return cobra.NoArgs(cmd, args)
+				return takes("")(cmd, args)
 			}
-			return cobra.ExactArgs(1)(cmd, args)
+			return takes("SESSION")(cmd, args)
 		},
 		Long: "Remove one conversation everywhere, with the memories learned from it. SESSION " + namesSession +
 			" Off a terminal, pass the whole id or --yes." +

@@ -54,6 +54,19 @@ func (p program) onMemory(done string,
 	})
 }
 
+// onOneMemory is onMemory for the memory that the first argument names. change gets its whole id in place of that.
+func (p program) onOneMemory(done string,
+	change func(context.Context, *runtime.Data, []string) (embedded.Memory, error),
+) func(*cobra.Command, []string) error {
+	return p.onMemory(done, func(ctx context.Context, d *runtime.Data, args []string) (embedded.Memory, error) {
+		m, err := d.Memory(ctx, args[0])
+		if err != nil {
+			return m, err
+		}
+		return change(ctx, d, append([]string{m.ID}, args[1:]...))
+	})
+}
+
 // printMemories prints the first of some memories, as many as limit; none says what there is to do without any.
 func (p program) printMemories(
 	ctx context.Context, d *runtime.Data, all []embedded.Memory, limit int, none string,
@@ -97,7 +110,8 @@ func (p program) sayKnown(added bool, err error) error {
 
 // editMemory changes the memory whose id comes first to say what comes next.
 func editMemory(ctx context.Context, d *runtime.Data, args []string) (embedded.Memory, error) {
-	return d.Memories.Modify(ctx, args[0], embedded.Change{Content: &args[1], Source: "memory edit", Who: runtime.By()})
+	text := strings.Join(args[1:], " ")
+	return d.Memories.Modify(ctx, args[0], embedded.Change{Content: &text, Source: "memory edit", Who: runtime.By()})
 }
 
 func pinMemory(ctx context.Context, d *runtime.Data, args []string) (embedded.Memory, error) {
@@ -119,13 +133,13 @@ func newMemoryAdd(p program) *cobra.Command {
 	m := embedded.Memory{Source: "memory add"}
 	var dir string
 	cmd := &cobra.Command{
-		Use: "add TEXT", Args: cobra.ExactArgs(1), SuggestFor: []string{"remember"}, Short: "Save a memory.",
+		Use: "add TEXT…", SuggestFor: []string{"remember"}, Short: "Save a memory.",
 		Long: "Save TEXT as a memory; - reads stdin.",
 		PreRunE: func(cmd *cobra.Command, args []string) (err error) {
 			if !(m.Importance >= 0 && m.Importance <= 1) {
 				return errors.New("--importance must be from 0 to 1")
 			}
-			m.Content, m.ImportanceSet = args[0], cmd.Flags().Changed("importance")
+			m.Content, m.ImportanceSet = strings.Join(args, " "), cmd.Flags().Changed("importance")
 			if m.Content == "-" {
 				text, err := io.ReadAll(io.LimitReader(p.std.In, embedded.MaxContent+1))
 				if err != nil {
@@ -158,7 +172,7 @@ func newMemorySearch(p program) *cobra.Command {
 	var q embedded.Query
 	var here bool
 	cmd := &cobra.Command{
-		Use: "search QUERY…", Args: cobra.MinimumNArgs(1), SuggestFor: []string{"find", "recall", "grep"},
+		Use: "search QUERY…", SuggestFor: []string{"find", "recall", "grep"},
 		Short: "Find memories, best first.",
 		Long:  "Find memories by the words of QUERY, best first; it may be several arguments.",
 		PreRunE: func(_ *cobra.Command, args []string) (err error) {
@@ -190,12 +204,12 @@ func newMemoryFiles(p program) *cobra.Command {
 	var limit int
 	var dir, project string
 	cmd := &cobra.Command{
-		Use: "files WORDS…", Args: cobra.MinimumNArgs(1), Short: "Find files by the work that touched them.",
+		Use: "files WORDS…", Short: "Find files by the work that touched them.",
 		Long: "Find files of a project by the work that touched them, best first, each with its sessions; " +
 			"log SESSION shows one. If WORDS is a path or the end of one: what was done to that file.",
 		PreRunE: func(*cobra.Command, []string) (err error) {
-			if limit < 1 {
-				return errors.New("--limit: must be at least 1")
+			if limit, err = atMost(limit); err != nil {
+				return err
 			}
 			if project, err = projectOf(dir); err == nil && project == "" {
 				err = fmt.Errorf("%s is in no project", dir)
@@ -212,13 +226,13 @@ func newMemoryFiles(p program) *cobra.Command {
 			}
 			return p.print(append([]embedded.FileWork{}, found...), func(s term.Screen) error {
 				if len(found) == 0 {
-					p.std.Say("No matches.")
+					p.std.Say("no matches; the words of a prompt or part of a path find files")
 				}
 				return report.Files(found, s)
 			})
 		}),
 	}
-	cmd.Flags().IntVar(&limit, "limit", 10, "At most `N`.")
+	cmd.Flags().IntVar(&limit, "limit", 10, "At most `N`; 0 is all.")
 	cmd.Flags().StringVar(&dir, "project", ".", "The project, by its `DIR`.")
 	complete(cmd, "project", folders)
 	return p.forScripts(cmd)
@@ -293,10 +307,10 @@ func newMemoryList(p program) *cobra.Command {
 
 func newMemoryShow(p program) *cobra.Command {
 	return p.forScripts(&cobra.Command{
-		Use: "show ID", Args: cobra.ExactArgs(1), ValidArgsFunction: memoryIDs(p.flags), Short: "Show one memory.",
+		Use: "show ID", ValidArgsFunction: memoryIDs(p.flags), Short: "Show one memory.",
 		Long: "Show one memory, by its ID or a unique prefix.",
 		RunE: p.onData(func(ctx context.Context, d *runtime.Data, args []string) error {
-			m, err := d.Memories.Get(ctx, args[0])
+			m, err := d.Memory(ctx, args[0])
 			if err != nil {
 				return err
 			}
@@ -316,24 +330,24 @@ func newMemoryShow(p program) *cobra.Command {
 
 func newMemoryEdit(p program) *cobra.Command {
 	return p.forScripts(&cobra.Command{
-		Use: "edit ID TEXT", Args: cobra.ExactArgs(2), ValidArgsFunction: memoryIDs(p.flags),
+		Use: "edit ID TEXT…", ValidArgsFunction: memoryIDs(p.flags),
 		Short: "Change a memory's text.",
 		Long:  "Change a memory's text. The old text will not be learned again.",
-		RunE:  p.onMemory("changed", editMemory),
+		RunE:  p.onOneMemory("changed", editMemory),
 	})
 }
 
 func newMemoryPin(p program) *cobra.Command {
 	return p.forScripts(&cobra.Command{
-		Use: "pin ID", Args: cobra.ExactArgs(1), ValidArgsFunction: memoryIDs(p.flags),
+		Use: "pin ID", ValidArgsFunction: memoryIDs(p.flags),
 		Short: "Always recall a memory in its project, whatever the prompt.",
-		RunE:  p.onMemory("pinned", pinMemory),
+		RunE:  p.onOneMemory("pinned", pinMemory),
 	})
 }
 
 func newMemoryPromote(p program) *cobra.Command {
 	return p.forScripts(&cobra.Command{
-		Use: "promote LINE", Args: cobra.ExactArgs(1), Short: "Copy a line of an agent's notes to the memories.",
+		Use: "promote LINE", Short: "Copy a line of an agent's notes to the memories.",
 		Long: "Copy a LINE of an agent's notes to the memories, for other agents; memory list --agents shows " +
 			"the lines. Its own agent does not get it twice.",
 		RunE: p.onMemory("",
@@ -349,13 +363,13 @@ func newMemoryForget(p program) *cobra.Command {
 	var from, dir string
 	var filter embedded.Filter
 	cmd := &cobra.Command{
-		Use: "forget [ID]", Args: cobra.MaximumNArgs(1), ValidArgsFunction: memoryIDs(p.flags),
+		Use: "forget [ID]", ValidArgsFunction: memoryIDs(p.flags),
 		Short: "Remove a memory; it will not be learned again.",
 		Long: "Remove a memory, or all from one kind of source (--from), passages of conversations included; it " +
 			"will not be learned again. For an hour, forget --undo restores it. ID may be a unique prefix.",
 		PreRunE: func(cmd *cobra.Command, args []string) (err error) {
 			if (len(args) == 0) == (from == "") {
-				return errors.New("give an ID, or --from WHO")
+				return errors.New("pass an ID or --from WHO")
 			}
 			if filter.Within = cmd.Flags().Changed("project"); filter.Within {
 				if filter.Project, err = projectOf(dir); err != nil {
@@ -407,7 +421,7 @@ func whoNamed(name string) (memory.Who, error) {
 	if who := memory.Who(name); name == "" || slices.Contains(memory.Whos, who) {
 		return who, nil
 	}
-	return "", fmt.Errorf("--from: must be one of %s", strings.Join(whos(), ", "))
+	return "", fmt.Errorf("--from must be one of %s", strings.Join(whos(), ", "))
 }
 
 func whos() []string {
@@ -423,19 +437,19 @@ func newMemoryProfile(p program) *cobra.Command {
 	cmd := listProfile(p, "profile", "List, keep, edit or drop what every first prompt gets.")
 	cmd.AddCommand(listProfile(p, "list", "List it: what is pinned, then what you stated, newest first."),
 		p.forScripts(&cobra.Command{
-			Use: "keep ID", Args: cobra.ExactArgs(1), ValidArgsFunction: memoryIDs(p.flags),
+			Use: "keep ID", ValidArgsFunction: memoryIDs(p.flags),
 			Short: "Keep a line: it goes before those that you have not looked at.",
-			RunE:  p.onMemory("kept", keepLine),
+			RunE:  p.onOneMemory("kept", keepLine),
 		}),
 		p.forScripts(&cobra.Command{
-			Use: "edit ID TEXT", Args: cobra.ExactArgs(2), ValidArgsFunction: memoryIDs(p.flags),
+			Use: "edit ID TEXT…", ValidArgsFunction: memoryIDs(p.flags),
 			Short: "Change what a line says, and keep it.",
-			RunE:  p.onMemory("changed", keepLine),
+			RunE:  p.onOneMemory("changed", keepLine),
 		}),
 		p.forScripts(&cobra.Command{
-			Use: "drop ID", Args: cobra.ExactArgs(1), ValidArgsFunction: memoryIDs(p.flags),
+			Use: "drop ID", ValidArgsFunction: memoryIDs(p.flags),
 			Short: "Remove a line; it will not be learned again.",
-			RunE: p.onMemory("dropped",
+			RunE: p.onOneMemory("dropped",
 				func(ctx context.Context, d *runtime.Data, args []string) (embedded.Memory, error) {
 					return removal.Removal{Std: p.std, Data: d}.Memory(ctx, args[0])
 				}),
@@ -447,7 +461,7 @@ func listProfile(p program, name, short string) *cobra.Command {
 	var filter embedded.Filter
 	var here bool
 	cmd := p.forScripts(&cobra.Command{
-		Use: name, Args: cobra.NoArgs, Short: short,
+		Use: name, Short: short,
 		PreRunE: func(*cobra.Command, []string) (err error) {
 			if filter.Within = here; here {
 				filter.Project, err = projectOf(".")
@@ -466,7 +480,7 @@ func listProfile(p program, name, short string) *cobra.Command {
 				return err
 			}
 			return p.printMemories(ctx, d, all, len(all),
-				"Your profile is empty: rules and preferences that you type are added.")
+				"your profile is empty: rules and preferences that you type are added")
 		}),
 	})
 	cmd.Flags().BoolVar(&here, "here", false, onlyHere)
@@ -504,7 +518,7 @@ func newMemoryExport(p program) *cobra.Command {
 func newMemoryImport(p program) *cobra.Command {
 	var o embedded.ImportOptions
 	cmd := &cobra.Command{
-		Use: "import [FILE…]", Args: cobra.ArbitraryArgs,
+		Use:   "import [FILE…]",
 		Short: "Read memories as export writes them; all or nothing.",
 		Long: "Read memories as export writes them, from each FILE or stdin; of a file all or nothing. Only " +
 			"texts, times and projects are taken, as imported text: use --trust for what you exported yourself. " +
@@ -517,7 +531,7 @@ func newMemoryImport(p program) *cobra.Command {
 		},
 	}
 	cmd.Flags().BoolVar(&o.Trust, "trust", false,
-		"Believe who said each, whether it is pinned, how much it matters, and whether it holds everywhere.")
+		"Keep who wrote each, pins, importance and scope.")
 	cmd.Flags().BoolVar(&o.Replace, "replace", false, "Change memories whose ids are known.")
 	cmd.Flags().BoolVar(p.asJSON, "json", false, "Print the counts as JSON.")
 	return cmd
@@ -529,7 +543,7 @@ func (p program) importMemories(names []string, o embedded.ImportOptions) (err e
 		return err
 	}
 	if o.Trust {
-		if err := onlyPerson("vouch for who said what"); err != nil {
+		if err := onlyPerson("trust an import"); err != nil {
 			return err
 		}
 	}

@@ -22,7 +22,7 @@ func newNotes(p program) *cobra.Command {
 func newNotesRun(p program) *cobra.Command {
 	var last int
 	cmd := &cobra.Command{
-		Use: "run [SESSION]", Args: cobra.MaximumNArgs(1),
+		Use:   "run [SESSION]",
 		Short: "Ask a session's agent for notes of it now, and print them.",
 		Long: "Ask a session's agent for notes of it now, and print them. It is started once more, confined and " +
 			"without tools, and uses its own account, up to 12,000 tokens of input for each session. notes: agent " +
@@ -31,9 +31,9 @@ func newNotesRun(p program) *cobra.Command {
 		PreRunE: func(cmd *cobra.Command, args []string) error {
 			switch named := cmd.Flags().Changed("last"); {
 			case (len(args) == 0) != named:
-				return errors.New("give a SESSION, or --last N")
+				return errors.New("pass a SESSION or --last N")
 			case named && last < 1:
-				return errors.New("--last: must be at least 1")
+				return errors.New("--last must be at least 1")
 			}
 			return onlyPerson("have notes written")
 		},

@@ -21,7 +21,7 @@ const namesSession = "is an ACP session id, Signet key or acpx record, or a uniq
 // newLog makes the command that prints a conversation.
 func newLog(p program) *cobra.Command {
 	return p.forScripts(&cobra.Command{
-		Use: "log SESSION", Args: cobra.ExactArgs(1), SuggestFor: []string{"cat", "transcript", "print"},
+		Use: "log SESSION", SuggestFor: []string{"cat", "transcript", "print"},
 		Short: "Print a conversation, with tools and inserted context.",
 		Long: "Print a conversation, with tools and inserted context. " +
 			"SESSION " + namesSession,
@@ -40,7 +40,7 @@ func newLog(p program) *cobra.Command {
 func newShow(p program) *cobra.Command {
 	var withText bool
 	cmd := &cobra.Command{
-		Use: "show ID", Args: cobra.ExactArgs(1),
+		Use:   "show ID",
 		Short: "Show a session: ids, inserted context, deliveries.",
 		Long: "Show a session: ids, inserted context, deliveries; or a delegated task. ID " + namesSession +
 			" A delegation's id shows the task and its result.",
@@ -78,7 +78,7 @@ func newShow(p program) *cobra.Command {
 func newEvents(p program) *cobra.Command {
 	var follow bool
 	cmd := &cobra.Command{
-		Use: "events SESSION", Args: cobra.ExactArgs(1),
+		Use:   "events SESSION",
 		Short: "Print a session's events, without its text.",
 		Long:  "Print a session's events, oldest first, without its text. SESSION " + namesSession,
 
@@ -110,7 +110,7 @@ func newHandoff(p program) *cobra.Command {
 	var to string
 	var run bool
 	cmd := &cobra.Command{
-		Use: "handoff SESSION", Args: cobra.ExactArgs(1), SuggestFor: []string{"continue", "resume"},
+		Use: "handoff SESSION", SuggestFor: []string{"continue", "resume"},
 		Short: "Continue a conversation with another agent.",
 		Long: "Continue a conversation with another agent: the next session of that agent in the same project, " +
 			"within an hour, gets the end of this one, once. Prints the command that starts it. SESSION " +

@@ -22,7 +22,7 @@ func newSessions(p program) *cobra.Command {
 		handoff string
 	)
 	cmd := &cobra.Command{
-		Use: "sessions [WORDS…]", Args: cobra.ArbitraryArgs,
+		Use:        "sessions [WORDS…]",
 		SuggestFor: []string{"history", "list", "ls", "conversations"},
 		Short:      "List sessions, newest first.",
 		Long:       "List sessions, newest first; with WORDS, only those that contain all of them.",
@@ -78,7 +78,7 @@ func newSessions(p program) *cobra.Command {
 	since(cmd, &filter.Since, "Only sessions active since `WHEN`: a date, a time or an age (7d, 12h).")
 	flags.IntVar(&filter.Limit, "limit", 30, "Only the newest `N`; 0 is all.")
 	flags.StringVar(&handoff, "handoff", "", "Hand the newest one over to `AGENT`, like handoff.")
-	complete(cmd, "harness", agentNames(p.flags))
+	complete(cmd, "harness", harnessNames(p.flags))
 	complete(cmd, "handoff", agentNames(p.flags))
 	return p.forScripts(cmd)
 }

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"errors"
 	"io"
 	"slices"
 	"strings"
@@ -30,9 +29,9 @@ func newSetup(p program) *cobra.Command {
 		Long: "Add agents with memory to a client's configuration. " +
 			"CLIENT is one of " + strings.Join(clients.Names(), ", ") + "; or print, for an entry to paste. " +
 			"NAME is an agent; by default all agents found here.",
-		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) == 0 {
-				return errors.New("CLIENT is missing")
+		Args: func(cmd *cobra.Command, args []string) error {
+			if err := takes("CLIENT [NAME…]")(cmd, args); err != nil {
+				return err
 			}
 			return oneOf("CLIENT", args[0], choices)
 		},

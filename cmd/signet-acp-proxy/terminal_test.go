@@ -143,7 +143,7 @@ var (
 	driver = strings.NewReplacer("(sqlite3)", "(SQLITE)", "(sqlite)", "(SQLITE)")
 	block  = regexp.MustCompile(`id="[0-9a-f]{12}"`)
 	size   = regexp.MustCompile(`\d+ KiB`)
-	took   = regexp.MustCompile(`remembered in \d+ ms`)
+	took   = regexp.MustCompile(`recalled in \d+ ms`)
 	stamp  = regexp.MustCompile(`20\d\d-\d\d-\d\d( \d\d:\d\d)?`)
 )
 
@@ -151,6 +151,6 @@ var (
 func seen(text string) string {
 	text = driver.Replace(erased.ReplaceAllString(text, ""))
 	text = size.ReplaceAllString(block.ReplaceAllString(text, `id="0123456789ab"`), "320 KiB")
-	text = took.ReplaceAllString(text, "remembered in 42 ms")
+	text = took.ReplaceAllString(text, "recalled in 42 ms")
 	return stamp.ReplaceAllStringFunc(text, func(at string) string { return "2026-01-02 03:04"[:len(at)] })
 }

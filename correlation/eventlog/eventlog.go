@@ -160,7 +160,7 @@ func (l *Log) Close(ctx context.Context) (unfolded bool, err error) {
 	select {
 	case <-l.stopped:
 	case <-limit.Done(): // the goroutine is left to it
-		return true, errors.New("nothing is written down any more: a write hangs")
+		return true, errors.New("nothing is saved any more: a write hangs")
 	}
 	l.sync.close(limit.Done())
 	if joined := l.f.stop(time.After(lastFold)); joined && !l.out.empty() {
@@ -181,7 +181,7 @@ func (l *Log) Close(ctx context.Context) (unfolded bool, err error) {
 	}
 	unfolded = !l.out.empty()
 	if events, bytes := l.left(); events > 0 {
-		l.o.Tell(fmt.Sprintf("of this conversation %d events (%d bytes of text) could not be written down", events,
+		l.o.Tell(fmt.Sprintf("%d events (%d bytes of text) of this conversation could not be saved", events,
 			bytes))
 	}
 	return unfolded, errors.Join(err, l.out.close(), l.lock.Release())

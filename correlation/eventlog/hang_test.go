@@ -74,7 +74,7 @@ func TestHangingDisk(t *testing.T) {
 			}
 		}
 	}
-	if ends != turn || len(told) != 2 || !strings.Contains(told[1], "could not be written down") {
+	if ends != turn || len(told) != 2 || !strings.Contains(told[1], "could not be saved") {
 		t.Errorf("%d ends of %d events; told: %q", ends, len(kinds), told)
 	}
 }

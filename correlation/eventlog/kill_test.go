@@ -206,7 +206,7 @@ func TestDiskFull(t *testing.T) {
 	b := newBench(t)
 	said := b.fills("for good")
 	if len(said["told"]) != 2 || !strings.Contains(said["told"][0], "the disk is full") ||
-		!strings.Contains(said["told"][1], "could not be written") {
+		!strings.Contains(said["told"][1], "could not be saved") {
 		t.Errorf("told: %q", said["told"])
 	}
 	refused := 50 - len(said["turn"])

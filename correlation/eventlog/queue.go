@@ -95,7 +95,7 @@ func (q *queue) overtake(written chan error) {
 	}
 	if !q.writing.IsZero() && time.Since(q.writing) > hangs && !q.slow {
 		q.slow = true
-		q.o.Tell("the disk hangs: the conversation goes on, and the last words may be lost if this program is killed")
+		q.o.Tell("the disk hangs: the conversation continues, and its last words may be lost if this program is killed")
 	}
 }
 

@@ -105,7 +105,7 @@ func FoldAll(ctx context.Context, store *correlation.Store, log zerolog.Logger, 
 	if err == nil {
 		return
 	}
-	log.Warn().Err(err).Msg("what was said last may be missing")
+	log.Warn().Err(err).Msg("the last turns may be missing")
 	if tell != nil && !passes(err) {
 		tell(fmt.Sprintf("the last turns are missing here, and wait in a file: %v", err))
 	}

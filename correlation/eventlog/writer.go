@@ -75,7 +75,7 @@ func (l *Log) write(batch []queued) (rest []queued) {
 	}
 	taken := batch[:len(batch)-len(rest)]
 	if len(rest) == 0 && l.full.Swap(false) {
-		l.o.Log.Info().Msg("what is said can be written again")
+		l.o.Log.Info().Msg("conversations are saved again")
 	}
 	l.recent.add(taken)
 	for _, q := range taken {
@@ -130,9 +130,9 @@ func (l *Log) fails(err error) {
 	}
 	l.told = true
 	if full(err) {
-		l.o.Tell("the disk is full: this conversation goes on, but is not remembered until there is space again")
+		l.o.Tell("the disk is full: this conversation continues, but is not saved until there is space")
 	} else {
-		l.o.Tell(fmt.Sprintf("what is said cannot be written down: %v", err))
+		l.o.Tell(fmt.Sprintf("this conversation cannot be saved: %v", err))
 	}
 	l.o.Log.Error().Err(err).Msg("writing down what is said")
 }

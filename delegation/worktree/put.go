@@ -70,7 +70,7 @@ func difference(ctx context.Context, g git, from, to string) (removed, fresh []s
 		name := raw[i+1]
 		switch {
 		case NamesGit(name):
-			return nil, nil, errors.New(name + " may not be named so")
+			return nil, nil, errors.New(name + " has a name that is not allowed")
 		case raw[i] == "D":
 			removed = append(removed, name)
 		default:

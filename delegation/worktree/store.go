@@ -126,7 +126,7 @@ func (f *Folder) added(ctx context.Context, folder string) (names, left []string
 		if err != nil {
 			return nil, nil, err
 		}
-		left = append(left, inner+": of this repository only the files came back, not what was committed")
+		left = append(left, inner+": only the files of this repository came back, not its commits")
 		names, left = append(names, more...), append(left, others...)
 	}
 	return names, left, err
@@ -144,7 +144,7 @@ func (f *Folder) snapshot(ctx context.Context, names []string) (tree string, lef
 			gone = append(gone, name)
 			continue
 		case NamesGit(name), info.Mode().Type() == fs.ModeSymlink && isGitFile(path.Base(name)):
-			left = append(left, name+": may not be named so")
+			left = append(left, name+": has a name that is not allowed")
 			continue
 		case info.Mode().IsRegular() && info.Mode()&0o400 == 0:
 			_ = os.Chmod(filepath.Join(f.work(), name), info.Mode().Perm()|0o400)

@@ -61,7 +61,7 @@ type Visitor struct {
 func Walk(ctx context.Context, p Place, agent string, visit Visitor) error {
 	i := slices.IndexFunc(formats, func(f format) bool { return f.agent == agent })
 	if i < 0 {
-		return fmt.Errorf("nothing is known of how %q writes its conversations: name one of %s", agent,
+		return fmt.Errorf("unknown agent %q: conversations are read of %s", agent,
 			strings.Join(Agents(), ", "))
 	}
 	if visit.File == nil {
@@ -91,7 +91,7 @@ func Walk(ctx context.Context, p Place, agent string, visit Visitor) error {
 func (f format) walk(ctx context.Context, p Place, root string, visit Visitor) (children []string, err error) {
 	if to, err := filepath.EvalSymlinks(root); err == nil {
 		if f.inProjects && !isIn(p.Projects, root, to) {
-			visit.Skip(Skip{root, "it is a link, and these are not followed"})
+			visit.Skip(Skip{root, "it is a link; links are not followed"})
 			return nil, nil
 		}
 		root = to // people link the whole folder to another disk
@@ -112,7 +112,7 @@ func (f format) walk(ctx context.Context, p Place, root string, visit Visitor) (
 			visit.Skip(Skip{path, "it cannot be read: " + reason(err)})
 			return nil
 		case entry.Type()&fs.ModeSymlink != 0 && (isMatch || isFolder(path)):
-			visit.Skip(Skip{path, "it is a link, and these are not followed"})
+			visit.Skip(Skip{path, "it is a link; links are not followed"})
 			return nil
 		case entry.IsDir() && visit.skipsTheirs(path):
 			return fs.SkipDir

@@ -59,7 +59,7 @@ var windsurf = format{
 	roots: func(p Place) []string { return []string{filepath.Join(p.Home, ".codeium", "windsurf", "cascade")} },
 	match: func(rel string) bool { return strings.HasSuffix(rel, ".pb") },
 	read: func(context.Context, Place, string, func(Conversation) error) error {
-		return errors.New("it is encrypted by Windsurf; its Markdown export or SpecStory's files can be taken in")
+		return errors.New("it is encrypted by Windsurf; import its Markdown export or SpecStory's files")
 	},
 }
 

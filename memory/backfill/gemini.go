@@ -138,8 +138,7 @@ func (c *geminiChat) add(line []byte) error {
 	return nil
 }
 
-var errNoFolder = errors.New("its folder is named by a digest, and no project is known that it is of; " +
-	"--project DIR names one")
+var errNoFolder = errors.New("its folder is named by the digest of an unknown project; --project DIR names one")
 
 // geminiFolder returns the working directory of a conversation, "" where it is not known. errNoFolder: nobody can know
 // whether it is to be left out.

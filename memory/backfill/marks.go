@@ -17,7 +17,7 @@ type mark struct {
 const (
 	notification = "notification"
 	interruption = "interruption"
-	shellCommand = "shell command of the user's"
+	shellCommand = "shell command of the user"
 	output       = "output of a command"
 	openFile     = "state of an editor"
 	message      = "message of another agent"

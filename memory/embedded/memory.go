@@ -36,8 +36,8 @@ const (
 // Errors that callers tell apart.
 var (
 	ErrNotFound   = errors.New("no memory has this id")
-	ErrAmbiguous  = errors.New("more than one memory has an id that begins so")
-	ErrEmpty      = errors.New("there is nothing to keep")
+	ErrAmbiguous  = errors.New("matches more than one memory")
+	ErrEmpty      = errors.New("there is nothing to save")
 	ErrTooLong    = errors.New("the text is too long: keep the part that matters")
 	errImportance = errors.New("importance is a number from 0 to 1")
 )

@@ -28,7 +28,7 @@ func is(t *testing.T, what string, got []string, want ...string) {
 	}
 }
 
-// A line said again is one with a count. What one line is, is edited and forgotten as one, and is not learned again.
+// A line repeated is one with a count. What one line is, is edited and forgotten as one, and is not learned again.
 func TestProfile(t *testing.T) {
 	w := newWorld(t)
 	w.said("/p", "a", "Never edit the vendor folder. why are you writing the changelog by hand?", "Sorry.")

@@ -98,8 +98,8 @@ func TestUse(t *testing.T) {
 		t.Errorf("%+v, %v", records, err)
 	}
 	for r, want := range map[correlation.Record]string{
-		{}: "", {Told: 1}: "told once, never seen to be used", {Told: 6, Used: 2}: "told 6 times, used 2 times",
-		{Told: 2, Again: 1}: "told 2 times, said again once",
+		{}: "", {Told: 1}: "recalled once, no use seen", {Told: 6, Used: 2}: "recalled 6 times, used 2 times",
+		{Told: 2, Again: 1}: "recalled 2 times, repeated once",
 	} {
 		if got := r.InWords(); got != want {
 			t.Errorf("%+v: %s", r, got)
@@ -107,7 +107,7 @@ func TestUse(t *testing.T) {
 	}
 }
 
-// What was told often and never used gives way to what else fits, and a rule that was said again is always told.
+// What was told often and never used gives way to what else fits, and a rule that was repeated is always told.
 func TestWorth(t *testing.T) {
 	for _, c := range []struct {
 		r    correlation.Record
@@ -163,6 +163,6 @@ func TestWorth(t *testing.T) {
 	}
 	w.told("again", top, correlation.Turn{User: "Always write rhubarb with an h."}, rule.ID)
 	if !tells() {
-		t.Error("the rule is not told though it had to be said again")
+		t.Error("the rule is not told though it had to be repeated")
 	}
 }

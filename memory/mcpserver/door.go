@@ -39,8 +39,8 @@ func newDoor(harness func() int) door {
 // Why a process is refused.
 var (
 	errOtherSession = errors.New("these memory tools belong to another session")
-	errConfined     = errors.New("a program that can gain no privileges (no_new_privs), and that this session's " +
-		"agent did not start, is refused the memory tools")
+	errConfined     = errors.New("refused the memory tools to a program with no_new_privs that this session's " +
+		"agent did not start")
 	errNoToken = errors.New("the session's token is missing or wrong")
 )
 

@@ -115,7 +115,7 @@ func answerFrom(ctx context.Context, store *embedded.Store, rights Rights, q too
 	case "memory_feedback":
 		return rate(ctx, store, q.who, q.values)
 	}
-	return nil, fmt.Errorf("no memory tool is called %q", q.tool.name)
+	return nil, fmt.Errorf("unknown tool %q", q.tool.name)
 }
 
 // searchIn returns what a store finds for a call, as it is shown.

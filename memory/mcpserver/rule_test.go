@@ -408,7 +408,7 @@ func TestLocalErrors(t *testing.T) {
 		{"memory_get", values{"id": m.ID}, `Herons wade & wait.`}, {"memory_get", values{"id": other.ID}, "memory_search and memory_list have the ids"},
 		{"memory_get", values{"id": "nothing"}, `"nothing"; memory_search`}, {"memory_forget", values{"id": m.ID[:5]}, "at least 6 characters"},
 		{"memory_forget", values{"id": other.ID}, "have the ids"}, {"memory_store", values{"content": strings.Repeat("a ", embedded.MaxContent)}, "too long"},
-		{"memory_store", values{"content": " "}, "nothing left"}, {"memory_unheard", values{}, "no memory tool"},
+		{"memory_store", values{"content": " "}, "nothing left"}, {"memory_unheard", values{}, "unknown tool"},
 		{"memory_list", values{}, "Herons"}, {"memory_search", values{"query": "dabble"}, `{"results":[]}`},
 		{"memory_store", values{"content": "Bitterns boom.", "importance": 0.5}, `"status":"stored"`},
 		{"memory_store", values{"content": "Bitterns boom.", "importance": 0.7}, `"status":"updated"`},

@@ -72,7 +72,7 @@ func commonTerms(changes []*statement, all []*Passage) language.Set {
 			holding[t] = new(tally)
 		}
 	}
-	different := map[string]bool{} // what is said again and again is not what many say
+	different := map[string]bool{} // what is repeated and again is not what many say
 	for _, p := range all {
 		if different[p.content] {
 			continue

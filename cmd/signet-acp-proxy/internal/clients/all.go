@@ -37,9 +37,9 @@ var All = []client{
 		Reload: "restart the IDE, or press Add Custom Agent and close the file",
 		Where:  "`agent_servers` in `~/.jetbrains/acp.json`", Snippet: member,
 		Notes: "Needs an IDE of 2025.3 or newer with AI Assistant. One file serves all of them. " +
-			"The entry names your PATH, " +
-			"because a desktop's is shorter: set it up again where that changes. Over remote development the file of " +
-			"the host counts.",
+			"The entry contains " +
+			"your PATH, because desktop programs have a shorter one: when it changes, run setup again. In remote " +
+			"development, use the file on the host.",
 	},
 	{
 		Name: "vscode", Title: "VS Code", Signs: []string{".vscode/extensions/formulahendry.*acp*"},
@@ -48,8 +48,8 @@ var All = []client{
 		Reload: "the extension reads the file when it changes",
 		Where:  "`acp.agents` in the user's `settings.json`", Snippet: member,
 		Notes: "With the extension ACP Client. VSCodium, Cursor and profiles have settings files of their own: " +
-			"`--for vscode` prints the entry for them. What your shell's profile prints goes to the " +
-			"client in front of us, which must not be.",
+			"`--for vscode` prints the entry for them. Your shell's profile must print " +
+			"nothing: the client would read it as a message.",
 	},
 	{
 		Name: "acp-ui", Title: "acp-ui",
@@ -61,29 +61,27 @@ var All = []client{
 	{
 		Name: "codecompanion", Title: "CodeCompanion (Neovim)",
 		Where: "`adapters.acp` of its setup, in Lua", Snippet: codeCompanion,
-		Notes: "It waits 20 seconds for an agent's first answer: install the agent, so that nothing is fetched.",
+		Notes: "It waits 20 seconds for an agent's first answer: install the agent, so that nothing has to be downloaded.",
 	},
 	{
 		Name: "avante", Title: "avante (Neovim)", Where: "`acp_providers` of its setup, in Lua", Snippet: provider,
-		Notes: "It gives an agent PATH and what `env` names, no HOME.",
+		Notes: "Agents get only PATH and what `env` names, not HOME.",
 	},
 	{
 		Name: "agentic", Title: "agentic (Neovim)", Where: "`acp_providers` of its setup, in Lua", Snippet: provider,
-		Notes: "It gives an agent PATH and what `env` names, no HOME.",
+		Notes: "Agents get only PATH and what `env` names, not HOME.",
 	},
 	{Name: "hermes", Title: "hermes (Neovim)", Where: "your Lua", Snippet: hermes},
 	{
 		Name: "agent-shell", Title: "agent-shell (Emacs)", Where: "your init file", Snippet: agentShell,
-		Notes: "Each agent has a variable of its own. Leave `agent-shell-command-prefix` alone: " +
-			"it also goes before what the " +
-			"agent runs in a terminal.",
+		Notes: "Each agent has a variable of its own. Do not use " +
+			"`agent-shell-command-prefix`: it also applies to commands that the agent runs in a terminal.",
 	},
 	{
 		Name: "obsidian", Title: "Obsidian Agent Client",
 		Where: "Settings › Agent Client › Add custom agent", Snippet: form,
-		Notes: "It writes its data.json whole at each change, so we write nothing into it. " +
-			"Exit status 127 is shown as " +
-			"\"Command not found\" of our program; the agent's is meant.",
+		Notes: "It rewrites its data.json at each change, so setup does not edit it. " +
+			"\"Command not found\" for our program (exit 127) means that the agent is missing.",
 	},
 	{
 		Name: "toad", Title: "Toad", Where: "a shell, in the project's folder", Snippet: toad,
@@ -98,7 +96,7 @@ var All = []client{
 	{Name: "nori", Title: "nori", Where: "`~/.nori/cli/config.toml`", Snippet: nori},
 	{Name: "jupyter", Title: "Jupyter (agent-client-kernel)",
 		Where: "the environment that Jupyter starts in", Snippet: jupyter,
-		Notes: "It splits the arguments at blanks: no path with a blank can be named."},
+		Notes: "It splits arguments at spaces, so paths must not contain any."},
 	{Name: "aionui", Title: "AionUi", Where: "Settings › Agents › Custom agent", Snippet: form},
 	{Name: "deepchat", Title: "DeepChat", Where: "Settings › ACP › Custom agent", Snippet: form},
 }
@@ -144,12 +142,24 @@ func Found() []string {
 }
 
 // WithoutClient says what to do where no client is found.
-func WithoutClient() string {
+func WithoutClient(c *config.Config) string {
 	acpx := "npm install -g acpx, then signet-acp-proxy init"
 	if OnPath("npx") {
-		acpx = "signet-acp-proxy setup acpx, then npx -y acpx AGENT in a terminal"
+		agent, named := "claude", " claude" // which npx fetches
+		if here := Installed(c); len(here) > 0 {
+			agent, named = here[0], ""
+		}
+		acpx = "signet-acp-proxy setup acpx" + named + ", then npx -y acpx " + Prefix + agent + " in a terminal"
 	}
 	return acpx + "; or signet-acp-proxy setup print AGENT --for CLIENT for any other client"
+}
+
+// ByNPX says how to do without an installed agent; "" where npx is missing.
+func ByNPX() string {
+	if !OnPath("npx") {
+		return ""
+	}
+	return ", or let npx fetch one: signet-acp-proxy setup CLIENT claude"
 }
 
 // zedSettings: Zed keeps to ~/.config on macOS, too.
@@ -172,7 +182,7 @@ func Snippet(c *config.Config, name string, harnesses []string) (string, error) 
 	}
 	to, known := Named(name)
 	if !known {
-		return "", fmt.Errorf("no client is known as %q: %s", name, strings.Join(Snippets(), ", "))
+		return "", fmt.Errorf("unknown client %q: use one of %s", name, strings.Join(Snippets(), ", "))
 	}
 	if to.Path != nil {
 		return members(c, to, harnesses), nil

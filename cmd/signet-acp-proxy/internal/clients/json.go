@@ -45,7 +45,7 @@ func (f *jsonFile) root() (object, error) {
 func (f *jsonFile) object(v hujson.Value) (object, error) {
 	o, ok := v.Value.(*hujson.Object)
 	if !ok {
-		return object{}, fmt.Errorf("line %d: an object was expected", f.line(v.StartOffset))
+		return object{}, fmt.Errorf("line %d: must be an object", f.line(v.StartOffset))
 	}
 	return object{*o, v.StartOffset}, nil
 }

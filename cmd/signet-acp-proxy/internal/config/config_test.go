@@ -52,9 +52,9 @@ func TestRetired(t *testing.T) {
 		t.Errorf("%v, hold %v, fetch %v", err, c.Hold, c.Fetch)
 	}
 	want := []string{
-		file + ":2: fetch is no setting any more: SIGNET_SESSION_START_TIMEOUT, in milliseconds, sets it",
-		file + ":3: database_wait is no setting any more: hold sets it",
-		"SIGNET_ACP_TOOL_HINT: tool_hint is no setting any more: agents.NAME.asks_for_tools decides it",
+		file + ":2: fetch is no longer a setting: SIGNET_SESSION_START_TIMEOUT, in milliseconds, sets it",
+		file + ":3: database_wait is no longer a setting: hold sets it",
+		"SIGNET_ACP_TOOL_HINT: tool_hint is no longer a setting: agents.NAME.asks_for_tools decides it",
 	}
 	if !slices.Equal(c.Warnings, want) {
 		t.Errorf("it says\n%s", strings.Join(c.Warnings, "\n"))

@@ -109,7 +109,7 @@ func lastLine(value *yaml.Node) int {
 	return last
 }
 
-var errNotEditable = errors.New("its format is one that only you can edit safely")
+var errNotEditable = errors.New("edit it yourself: its format is too unusual to change safely")
 
 // settingPath returns the keys below which a setting stands in the file.
 func settingPath(name string) ([]string, Setting, error) {

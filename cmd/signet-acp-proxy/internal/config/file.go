@@ -47,7 +47,7 @@ func (c *Config) readFile(path string) error {
 		return nil
 	}
 	if section.Kind != yaml.MappingNode {
-		return configError{path, section.Line, errors.New("acp must hold settings")}
+		return configError{path, section.Line, errors.New("acp must contain settings")}
 	}
 	err = c.readSection(path, section, SettingsOf(c), "", "")
 	if agents := child(section, "agents"); agents != nil {
@@ -120,14 +120,14 @@ func (c *Config) readAgents(path string, node *yaml.Node) error {
 		return nil
 	}
 	if node.Kind != yaml.MappingNode {
-		return configError{path, node.Line, errors.New("agents must hold a section for each agent")}
+		return configError{path, node.Line, errors.New("agents must contain a section for each agent")}
 	}
 	c.Agents = map[string]AgentConfig{}
 	var mistakes []error
 	for name, section := range members(node) {
 		if section.Kind != yaml.MappingNode && !isEmpty(section) {
 			mistakes = append(mistakes, configError{path, section.Line,
-				fmt.Errorf("agents.%s must hold settings", name.Value)})
+				fmt.Errorf("agents.%s must contain settings", name.Value)})
 			continue
 		}
 		var agent AgentConfig

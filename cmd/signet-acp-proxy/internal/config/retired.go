@@ -11,7 +11,7 @@ import (
 // retired are settings that are gone, with what has replaced each. Who still has one is told, and everything else is
 // read as before.
 var retired = map[string]string{
-	"context_age":          "a context that was not used is kept for 15 minutes",
+	"context_age":          "an unused context is kept for 15 minutes",
 	"database_wait":        "hold sets it",
 	"fetch":                "SIGNET_SESSION_START_TIMEOUT, in milliseconds, sets it",
 	"mcp_command":          "agents get our own memory tools",
@@ -27,7 +27,7 @@ var retired = map[string]string{
 func (c *Config) warnRetired(where, name string) bool {
 	instead, gone := retired[name]
 	if gone {
-		c.Warnings = append(c.Warnings, fmt.Sprintf("%s: %s is no setting any more: %s", where, name, instead))
+		c.Warnings = append(c.Warnings, fmt.Sprintf("%s: %s is no longer a setting: %s", where, name, instead))
 	}
 	return gone
 }

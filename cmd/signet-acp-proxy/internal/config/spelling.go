@@ -25,9 +25,9 @@ type UnknownAgent struct {
 
 func (e UnknownAgent) Error() string {
 	if hint := DidYouMean(e.Name, e.Known); hint != "" {
-		return fmt.Sprintf("no agent is known as %q%s", e.Name, hint)
+		return fmt.Sprintf("unknown agent %q%s", e.Name, hint)
 	}
-	return fmt.Sprintf("no agent is known as %q: name one of %s, or give its command behind --", e.Name,
+	return fmt.Sprintf("unknown agent %q: use one of %s, or give its command after --", e.Name,
 		strings.Join(e.Known, ", "))
 }
 

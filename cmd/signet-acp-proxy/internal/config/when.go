@@ -19,14 +19,14 @@ func ParseWhen(text string, now time.Time) (time.Time, error) {
 	if age, err := parseDuration(text); err == nil && age > 0 {
 		return now.Add(-age), nil
 	}
-	return time.Time{}, fmt.Errorf("give a date (2026-10-03), a time (RFC 3339) or an age (7d, 12h), not %q", text)
+	return time.Time{}, fmt.Errorf("must be a date (2026-10-03), a time (RFC 3339) or an age (7d, 12h), not %q", text)
 }
 
 // ParseAge reads an age such as 90d, 12w or 36h.
 func ParseAge(text string) (time.Duration, error) {
 	age, err := parseDuration(text)
 	if err != nil || age <= 0 {
-		return 0, errors.New("give an age such as 90d, 12w or 36h")
+		return 0, errors.New("must be an age such as 90d, 12w or 36h")
 	}
 	return age, nil
 }

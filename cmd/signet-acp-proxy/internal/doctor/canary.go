@@ -43,9 +43,9 @@ func (e *examination) remembers(ctx context.Context) []finding {
 	step, err := canary(ctx, db)
 	if err != nil {
 		return problem("check the database; else report it",
-			"a canary was not remembered. %s: %v", step, err)
+			"a test memory was not recalled. %s: %v", step, err)
 	}
-	return fine("a canary was remembered in %d ms", max(1, time.Since(begun).Milliseconds()))
+	return fine("a test memory was saved and recalled in %d ms", max(1, time.Since(begun).Milliseconds()))
 }
 
 // canary returns the step that failed.
@@ -67,7 +67,7 @@ func canary(ctx context.Context, of *sql.DB) (step string, err error) {
 		{"Reading it", func() error { return readCanary(ctx, journal) }},
 		{"Learning from it", func() error { return memories.Learn(ctx) }},
 		{"Recalling it", func() error { told, err = memories.Recall(ctx, next, canaryAsks, nil); return err }},
-		{"Telling it", func() error {
+		{"Inserting it", func() error {
 			block, _ := memory.Compose(next.Key, memory.Context{}, told, memory.Style{})
 			if !strings.Contains(block.Text, canaryKnows) {
 				return errors.New("the next session's block does not have it")

@@ -15,7 +15,7 @@ import (
 // also while somebody writes to it.
 func TestCanary(t *testing.T) {
 	for _, tt := range []struct{ name, harm, want string }{
-		{"a whole database", "", "ok a canary was remembered in "},
+		{"a whole database", "", "ok a test memory was saved and recalled in "},
 		{"a table is gone", "DROP TABLE turns", "Writing a turn: "},
 		{"a trigger refuses sessions", refuse("sessions"), "Writing a turn: writing events: "},
 		{"a trigger refuses answers", "CREATE TRIGGER no BEFORE UPDATE OF assistant ON turns BEGIN SELECT RAISE(ABORT, 'no'); END",
@@ -26,7 +26,7 @@ func TestCanary(t *testing.T) {
 		{"a trigger refuses passages", refuse("passages"), "Learning from it: learning from turns: "},
 		{"nothing says where learning is", "DELETE FROM passages_index WHERE kind = 'backlog'", "Learning from it: "},
 		{"a trigger drops passages", "CREATE TRIGGER gone AFTER INSERT ON passages BEGIN DELETE FROM passages; END",
-			"Telling it: the next session's block does not have it"},
+			"Inserting it: the next session's block does not have it"},
 		{"the index is gone", "DROP TABLE passages_fts", "Learning from it: "},
 		{"a counter is gone", "DROP TABLE passages_index", "Copying the schema: "},
 	} {

@@ -46,7 +46,7 @@ func (e *examination) clients() []finding {
 		}
 	}
 	if found == nil {
-		fix := clients.WithoutClient()
+		fix := clients.WithoutClient(e.c)
 		if here := clients.Found(); len(here) > 0 {
 			fix = "signet-acp-proxy setup " + here[0]
 			if len(clients.Installed(e.c)) == 0 {
@@ -74,7 +74,7 @@ func (e *examination) problemOf(client string, entry clients.Entry) (why, fix st
 		return "", ""
 	}
 	if _, known := e.c.Profile(name); !known {
-		return fmt.Sprintf("no agent is known as %q", name), again
+		return fmt.Sprintf("unknown agent %q", name), again
 	}
 	return "", ""
 }

@@ -36,10 +36,10 @@ func (e *examination) database(ctx context.Context) []finding {
 		fix := "see docs/troubleshooting.md"
 		switch {
 		case errors.Is(err, sqlite.ErrCorrupt):
-			fix = "signet-acp-proxy restore FILE, of a backup; or move " + c.DB + " away: a new one is begun"
+			fix = "signet-acp-proxy restore FILE, with a backup; or move " + c.DB + " away: a new one is created"
 		case errors.Is(err, sqlite.ErrSchema):
-			fix = "restore a backup, or make one and restore that: it removes what is not ours, and makes what is " +
-				"missing, empty. Conversations meanwhile wait in files"
+			fix = "restore a backup, or back up this database and restore that: it removes what is not ours, and creates " +
+				"missing tables empty. Until then, conversations wait in files"
 		}
 		return problem(fix, "database %s: %v", c.DB, err)
 	}
@@ -65,8 +65,8 @@ func (e *examination) database(ctx context.Context) []finding {
 		return broken(err)
 	}
 	if len(missing) > 0 {
-		return note("signet-acp-proxy sessions does it now",
-			"%s: %s, of an earlier version; the next session brings it up to date, and keeps a copy for a week "+
+		return note("signet-acp-proxy sessions upgrades it now",
+			"%s: %s, of an earlier version; the next session upgrades it, and keeps a copy for a week "+
 				"unless it is larger than 2 GiB", c.DB, state)
 	}
 	store := correlation.New(db, correlation.Options{LiveDir: c.LiveDir()})
@@ -281,7 +281,7 @@ func tryFullText(ctx context.Context) error {
 		return err
 	}
 	if found != 1 {
-		return errors.New("a table of it finds nothing")
+		return errors.New("one of its tables finds nothing")
 	}
 	return nil
 }

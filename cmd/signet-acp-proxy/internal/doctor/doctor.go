@@ -89,7 +89,7 @@ func (e *examination) refusals() []finding {
 	if why == "" {
 		return nil
 	}
-	return note("if it is your agent's, run the agent's server without no_new_privs; if not, it was kept out",
+	return note("if your agent started it, start the agent without no_new_privs; if not, ignore it",
 		"%s (%s)", why, term.Local(at))
 }
 

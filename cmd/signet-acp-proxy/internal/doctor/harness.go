@@ -33,13 +33,12 @@ func (e *examination) harnesses(ctx context.Context, named []string) (found []fi
 	for _, name := range named {
 		if _, known := e.c.Profile(name); !known {
 			found = append(found, problem("give it a command in the acp: section, under agents:",
-				"no agent is known as %q", name)...)
+				"unknown agent %q", name)...)
 		}
 	}
 	all := e.inUse(named)
 	if len(all) == 0 {
-		return append(found, note("install one, or name it: signet-acp-proxy doctor --agent NAME",
-			"no agent is set up, and none found on PATH")...)
+		return append(found, note("install one"+clients.ByNPX(), "no agent is set up, and none found on PATH")...)
 	}
 	answers := make([][]finding, len(all))
 	places := make(chan struct{}, startedAtOnce)
@@ -175,7 +174,7 @@ func (e *examination) ask(ctx context.Context, h harness) []finding {
 	case errors.Is(err, errAtWork):
 		return problem(byHand, "%s: %s has not answered initialize after %v: %v", name, line, limit.working, err)
 	case err != nil && fetched && ctx.Err() == nil:
-		return note(profile.Install, "%s was not started, because it is not installed; %s fetches it for a client",
+		return note(strings.TrimPrefix(profile.Install, upstream.NeedsNode+", or "), "%s was not started, because it is not installed; %s fetches it for a client",
 			name, options.Command[0])
 	case err != nil:
 		return problem(byHand, "%s: %s does not speak ACP: %v", name, line, err)

@@ -24,7 +24,7 @@ func (e *examination) notes(ctx context.Context) []finding {
 	}
 	db, err := migrations.Look(e.c.DB)
 	if err != nil {
-		return fine("agents note their sessions; none yet")
+		return fine("agents write notes of their sessions; none yet")
 	}
 	defer db.Close()
 	ctx, cancel := context.WithTimeout(ctx, askTime)
@@ -47,7 +47,7 @@ func notesFinding(all []correlation.Noting) []finding {
 	}
 	if len(failed) == 0 {
 		if sum.Asked == 0 {
-			return fine("agents note their sessions; none within 3 days")
+			return fine("agents write notes of their sessions; none within 3 days")
 		}
 		return fine("within 3 days, %s", &sum)
 	}

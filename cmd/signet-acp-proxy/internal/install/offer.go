@@ -10,8 +10,10 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/config"
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/runtime"
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/term"
+	"github.com/Signet-AI/signet-acp-proxy/correlation"
 	"github.com/Signet-AI/signet-acp-proxy/memory"
 	"github.com/Signet-AI/signet-acp-proxy/memory/backfill"
+	"github.com/Signet-AI/signet-acp-proxy/migrations"
 )
 
 // lookLimit is how long counting conversations may take.
@@ -28,11 +30,18 @@ func (s Steps) Offer(ctx context.Context) error {
 	}
 	var of []string
 	for _, one := range all {
+		if s.imported(ctx, one.Agent) >= one.Conversations {
+			continue
+		}
 		text := fmt.Sprintf("%d of %s", one.Conversations, one.Agent)
 		if !one.Since.IsZero() {
 			text += " since " + one.Since.Local().Format(time.DateOnly)
 		}
 		of = append(of, text)
+	}
+	if len(of) == 0 {
+		s.skip("agents' earlier conversations are already imported")
+		return nil
 	}
 	text := strings.Join(of, ", ")
 	if !whole {
@@ -109,4 +118,15 @@ func look(ctx context.Context, c *config.Config) (all []writtenBy, whole bool, e
 		}
 	}
 	return all, true, nil
+}
+
+// imported counts the conversations that were imported from an agent's history.
+func (s Steps) imported(ctx context.Context, agent string) int {
+	db, err := migrations.Look(s.Config.DB)
+	if err != nil {
+		return 0
+	}
+	defer db.Close()
+	ids, _ := correlation.New(db, correlation.Options{}).Book().Imported(ctx, correlation.Backfill+agent)
+	return len(ids)
 }

@@ -31,7 +31,7 @@ func (s Steps) SetUp() error {
 	if len(clients.Found()) == 0 {
 		s.say("No client was found. A client is the program in which you talk to agents, such as acpx for the "+
 			"terminal or the agent panel of Zed, VS Code or a JetBrains IDE. Install one and run signet-acp-proxy "+
-			"init again. The quickest: %s.", clients.WithoutClient())
+			"init again. The quickest: %s.", clients.WithoutClient(s.Config))
 		fmt.Fprintln(s.Std.Out)
 	}
 	if err := s.folder(); err != nil {
@@ -85,7 +85,8 @@ func (s Steps) sayAgents(harnesses []string) {
 			}
 		}
 	} else {
-		s.skip("no agent found on PATH (Claude Code, Codex, …); install one and run signet-acp-proxy init again")
+		s.skip("no agent found on PATH (Claude Code, Codex, …); install one and run signet-acp-proxy init again%s",
+			clients.ByNPX())
 	}
 }
 
@@ -99,7 +100,7 @@ func (s Steps) clients() error {
 			return err
 		}
 		if len(harnesses) == 0 {
-			s.skip("%s: no agent found on PATH; later: signet-acp-proxy setup %s NAME", name, name)
+			s.skip("%s: no agent to add; later: signet-acp-proxy setup %s NAME", name, name)
 			continue
 		}
 		done, err := file.PutIn(s.Config, harnesses)

@@ -183,7 +183,7 @@ func idsOf(sessions []correlation.Session) []int64 {
 
 // Memory removes a memory, and returns it.
 func (r Removal) Memory(ctx context.Context, id string) (embedded.Memory, error) {
-	m, err := r.Data.Memories.Get(ctx, id)
+	m, err := r.Data.Memory(ctx, id)
 	if err != nil {
 		return m, err
 	}
@@ -284,7 +284,7 @@ func (r Removal) SayUndo() {
 
 // goesToo says what will be removed with sessions.
 func goesToo(l embedded.Learned) string {
-	return fmt.Sprintf("this removes %s and %s learned from it; memories that were added stay",
+	return fmt.Sprintf("this removes %s and %s learned from it; memories that you added are kept",
 		term.Count(l.Passages, "passage"), term.Count(l.Memories, "memory"))
 }
 

@@ -254,7 +254,7 @@ func TestOldFilesGo(t *testing.T) {
 func TestSaid(t *testing.T) {
 	const (
 		what = "sess-that-went-on \"I prefer the spokeshave over the plane.\", 4 turns: this removes"
-		too  = " learned from it; memories that were added stay\n"
+		too  = " learned from it; memories that you added are kept\n"
 		undo = "signet-acp-proxy forget --undo restores it until 15:04\n"
 	)
 	for _, tt := range []struct {

@@ -17,7 +17,7 @@ import (
 // Agents prints the agents that can be asked.
 func Agents(all []delegation.Agent, s term.Screen) error {
 	t := &term.Table{Columns: []term.Column{
-		{Title: "AGENT"}, {Title: "STATUS"}, {Title: "GOOD AT", Least: 12, Spare: 3}, {Title: "HELD BY", Spare: 4}, {Title: "", Least: 20, Spare: 1},
+		{Title: "AGENT"}, {Title: "STATUS"}, {Title: "GOOD AT", Least: 12, Spare: 3}, {Title: "CONFINED BY", Spare: 4}, {Title: "", Least: 20, Spare: 1},
 	}}
 	for _, a := range all {
 		note := a.Fix
@@ -71,7 +71,7 @@ func AtWork(all []delegation.Row, now time.Time, s term.Screen) error {
 	if _, err := fmt.Fprint(s.W, clear); err != nil || n > 0 {
 		return cmp.Or(err, t.Print(s))
 	}
-	_, err := fmt.Fprintln(s.W, "No agent is at work. Ctrl-C leaves.")
+	_, err := fmt.Fprintln(s.W, "No agent is working. Press Ctrl-C to leave.")
 	return err
 }
 
@@ -109,13 +109,13 @@ func Delegation(d runtime.ShownDelegation, s term.Screen) {
 	l.Add("state", string(d.State))
 	l.Add("reason", delegation.ForUser(d.Reason))
 	l.Add("at", d.Progress)
-	l.Add("asked by", d.Parent)
+	l.Add("caller", d.Parent)
 	l.Add("session", d.Session)
 	l.Add("continues", d.Continues)
 	l.Add("continued", d.ContinuedBy)
 	l.Add("task", strings.Join(strings.Fields(d.Task), " "))
 	l.Add("scope", strings.Join(d.Scope, "; "))
-	l.Add("leaves alone", strings.Join(d.Kept, "; "))
+	l.Add("caller keeps", strings.Join(d.Kept, "; "))
 	l.Add("started", term.Local(d.Started))
 	if d.Ended != nil {
 		l.Add("ended", term.Local(*d.Ended))
@@ -159,7 +159,7 @@ func Check(c delegation.Check, s term.Screen) error {
 // a delegation that did not end well.
 func Delegated(a runtime.Delegated, std term.Streams) error {
 	if a.Repeated {
-		std.Say("already asked, as %s; give another --key to ask again", a.ID)
+		std.Say("already delegated as %s; use another --key to delegate again", a.ID)
 	}
 	if a.Running {
 		fmt.Fprintln(std.Out, a.ID)

@@ -24,7 +24,7 @@ func Memories(ctx context.Context, d *runtime.Data, std term.Streams, all []embe
 		{Title: "PROJECT", Least: 8, Spare: 1}, {Title: "CONTENT", Least: 28},
 	}}
 	if rules {
-		t.Columns[1].Title, t.Columns[2].Title = "LAST SAID", "HOLDS"
+		t.Columns[1].Title, t.Columns[2].Title = "LAST STATED", "SCOPE"
 		t.Columns = slices.Delete(t.Columns, 3, 4)
 		t.Columns = slices.Insert(t.Columns, 2, term.Column{Title: "TIMES"})
 	}
@@ -69,7 +69,7 @@ func Files(found []embedded.FileWork, s term.Screen) error {
 func projectName(m embedded.Memory) string {
 	switch {
 	case m.Personal:
-		return "(person)"
+		return "(all)"
 	case m.Project == "":
 		return ""
 	}
@@ -86,10 +86,10 @@ func Memory(
 	l.Add("project", m.Project)
 	l.Add("repository", m.Repository)
 	if m.Personal {
-		l.Add("scope", "the person's own, in every project")
+		l.Add("scope", "applies everywhere")
 	}
 	l.Add("origin", m.Who.ForPeople())
-	l.Add("came by", m.Source)
+	l.Add("source", m.Source)
 	l.Add("harness", runtime.HarnessName(m.Harness))
 	l.Add("signet key", m.Session)
 	l.Add("tags", m.Tags)
@@ -108,7 +108,7 @@ func Memory(
 		return err
 	}
 	if told > 0 {
-		l.Add("told", "to "+term.Count(told, "session"))
+		l.Add("recalled", "in "+term.Count(told, "session"))
 	}
 	l.Add("created", term.Local(m.Created))
 	l.Add("updated", term.Local(m.Updated))

@@ -72,7 +72,7 @@ func TestPrinted(t *testing.T) {
 		"fetchMs": 4, "heldMs": 6, "items": ["a", "file:kiln.md"], "at": "2026-10-03T09:30:00Z"}],
 		"files": [{"path": "kiln.md", "did": "edited"}, {"path": "a.go", "did": "read"}],
 		"told": [{"item": "file:kiln.md", "kind": "file", "was": "used"},
-			{"item": "01A", "kind": "words", "was": "not seen to be used", "text": "It is hot."}, {"item": "01B", "kind": "rule", "was": "said again"}],
+			{"item": "01A", "kind": "words", "was": "no use seen", "text": "It is hot."}, {"item": "01B", "kind": "rule", "was": "repeated"}],
 		"deliveries": [
 		{"kind": "daemon", "state": "done", "attempts": 1, "turns": 3, "owed": "2026-10-03T09:30:00Z", "reply": "taken", "made": "2 dead"},
 		{"kind": "hook", "state": "owed", "owed": "2026-10-03T09:30:00Z", "reply": "no", "error": "refused"},

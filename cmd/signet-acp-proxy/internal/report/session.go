@@ -41,13 +41,13 @@ func Session(v runtime.Shown, s term.Screen) error {
 	l.Add("turns", strconv.Itoa(v.Turns))
 	l.Add("started", term.Local(v.Started))
 	l.Add("last active", term.Local(v.LastActive))
-	l.Add("the daemon warns", strings.Join(v.Warnings, "; "))
+	l.Add("daemon warning", strings.Join(v.Warnings, "; "))
 	l.Print(s)
 	if len(v.Injections) > 0 {
 		fmt.Fprintln(s.W, "\n"+s.Paint(term.Bold, "Injected")+" (--context prints the text)")
 		t := &term.Table{Columns: []term.Column{
 			{Title: "AT"}, {Title: "KIND"}, {Title: "FROM"}, {Title: "OUTCOME"}, {Title: "BYTES"},
-			{Title: "RECALLED", Spare: 3}, {Title: "FETCH", Spare: 2}, {Title: "HELD", Spare: 1},
+			{Title: "RECALLED", Spare: 3}, {Title: "SEARCH", Spare: 2}, {Title: "WAITED", Spare: 1},
 		}}
 		for _, in := range v.Injections {
 			t.Add(term.Local(in.At), in.Kind, in.Source, string(in.Outcome), strconv.Itoa(in.Bytes),
@@ -65,7 +65,7 @@ func Session(v runtime.Shown, s term.Screen) error {
 	}
 	if len(v.Told) > 0 {
 		fmt.Fprintln(s.W, "\n"+s.Paint(term.Bold, "Recalled"))
-		t := &term.Table{Columns: []term.Column{{Title: "ITEM", Least: 20}, {Title: "KIND"}, {Title: "WAS"}}}
+		t := &term.Table{Columns: []term.Column{{Title: "ITEM", Least: 20}, {Title: "KIND"}, {Title: "USE"}}}
 		for _, one := range v.Told {
 			name, isFile := memory.FileOf(one.Item)
 			if !isFile {
@@ -78,14 +78,14 @@ func Session(v runtime.Shown, s term.Screen) error {
 		}
 	}
 	if len(v.Notes) > 0 {
-		fmt.Fprintln(s.W, "\n"+s.Paint(term.Bold, "Noted"))
+		fmt.Fprintln(s.W, "\n"+s.Paint(term.Bold, "Notes"))
 		if err := Notes(v.Notes, s); err != nil {
 			return err
 		}
 	}
 	if len(v.Files) > 0 {
 		fmt.Fprintln(s.W, "\n"+s.Paint(term.Bold, "Files"))
-		t := &term.Table{Columns: []term.Column{{Title: "PATH", Least: 20}, {Title: "DID"}}}
+		t := &term.Table{Columns: []term.Column{{Title: "PATH", Least: 20}, {Title: "ACTION"}}}
 		for _, one := range v.Files {
 			t.Add(one.Path, one.Did)
 		}
@@ -102,7 +102,7 @@ func Session(v runtime.Shown, s term.Screen) error {
 	if len(v.Deliveries) > 0 {
 		fmt.Fprintln(s.W, "\n"+s.Paint(term.Bold, "Delivered"))
 		t := &term.Table{Columns: []term.Column{
-			{Title: "OWED"}, {Title: "KIND"}, {Title: "STATE"}, {Title: "TURNS", Spare: 2}, {Title: "TRIES", Spare: 1},
+			{Title: "SINCE"}, {Title: "KIND"}, {Title: "STATE"}, {Title: "TURNS", Spare: 2}, {Title: "TRIES", Spare: 1},
 			{Title: "ANSWER", Least: 12, Spare: 3},
 		}}
 		for _, one := range v.Deliveries {

@@ -21,7 +21,7 @@ const notReported = "–"
 func Usage(sums []telemetry.Sum, by string, s term.Screen) error {
 	t := &term.Table{Columns: []term.Column{
 		{Title: strings.ToUpper(by), Least: 12, Left: by == telemetry.ByProject}, {Title: "SESSIONS", Spare: 2},
-		{Title: "TURNS", Spare: 3}, {Title: "COUNTED", Spare: 1}, {Title: "TOKENS IN"}, {Title: "OUT"}, {Title: "COST"},
+		{Title: "TURNS", Spare: 3}, {Title: "REPORTED", Spare: 1}, {Title: "TOKENS IN"}, {Title: "OUT"}, {Title: "COST"},
 		{Title: "MEMORY", Spare: 4},
 	}}
 	number := func(n *int64) string {
@@ -29,6 +29,9 @@ func Usage(sums []telemetry.Sum, by string, s term.Screen) error {
 			return notReported
 		}
 		return strconv.FormatInt(*n, 10)
+	}
+	if by == telemetry.ByProject || by == telemetry.BySession {
+		sums = telemetry.Largest(slices.Clone(sums))
 	}
 	for _, u := range sums {
 		key := u.Key

@@ -413,7 +413,7 @@ func (b *backend) Close() {
 func (b *backend) announceRecording(ctx context.Context, store *correlation.Store) {
 	first, err := store.Once(ctx, "recording "+b.c.SignetPath)
 	if err != nil {
-		b.log.warn(err).Msg("telling that conversations are recorded")
+		b.log.warn(err).Msg("announcing that conversations are saved")
 		return
 	}
 	if first {

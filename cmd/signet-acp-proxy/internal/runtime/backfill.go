@@ -45,7 +45,7 @@ type Backfilled struct {
 
 // Why turns are left out.
 const (
-	onRecord    = "on record already"
+	onRecord    = "already saved"
 	isLive      = "continued through the proxy"
 	wasGone     = "forgotten"
 	optedOut    = "in a folder that is excluded from memory"
@@ -252,7 +252,7 @@ func (in *intake) begin(ctx context.Context, c *backfill.Conversation, project s
 	}
 	in.into, err = in.Data.Sessions.Import(ctx, correlation.OpenSession{
 		Harness: c.Agent, ACPID: c.ID, Cwd: c.Cwd, Project: project, AgentID: in.Data.Config.AgentID,
-		Client: "backfill:" + c.Agent, // as forget --source names it
+		Client: correlation.Backfill + c.Agent, // as forget --source names it
 		Agent:  c.Agent, ParentKey: parent, Key: correlation.NewKey(),
 	})
 	return true, err

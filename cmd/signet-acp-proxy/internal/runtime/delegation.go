@@ -204,7 +204,7 @@ func (r delegationResult) brief(ctx context.Context) string {
 		}
 	}
 	log := r.log.Logger()
-	log.Info().Err(err).Str("delegation", r.d.ID).Msg("its conversation has no brief")
+	log.Info().Err(err).Str("delegation", r.d.ID).Msg("its conversation has no summary")
 	return ""
 }
 

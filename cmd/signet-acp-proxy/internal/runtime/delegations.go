@@ -91,7 +91,7 @@ func (a Asked) Await(ctx context.Context, limit time.Duration, progress func(lin
 }
 
 // errChild: its caller takes back what a child has made, and so what the child had made.
-var errChild = errors.New("a delegated agent checks, applies and discards nothing: its caller does")
+var errChild = errors.New("a delegated agent cannot check, apply or discard changes; its caller can")
 
 // Tell has its agent told something.
 func (a Asked) Tell(ctx context.Context, text string) error {
@@ -189,8 +189,7 @@ func (d *Data) Delegate(ctx context.Context, r delegation.Request, progress func
 	service := newDelegationService(d.Config, d.DB)
 	if id := delegation.Inside(os.Getenv); id != "" {
 		if _, err := service.Ledger.Get(ctx, id); errors.Is(err, delegation.ErrNotFound) {
-			return Delegated{}, errors.New("use the tool delegate instead: in the bounds of a " +
-				"delegation this command reaches nothing")
+			return Delegated{}, errors.New("use the delegate tool instead: this command does not work inside a delegation")
 		}
 	}
 	if !d.Config.Delegation {

@@ -167,8 +167,8 @@ func handoffTool(c *config.Config, log *logFile, open func(context.Context) (*sq
 	return mcpserver.Extra{
 		Tool: &mcp.Tool{
 			Name: "session_handoff",
-			Description: "Leave this conversation for another agent: its next session in this project, within an " +
-				"hour, is told how this one ended. Gives the command that begins it; it does not begin it.",
+			Description: "Hand this conversation over to another agent: its next session in this project, within " +
+				"an hour, starts with the end of this one. Returns the command that starts it; does not start it.",
 			InputSchema: map[string]any{
 				"type": "object", "required": []string{"to"},
 				"properties": map[string]any{
@@ -189,7 +189,7 @@ func handoffTool(c *config.Config, log *logFile, open func(context.Context) (*sq
 			store := NewSessions(c, db, log)
 			s, err := store.Book().FindByKey(ctx, who.Key)
 			if errors.Is(err, correlation.ErrNotFound) {
-				return nil, errors.New("this session is not on record here; " +
+				return nil, errors.New("this session is not saved here; " +
 					"signet-acp-proxy handoff SESSION does it for any that is")
 			}
 			if err != nil {

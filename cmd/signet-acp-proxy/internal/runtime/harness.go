@@ -21,7 +21,7 @@ import (
 // Errors of Harness beside upstream.ErrNotStarted.
 var (
 	ErrNoHarness    = errors.New("no agent: pass --agent NAME or -- COMMAND")
-	errUnknownAgent = errors.New("no agent is known by that name")
+	errUnknownAgent = errors.New("unknown agent")
 )
 
 // Auto is the name of the agent that the setting default_agent names.

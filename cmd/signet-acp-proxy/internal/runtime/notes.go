@@ -84,7 +84,7 @@ func notesAgent(c *config.Config, s correlation.Session) (name string, p upstrea
 	p, known := c.Profile(name)
 	switch {
 	case s.Project == "":
-		err = errors.New("it is in no project, so its notes would go into all of them")
+		err = errors.New("it belongs to no project, so its notes would be recalled in all of them")
 	case memory.Excluded(s.Cwd, c.Exclude):
 		err = fmt.Errorf("%s is excluded from memory (.signet-ignore or exclude)", s.Cwd)
 	case !known:

@@ -216,7 +216,7 @@ func previewOf(c *config.Config, start, recalled memory.Context, block memory.Bl
 		if slices.Contains(block.Items, name) {
 			p.Items = append(p.Items, previewItem{ID: name, Content: it.Text, Why: why, Score: it.Score})
 		} else {
-			p.Out = append(p.Out, previewPiece{ID: name, Why: "already said, or no room"})
+			p.Out = append(p.Out, previewPiece{ID: name, Why: "already in the conversation, or no room"})
 		}
 	}
 	for _, place := range recalled.Where {

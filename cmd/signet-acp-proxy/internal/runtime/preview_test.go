@@ -39,7 +39,7 @@ func TestPreviewOf(t *testing.T) {
 	}
 	want := []string{"told IDENTITY.md in (5 bytes)", "told b B. recalled 0.5", "told a A. standing 0", "told C. C. standing 0",
 		"out USER.md only a comment so far", "out SOUL.md empty", "out AGENTS.md not a regular file",
-		"out MEMORY.md the agent reads it itself", "out d already said, or no room"}
+		"out MEMORY.md the agent reads it itself", "out d already in the conversation, or no room"}
 	if strings.Join(got, "\n") != strings.Join(want, "\n") {
 		t.Errorf("%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/config"
 	"github.com/Signet-AI/signet-acp-proxy/correlation"
 	"github.com/Signet-AI/signet-acp-proxy/memory"
+	"github.com/Signet-AI/signet-acp-proxy/memory/embedded"
 	"github.com/Signet-AI/signet-acp-proxy/telemetry"
 	"github.com/Signet-AI/signet-acp-proxy/upstream"
 )
@@ -279,6 +280,19 @@ func (d *Data) Resolve(ctx context.Context, name string) (correlation.Session, e
 	}
 	return s, fmt.Errorf("session %q %w%s (signet-acp-proxy sessions lists them)", name, correlation.ErrNotFound,
 		config.DidYouMean(name, ids))
+}
+
+// Memory returns the memory or passage that a person names by its id or the beginning of it. Where there is none, or
+// more than one, the error says what to type.
+func (d *Data) Memory(ctx context.Context, name string) (embedded.Memory, error) {
+	m, err := d.Memories.Get(ctx, name)
+	switch {
+	case errors.Is(err, embedded.ErrNotFound):
+		err = fmt.Errorf("memory %q not found (signet-acp-proxy memory list shows ids)", name)
+	case errors.Is(err, embedded.ErrAmbiguous):
+		err = fmt.Errorf("%s %w; type more of the id", name, embedded.ErrAmbiguous)
+	}
+	return m, err
 }
 
 const (

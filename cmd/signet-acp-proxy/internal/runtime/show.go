@@ -31,7 +31,7 @@ type Shown struct {
 type shownItem struct {
 	Item string `json:"item"`
 	Kind string `json:"kind"` // file, words or rule
-	Was  string `json:"was"`  // used, not seen to be used, said again
+	Was  string `json:"was"`  // used, no use seen, repeated
 	Text string `json:"text,omitempty"`
 }
 
