@@ -61,7 +61,8 @@ var All = []client{
 	{
 		Name: "codecompanion", Title: "CodeCompanion (Neovim)",
 		Where: "`adapters.acp` of its setup, in Lua", Snippet: codeCompanion,
-		Notes: "It waits 20 seconds for an agent's first answer: install the agent, so that nothing has to be downloaded.",
+		Notes: "It waits 20 seconds for an agent's first answer: install the agent, so that nothing has to be " +
+			"downloaded.",
 	},
 	{
 		Name: "avante", Title: "avante (Neovim)", Where: "`acp_providers` of its setup, in Lua", Snippet: provider,

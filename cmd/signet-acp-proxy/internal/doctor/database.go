@@ -36,7 +36,8 @@ func (e *examination) database(ctx context.Context) []finding {
 		fix := "see docs/troubleshooting.md"
 		switch {
 		case errors.Is(err, sqlite.ErrCorrupt):
-			fix = "signet-acp-proxy restore FILE, with a backup; or move " + c.DB + " away: a new one is created"
+			fix = "signet-acp-proxy restore FILE, with a backup; or move " + c.DB +
+				" away: a new one is created"
 		case errors.Is(err, sqlite.ErrSchema):
 			fix = "restore a backup, or back up this database and restore that: it removes what is not ours, and creates " +
 				"missing tables empty. Until then, conversations wait in files"

@@ -174,7 +174,8 @@ func (e *examination) ask(ctx context.Context, h harness) []finding {
 	case errors.Is(err, errAtWork):
 		return problem(byHand, "%s: %s has not answered initialize after %v: %v", name, line, limit.working, err)
 	case err != nil && fetched && ctx.Err() == nil:
-		return note(strings.TrimPrefix(profile.Install, upstream.NeedsNode+", or "), "%s was not started, because it is not installed; %s fetches it for a client",
+		return note(strings.TrimPrefix(profile.Install, upstream.NeedsNode+", or "),
+			"%s was not started, because it is not installed; %s fetches it for a client",
 			name, options.Command[0])
 	case err != nil:
 		return problem(byHand, "%s: %s does not speak ACP: %v", name, line, err)

@@ -189,7 +189,8 @@ func (d *Data) Delegate(ctx context.Context, r delegation.Request, progress func
 	service := newDelegationService(d.Config, d.DB)
 	if id := delegation.Inside(os.Getenv); id != "" {
 		if _, err := service.Ledger.Get(ctx, id); errors.Is(err, delegation.ErrNotFound) {
-			return Delegated{}, errors.New("use the delegate tool instead: this command does not work inside a delegation")
+			return Delegated{}, errors.New("use the delegate tool instead: " +
+				"this command does not work inside a delegation")
 		}
 	}
 	if !d.Config.Delegation {
