@@ -39,8 +39,8 @@ func (e *examination) database(ctx context.Context) []finding {
 			fix = "signet-acp-proxy restore FILE, with a backup; or move " + c.DB +
 				" away: a new one is created"
 		case errors.Is(err, sqlite.ErrSchema):
-			fix = "restore a backup, or back up this database and restore that: it removes what is not ours, and creates " +
-				"missing tables empty. Until then, conversations wait in files"
+			fix = "restore a backup, or back up this database and restore that: it removes what is not ours, and " +
+				"creates missing tables empty. Until then, conversations wait in files"
 		}
 		return problem(fix, "database %s: %v", c.DB, err)
 	}
