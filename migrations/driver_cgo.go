@@ -15,6 +15,7 @@ const DriverName = "sqlite3"
 // DriverModule is the Go module that it is.
 const DriverModule = "github.com/mattn/go-sqlite3"
 
+// database/sql gives a connection to one goroutine at a time: it needs no lock of its own.
 var engine = sqlite.Engine{Driver: &sqlite3.SQLiteDriver{},
-	Pragmas: "_txlock=immediate&_journal_mode=WAL&_synchronous=NORMAL&_foreign_keys=on" +
+	Pragmas: "_mutex=no&_txlock=immediate&_journal_mode=WAL&_synchronous=NORMAL&_foreign_keys=on" +
 		"&_secure_delete=on&_cache_size=-1024&_stmt_cache_size=64"}

@@ -203,6 +203,23 @@ func TestConnectionAfterTransactions(t *testing.T) {
 	}
 }
 
+// A deadline comes nearer with each statement: how long SQLite waits for a lock is set anew only where it would be too
+// long. The clock is the test's.
+func TestADeadlineIsSetSeldom(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		db, _ := twoConnections(t)
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		for _, want := range []int{875, 875, 682} {
+			var ms int
+			if err := db.QueryRowContext(ctx, "PRAGMA busy_timeout").Scan(&ms); err != nil || ms != want {
+				t.Errorf("the busy timeout is %d ms, %v; want %d", ms, err, want)
+			}
+			time.Sleep(110 * time.Millisecond)
+		}
+	})
+}
+
 // The short transactions of our processes come one after the other, however long a lock may be waited for. A lock that
 // is held out of turn is somebody else's: it is waited for no longer, and nobody waits for the one who waits.
 func TestTurns(t *testing.T) {

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
-	"runtime/debug"
 	"slices"
 	"strings"
 	"syscall"
@@ -112,7 +111,6 @@ func relayTo(
 	stderr := term.NewStderr(std.Err) // clients may not read it
 	defer stderr.Finish()
 	std.Err = stderr
-	debug.SetGCPercent(gcPercent)
 	signals := make(chan os.Signal, 8)
 	// Handled, not ignored: the harness would ignore it, too.
 	signal.Notify(signals, append(slices.Clone(endSignals), syscall.SIGPIPE)...)
@@ -150,9 +148,6 @@ func relayTo(
 	}
 	return exitError{code: ended.Status()}
 }
-
-// gcPercent keeps the relay small: it runs beside an agent all day, and has little garbage.
-const gcPercent = 50
 
 // exitAfter is how long after being told to end we exit even if nobody reads our output: supervisors kill after two
 // seconds or more.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"sync"
@@ -66,6 +67,10 @@ const (
 	deliverTurns = 20        // turns after which what a session said is delivered before its end
 	deliverTime  = time.Hour // the same, by time
 )
+
+// gcPercent keeps a relay small that runs beside an agent all day, and has little garbage. It is set after the first
+// turn: before, collecting would be a sixth of all that a process of one prompt does.
+const gcPercent = 50
 
 func newFollower(log *eventlog.Log, presence bool, skills string, l zerolog.Logger) *follower {
 	f := &follower{
@@ -283,7 +288,10 @@ func (f *follower) endedLocked(t *followedTurn) {
 		f.daemon.Answered(s.who.Key, t.said.String())
 	}
 	s.turns++
-	f.ended = true
+	if !f.ended {
+		f.ended = true
+		f.doLocked(func(context.Context) { debug.SetGCPercent(gcPercent) })
+	}
 	for _, do := range f.afterTurn {
 		f.doLocked(do)
 	}
