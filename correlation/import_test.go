@@ -27,14 +27,16 @@ func (b *bench) take(o OpenSession, turns []Turn) (v Session, added int, err err
 		for _, n := range fresh {
 			told = append(told, TurnTold{Whole: some[n]})
 		}
-		n := 0
 		if err == nil {
-			n, err = to.Add(b.ctx(), i, told)
+			err = to.Add(b.ctx(), i, told)
+		}
+		if err == nil {
+			err = to.Flush(b.ctx())
 		}
 		if err != nil {
 			return v, added, err
 		}
-		added, turns = added+n, turns[len(some):]
+		added, turns = added+len(told), turns[len(some):]
 	}
 	v = i.Session
 	if added > 0 {

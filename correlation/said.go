@@ -4,7 +4,9 @@ import (
 	"context"
 	"database/sql"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"math"
 	"time"
 
 	"github.com/Signet-AI/signet-acp-proxy/chars"
@@ -46,9 +48,27 @@ func scanSaid(row sqlite.Row) (t Said, err error) {
 	return t, json.Unmarshal(tools, &t.Tools)
 }
 
+// errEnough ends the reading of rows.
+var errEnough = errors.New("enough was read")
+
 // saidWith returns the turns that a query on selectSaid finds, with their blocks.
 func saidWith(ctx context.Context, q sqlite.Querier, query string, args ...any) ([]Said, error) {
-	turns, err := sqlite.Collect(ctx, q, scanSaid, query, args...)
+	return someSaid(ctx, q, math.MaxInt, query, args...)
+}
+
+// someSaid returns the first of these turns: no more once they have so many bytes of text.
+func someSaid(ctx context.Context, q sqlite.Querier, bytes int, query string, args ...any) (turns []Said, err error) {
+	err = sqlite.Each(ctx, q, func(row sqlite.Row) error {
+		t, err := scanSaid(row)
+		turns = append(turns, t)
+		if bytes -= len(t.User) + len(t.Assistant); err == nil && bytes <= 0 {
+			err = errEnough
+		}
+		return err
+	}, query, args...)
+	if errors.Is(err, errEnough) {
+		err = nil
+	}
 	given := map[int64][]givenBlock{}
 	for i := range turns {
 		t := &turns[i]
@@ -91,17 +111,17 @@ func blocksOf(ctx context.Context, q sqlite.Querier, session int64) ([]givenBloc
 		session, WasRefused)
 }
 
-// Unlearned returns at most so many turns that have ended and were not learned from since they were last written,
-// oldest first.
-func Unlearned(ctx context.Context, q sqlite.Querier, limit int) ([]Said, error) {
-	return saidWith(ctx, q, selectSaid+`WHERE t.learned = 0 AND t.ended > 0 ORDER BY t.id
-		LIMIT ?`, limit)
+// Unlearned returns turns that have ended and were not learned from since they were last written, oldest first: no more
+// once they have so many bytes of text.
+func Unlearned(ctx context.Context, q sqlite.Querier, bytes int) ([]Said, error) {
+	return someSaid(ctx, q, bytes, selectSaid+`WHERE t.learned = 0 AND t.ended > 0 ORDER BY t.id`)
 }
 
-// LearnedUpTo returns at most so many turns that were learned from, the given one and those before it, newest first.
-func LearnedUpTo(ctx context.Context, q sqlite.Querier, turn int64, limit int) ([]Said, error) {
-	return saidWith(ctx, q,
-		selectSaid+`WHERE t.id <= ? AND t.learned = 1 AND t.ended > 0 ORDER BY t.id DESC LIMIT ?`, turn, limit)
+// LearnedUpTo returns turns that were learned from, the given one and those before it, newest first: no more once they
+// have so many bytes of text.
+func LearnedUpTo(ctx context.Context, q sqlite.Querier, turn int64, bytes int) ([]Said, error) {
+	return someSaid(ctx, q, bytes,
+		selectSaid+`WHERE t.id <= ? AND t.learned = 1 AND t.ended > 0 ORDER BY t.id DESC`, turn)
 }
 
 // SaidIn returns one turn, or sql.ErrNoRows.

@@ -2,16 +2,16 @@ package eventlog
 
 import (
 	"context"
+	"slices"
 	"time"
-
-	"github.com/rs/zerolog"
 
 	"github.com/Signet-AI/signet-acp-proxy/correlation"
 	"github.com/Signet-AI/signet-acp-proxy/pace"
 )
 
-// maxImport is how many bytes of text one transaction of an import writes, give or take a turn.
-const maxImport = 64 << 10
+// maxImport is how many bytes of text one transaction of an import writes, give or take a turn. Conversations share it:
+// each transaction writes a page of every index.
+const maxImport = 128 << 10
 
 // An Importer folds in what other programs have written down. It writes no file: they have one, and it can be read
 // again. It is for one goroutine.
@@ -19,59 +19,77 @@ type Importer struct {
 	Store   *correlation.Store
 	Process string // that is registered
 	Now     func() time.Time
-	Log     zerolog.Logger
 
-	last *correlation.Import // whose session has the number n
-	n    int
+	waiting []waiting           // for Flush
+	size    int                 // bytes of these
+	last    *correlation.Import // whose session has the number n
+	n       int
 }
 
-// Add folds in turns of a conversation that its session does not have (Import.NewTurns), after the event that opens it.
-// It returns how many were folded in, also after an error. In a context of pace.Gently it pauses between transactions.
-func (i *Importer) Add(
-	ctx context.Context, of *correlation.Import, turns []correlation.TurnTold,
-) (added int, err error) {
-	for added < len(turns) {
-		n, size := added, 0
-		for n < len(turns) && size < maxImport {
-			size += len(turns[n].Whole.User) + len(turns[n].Whole.Assistant)
-			n++
-		}
-		began := time.Now()
-		if err := i.fold(ctx, of, turns[added:n]); err != nil {
-			return added, err
-		}
-		pace.Pause(ctx, began)
-		added = n
-	}
-	return added, nil
+// A waiting turn is still to be folded in.
+type waiting struct {
+	of   *correlation.Import
+	turn correlation.TurnTold
 }
 
-// fold folds turns in, in one transaction.
-func (i *Importer) fold(ctx context.Context, of *correlation.Import, turns []correlation.TurnTold) error {
-	number := i.n
-	if of != i.last {
-		number++
+// Add folds in turns of a conversation that its session does not have (Import.NewTurns), behind the event that opens it.
+// Some wait for more of the same and other conversations, or for Flush. In a context of pace.Gently it pauses between
+// transactions.
+func (i *Importer) Add(ctx context.Context, of *correlation.Import, turns []correlation.TurnTold) error {
+	for _, t := range turns {
+		i.waiting = append(i.waiting, waiting{of, t})
+		if i.size += len(t.Whole.User) + len(t.Whole.Assistant); i.size < maxImport {
+			continue
+		}
+		if err := i.Flush(ctx); err != nil {
+			return err
+		}
 	}
+	if of.Session.ID != 0 { // other conversations may be found by this session's names, too
+		return i.Flush(ctx)
+	}
+	return nil
+}
+
+// Waits reports whether turns of a new session wait, by its ACP id. They are flushed before it is looked for.
+func (i *Importer) Waits(acpID string) bool {
+	return slices.ContainsFunc(i.waiting, func(w waiting) bool { return w.of.Open.ACPID == acpID })
+}
+
+// Flush folds in what waits, in one transaction.
+func (i *Importer) Flush(ctx context.Context) error {
+	if len(i.waiting) == 0 {
+		return nil
+	}
+	began := time.Now()
+	last, n := i.last, i.n
 	err := i.Store.Batch(ctx, i.Process, func(b *correlation.Batch) error {
-		if of != i.last {
-			b.At(i.Now())
-			if of.Session.ID != 0 { // it does not become more recent by being looked at
-				b.At(of.Session.LastActive)
+		for _, w := range i.waiting {
+			if w.of != last {
+				last, n = w.of, n+1
+				if err := i.open(b, w.of, n); err != nil {
+					return err
+				}
 			}
-			if err := b.Apply(correlation.Opened{Session: number, Open: of.Open}); err != nil {
-				return err
-			}
-		}
-		for _, t := range turns {
-			t.Session = number
-			if err := b.Apply(t); err != nil {
+			w.turn.Session = n
+			if err := b.Apply(w.turn); err != nil {
 				return err
 			}
 		}
 		return nil
 	})
-	if err == nil {
-		i.last, i.n = of, number
+	if err != nil {
+		return err
 	}
-	return err
+	i.waiting, i.size, i.last, i.n = i.waiting[:0], 0, last, n
+	pace.Pause(ctx, began)
+	return nil
+}
+
+func (i *Importer) open(b *correlation.Batch, of *correlation.Import, n int) error {
+	b.At(i.Now())
+	if of.Session.ID != 0 { // it does not become more recent by being looked at
+		b.At(of.Session.LastActive)
+	}
+	return b.Apply(correlation.Opened{Session: n, Open: of.Open})
 }

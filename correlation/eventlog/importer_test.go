@@ -22,16 +22,22 @@ func TestImporter(t *testing.T) {
 	one := correlation.Turn{User: "u", Assistant: "a", Started: at, Ended: at.Add(time.Second), Stop: "end_turn",
 		Tools: []correlation.ToolCall{{ID: "1", Kind: "read"}}}
 	long := one
-	long.User = strings.Repeat("x", 40<<10)
+	long.User = strings.Repeat("x", 80<<10)
 	whole := []correlation.TurnTold{{Whole: one, Command: "c", Notes: []string{"n"}}, {Whole: long}, {Whole: long}, {Whole: one}}
-	if n, err := i.Add(t.Context(), must(b.store.Import(t.Context(), open))(t), whole); n != 4 || err != nil {
-		t.Fatalf("%d turns, %v", n, err)
+	if err := i.Add(t.Context(), must(b.store.Import(t.Context(), open))(t), whole); err != nil || !i.Waits("s") {
+		t.Fatalf("the last turn waits: %t, %v", i.Waits("s"), err)
+	}
+	if n := b.count("SELECT count(*) FROM turns"); n != 3 {
+		t.Errorf("%d turns before it is flushed", n)
+	}
+	if err := i.Flush(t.Context()); err != nil || i.Waits("s") {
+		t.Fatalf("it still waits: %t, %v", i.Waits("s"), err)
 	}
 	grown := one
 	grown.ID, grown.Tools = 1, append(grown.Tools, correlation.ToolCall{ID: "2", Kind: "edit"})
 	again := must(b.store.Import(t.Context(), open))(t)
-	if n, err := i.Add(t.Context(), again, []correlation.TurnTold{{Whole: grown}}); n != 1 || err != nil {
-		t.Fatalf("%d turns, %v", n, err)
+	if err := i.Add(t.Context(), again, []correlation.TurnTold{{Whole: grown}}); err != nil {
+		t.Fatal(err)
 	}
 	var got []string
 	for _, e := range must(b.store.Book().Events(t.Context(), 1, 0, 0))(t) {

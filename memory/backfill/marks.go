@@ -125,6 +125,9 @@ var (
 
 // slashCommand returns the name of the slash command that a message is, and the words that the user typed.
 func slashCommand(text string) (name, words string) {
+	if !strings.HasPrefix(text, "<command-") {
+		return "", ""
+	}
 	found := slashName().FindStringSubmatch(text)
 	if found == nil {
 		return "", ""

@@ -21,16 +21,16 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/sqlite"
 )
 
-// batch is how many turns are read from the database at a time: some are long.
-const batch = 4
+// batch is how many bytes of turns are read from the database at a time: one long turn, or many short ones.
+const batch = 64 << 10
 
 // backlogTime is how long one call of Learn works on turns that an older version learned from: the newest first, the
 // rest with the next calls.
 const backlogTime = 2 * time.Second
 
 // maxNewPassages is how many new passages are written in one transaction, so that no prompt waits for a long one.
-// Small turns share a transaction up to it.
-const maxNewPassages = 32
+// Small turns share a transaction up to it: each writes a page of every index.
+const maxNewPassages = 256
 
 // Learn makes passages and memories of the turns that have ended and were not learned from yet, whichever process left
 // them. The result depends on each turn and the blocks before it alone, so Learn may be called at any time, by several
@@ -53,7 +53,7 @@ func (s *Store) Learn(ctx context.Context) error {
 			if err := s.foldAll(ctx, begun.Add(backlogTime)); err != nil {
 				return err
 			}
-			if len(turns) < batch {
+			if len(turns) == 0 {
 				break
 			}
 		}
@@ -274,7 +274,7 @@ func (l learned) savePassages(ctx context.Context, tx *sql.Tx, has taught, most 
 func (h newPassage) insert(ctx context.Context, tx *sql.Tx, t correlation.Said, position float64) error {
 	row, err := tx.ExecContext(ctx, `INSERT INTO passages (uid, turn, thread, position, who, project, created,
 		traits, length, content) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-		newID(), t.Turn, t.Session, position, h.who, t.Project, t.Started, h.traits, len(h.terms), h.content)
+		passageID(t.Turn), t.Turn, t.Session, position, h.who, t.Project, t.Started, h.traits, len(h.terms), h.content)
 	if err != nil {
 		return err
 	}

@@ -203,6 +203,14 @@ func (b trailingColumns) Scan(dest ...any) error {
 // newID returns a random id, so that its first few characters tell it from all others.
 func newID() string { return strings.ToLower(rand.Text()) }
 
+// passageID returns the id of a passage of a turn. Turns beside each other share its first two characters, so that what
+// is written together stands together in the index of ids, which else has a page written for each.
+func passageID(turn int64) string {
+	const letters, together, odd = "abcdefghijklmnopqrstuvwxyz234567", 64, 613
+	place := turn / together * odd
+	return string([]byte{letters[place>>5&31], letters[place&31]}) + newID()[2:]
+}
+
 // digest identifies what a text says, whatever its case, white space and final full stop.
 func digest(text string) string {
 	folded := strings.ToLower(strings.Join(strings.Fields(text), " "))

@@ -143,8 +143,9 @@ func outsideDocuments(list []Piece) []Piece {
 }
 
 var (
-	documentLine = pattern.New(`^(?:#{1,6}\s|\|.*\||={3,}$|-{3,}$|\*{3,}$|\[[^\]]+\]:|!\[|<[a-zA-Z/!])|\]\([^)]+\)|` +
-		`^\s*[-*+]\s+(?:\*\*|__|\x60[^\x60]+\x60\s*(?:[-–—:]|$)|\[)`)
+	documentLine = pattern.New(`^(?:#{1,6}\s|\|.*\||={3,}$|-{3,}$|\*{3,}$|\[[^\]]+\]:|!\[|<[a-zA-Z/!]|` +
+		`\s*[-*+]\s+(?:\*\*|__|\x60[^\x60]+\x60\s*(?:[-–—:]|$)|\[))`)
+	linked   = pattern.New(`\]\([^)]+\)`)
 	listItem = pattern.New(`^\s*(?:[-*+•]|\d{1,3}[.)])\s`)
 	// ownItem is one as people type it.
 	ownItem = pattern.New(`^\s*(?:[-*+•]|\d{1,3}[.)])\s+\p{Ll}`)
@@ -161,7 +162,7 @@ func isDocument(paragraph string) bool {
 	lines, items := strings.Split(paragraph, "\n"), 0
 	for i, line := range lines {
 		switch line = strings.TrimRight(line, " \r"); {
-		case documentLine().MatchString(line):
+		case documentLine().MatchString(line), strings.Contains(line, "](") && linked().MatchString(line):
 			return true
 		case ownItem().MatchString(line):
 		case listItem().MatchString(line):

@@ -3,6 +3,7 @@ package stated
 import (
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/Signet-AI/signet-acp-proxy/memory/embedded/language"
 	"github.com/Signet-AI/signet-acp-proxy/memory/pattern"
@@ -41,7 +42,7 @@ func isFact(text language.Plain) bool {
 	end := remembers.End(text)
 	behind := text.Word(end)
 	notes := end > 1 && text.Word(end-2) == "note" // "note that X must …"; manuals note what is so
-	return remembering().MatchString(text.Text) || remembers.Begins(text) && !reports()[text.Word(0)] &&
+	return strings.ContainsAny(text.Text, ":,억") && remembering().MatchString(text.Text) || remembers.Begins(text) && !reports()[text.Word(0)] &&
 		behind != "you" && !demonstratives()[behind] && (!notes || holds.In(text))
 }
 
@@ -50,12 +51,13 @@ func isFact(text language.Plain) bool {
 // hand.
 func isRule(text language.Plain) bool {
 	if auxiliaries()[text.Word(0)] || guesses.In(text) || examples.Begins(text) || remarks.In(text) || points(text) ||
-		measure().MatchString(text.Text) || ofOthers(text) || ofProduct(text) {
+		ofOthers(text) || ofProduct(text) {
 		return false
 	}
-	return lasting.In(text) || recurring.In(text) && !anyWord(text, speakers()) || orders(text) || replacing(text) ||
+	lasts := lasting.In(text) || recurring.In(text) && !anyWord(text, speakers()) || orders(text) || replacing(text) ||
 		avoids.Begins(text) && strings.HasSuffix(text.Word(1), "ing") || ever(text) ||
 		here.In(text) && (replacing(text) || anyWord(text, adverbs())) || ofEvery(text)
+	return lasts && !measure().MatchString(text.Text)
 }
 
 // measure is of layouts.
@@ -84,7 +86,8 @@ func orders(text language.Plain) bool {
 			return true
 		}
 	}
-	return unspacedOrder().MatchString(text.Text) || negated().MatchString(text.Text)
+	unspaced := strings.ContainsFunc(text.Text, func(r rune) bool { return r >= utf8.RuneSelf })
+	return unspaced && unspacedOrder().MatchString(text.Text) || negated().MatchString(text.Text)
 }
 
 var (

@@ -49,14 +49,20 @@ func In(prompt string) (found []Statement) {
 }
 
 func read(text string) (s Statement, ok bool) {
-	if at := request().FindStringIndex(text); at != nil { // "let's go with B, but can you …?"
-		text = text[:at[0]]
+	if strings.HasSuffix(text, "?") { // "let's go with B, but can you …?"
+		if at := request().FindStringIndex(text); at != nil {
+			text = text[:at[0]]
+		}
 	}
 	s.Text = text
-	if language.EndsInQuestion(text) || printed().MatchString(text) {
+	if language.EndsInQuestion(text) {
 		return s, false
 	}
-	plain := language.PlainOf(quotation().ReplaceAllString(text, "…"))
+	own := text
+	if strings.ContainsAny(text, `"“„«「`) {
+		own = quotation().ReplaceAllString(text, "…")
+	}
+	plain := language.PlainOf(own)
 	switch lasts := !passing.In(plain); {
 	case lasts && isPreference(plain):
 		s.Kind, s.Personal = Preference, !likes.In(plain) || crosses(text)
@@ -69,7 +75,7 @@ func read(text string) (s Statement, ok bool) {
 	default:
 		return s, false
 	}
-	return s, true
+	return s, !printed().MatchString(text)
 }
 
 // crosses reports whether what is said of a person may be told in other projects: it names nothing. A digit, a sign of

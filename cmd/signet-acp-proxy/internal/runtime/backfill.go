@@ -61,8 +61,9 @@ func BackfillAgents(ofProject bool) []string {
 }
 
 // bulkCache lets SQLite keep 16 MB of pages, because an import writes all over the indexes. Fewer checkpoints would
-// save as much, but a relay beside the import would then have to make them.
-const bulkCache = `PRAGMA cache_size = -16384`
+// save as much, but a relay beside the import would then have to make them. What a statement would undo stays in memory,
+// too: in a file it is written for each.
+const bulkCache = `PRAGMA cache_size = -16384; PRAGMA temp_store = memory`
 
 // learnEvery is how many turns are taken in before memory learns from them: a person may interrupt it at any time, and
 // what was read until then is known.
@@ -122,6 +123,9 @@ func (in *intake) learn(ctx context.Context) error {
 	in.unlearned = 0
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), learnLimit)
 	defer cancel()
+	if err := in.to.Flush(ctx); err != nil {
+		return err
+	}
 	return in.Data.Memories.Learn(ctx)
 }
 
@@ -140,7 +144,7 @@ func (b Backfill) importer(ctx context.Context) (*eventlog.Importer, func() erro
 	if err != nil {
 		return nil, nil, err
 	}
-	to := &eventlog.Importer{Store: b.Data.Sessions, Process: p.ID(), Now: time.Now, Log: b.Data.Log.Logger()}
+	to := &eventlog.Importer{Store: b.Data.Sessions, Process: p.ID(), Now: time.Now}
 	return to, func() error {
 		ctx := context.WithoutCancel(ctx)
 		return p.End(ctx, "backfill")
@@ -250,6 +254,11 @@ func (in *intake) begin(ctx context.Context, c *backfill.Conversation, project s
 	if err := in.leaveForgotten(ctx, c); err != nil || in.into != nil {
 		return true, err
 	}
+	if !in.DryRun && in.to.Waits(c.ID) {
+		if err := in.to.Flush(ctx); err != nil {
+			return true, err
+		}
+	}
 	in.into, err = in.Data.Sessions.Import(ctx, correlation.OpenSession{
 		Harness: c.Agent, ACPID: c.ID, Cwd: c.Cwd, Project: project, AgentID: in.Data.Config.AgentID,
 		Client: correlation.Backfill + c.Agent, // as forget --source names it
@@ -337,7 +346,7 @@ func (in *intake) add(ctx context.Context, told []correlation.TurnTold) (added i
 	if len(fresh) > 0 && in.into.Session.ID == 0 && in.into.Open.Began.IsZero() {
 		in.into.Open.Began = told[0].Whole.Started
 	}
-	return in.to.Add(ctx, in.into, told[:len(fresh)])
+	return len(fresh), in.to.Add(ctx, in.into, told[:len(fresh)])
 }
 
 func (in *intake) leave(why string, turns int) {
