@@ -42,7 +42,8 @@ func isFact(text language.Plain) bool {
 	end := remembers.End(text)
 	behind := text.Word(end)
 	notes := end > 1 && text.Word(end-2) == "note" // "note that X must …"; manuals note what is so
-	return strings.ContainsAny(text.Text, ":,억") && remembering().MatchString(text.Text) || remembers.Begins(text) && !reports()[text.Word(0)] &&
+	return strings.ContainsAny(text.Text, ":,억") && remembering().MatchString(text.Text) ||
+		remembers.Begins(text) && !reports()[text.Word(0)] &&
 		behind != "you" && !demonstratives()[behind] && (!notes || holds.In(text))
 }
 

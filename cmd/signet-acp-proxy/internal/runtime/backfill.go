@@ -61,8 +61,8 @@ func BackfillAgents(ofProject bool) []string {
 }
 
 // bulkCache lets SQLite keep 16 MB of pages, because an import writes all over the indexes. Fewer checkpoints would
-// save as much, but a relay beside the import would then have to make them. What a statement would undo stays in memory,
-// too: in a file it is written for each.
+// save as much, but a relay beside the import would then have to make them. What a statement would undo stays in
+// memory, too: in a file it is written for each.
 const bulkCache = `PRAGMA cache_size = -16384; PRAGMA temp_store = memory`
 
 // learnEvery is how many turns are taken in before memory learns from them: a person may interrupt it at any time, and
