@@ -44,7 +44,7 @@ func isFact(text language.Plain) bool {
 	notes := end > 1 && text.Word(end-2) == "note" // "note that X must …"; manuals note what is so
 	return strings.ContainsAny(text.Text, ":,억") && remembering().MatchString(text.Text) ||
 		remembers.Begins(text) && !reports()[text.Word(0)] &&
-		behind != "you" && !demonstratives()[behind] && (!notes || holds.In(text))
+			behind != "you" && !demonstratives()[behind] && (!notes || holds.In(text))
 }
 
 // isRule reports whether a sentence is addressed to the agent and holds until the person says otherwise. What is told
