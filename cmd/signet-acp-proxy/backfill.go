@@ -78,7 +78,9 @@ func (cmd *memoryBackfill) run(agents []string) error {
 			return d.AutoBackfill(ctx)
 		}
 		progress := term.NewProgress(cmd.std.Err)
-		b.Step = func(agent string, files int) { progress.Step(fmt.Sprintf("%s: reading file %d", agent, files)) }
+		if progress.Shown() {
+			b.Step = progress.Share
+		}
 		if cmd.watch {
 			cmd.std.Say("importing; press Ctrl-C to stop")
 			return b.Watch(ctx, agents, func(all []runtime.Backfilled) {

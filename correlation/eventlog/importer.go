@@ -33,8 +33,8 @@ type waiting struct {
 }
 
 // Add folds in turns of a conversation that its session does not have (Import.NewTurns), after the event that opens
-// it. Some wait for more of the same and other conversations, or for Flush. In a context of pace.Gently it pauses between
-// transactions.
+// it. Some wait for more of the same and other conversations, or for Flush. In a context of pace.Gently it pauses
+// between transactions.
 func (i *Importer) Add(ctx context.Context, of *correlation.Import, turns []correlation.TurnTold) error {
 	for _, t := range turns {
 		i.waiting = append(i.waiting, waiting{of, t})

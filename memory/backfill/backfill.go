@@ -47,8 +47,8 @@ func Asked(agent string) bool {
 
 // A Visitor is called with what Walk finds.
 type Visitor struct {
-	Conversation func(Conversation) error // a conversation or a part of one; an error ends the walk
-	File         func()                   // called before each file is read; may be nil
+	Conversation func(Conversation) error      // a conversation or a part of one; an error ends the walk
+	File         func(bytes int64) (read bool) // asked before each file is read; nil reads all
 	Skip         func(Skip)
 	LeftOut      func(what string, n int) // called with messages that are no one's words; may be nil
 	// Since and Until, where they are not zero, leave out files that were written before, and after
@@ -65,7 +65,7 @@ func Walk(ctx context.Context, p Place, agent string, visit Visitor) error {
 			strings.Join(Agents(), ", "))
 	}
 	if visit.File == nil {
-		visit.File = func() {}
+		visit.File = func(int64) bool { return true }
 	}
 	if visit.LeftOut == nil {
 		visit.LeftOut = func(string, int) {}
@@ -160,9 +160,14 @@ func (f format) visitFile(ctx context.Context, p Place, path string, visit Visit
 	if at.Before(visit.Since) || !visit.Until.IsZero() && at.After(visit.Until) {
 		return nil
 	}
-	visit.File()
 	info, err := os.Lstat(path)
+	size := int64(0)
+	if err == nil {
+		size = info.Size()
+	}
 	switch {
+	case !visit.File(size):
+		return nil
 	case err == nil && !files.Ours(info):
 		visit.Skip(Skip{path, "it belongs to another user"})
 		return nil

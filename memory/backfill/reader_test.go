@@ -403,7 +403,7 @@ func TestSinceUntil(t *testing.T) {
 	} {
 		n := 0
 		if err := Walk(t.Context(), Place{Home: home}, "claude", Visitor{Since: c.since, Until: c.until,
-			Conversation: func(Conversation) error { return nil }, File: func() { n++ }}); err != nil || n != c.files {
+			Conversation: func(Conversation) error { return nil }, File: func(int64) bool { n++; return true }}); err != nil || n != c.files {
 			t.Errorf("since %v until %v: %d files, %v", c.since, c.until, n, err)
 		}
 	}

@@ -62,9 +62,7 @@ func (s Steps) Offer(ctx context.Context) error {
 	}
 	defer d.Close()
 	progress := term.NewProgress(s.Std.Err)
-	b := runtime.Backfill{Data: d, Step: func(agent string, files int) {
-		progress.Step(fmt.Sprintf("%s: reading file %d", agent, files))
-	}}
+	b := runtime.Backfill{Data: d, Step: progress.Share}
 	got, err := b.Run(ctx, runtime.BackfillAgents(false))
 	progress.Done()
 	sessions, turns := 0, 0

@@ -139,8 +139,7 @@ func (r Removal) Prune(ctx context.Context, o correlation.PruneOptions) error {
 	if learned.Passages+learned.Memories > 0 {
 		r.Std.Say("%s", goesToo(learned))
 	}
-	of := term.Count(len(listed), "session")
-	o.Done = func(n int) { progress.Step(fmt.Sprintf("removed %d of %s", n, of)) }
+	o.Done = func(n int) { progress.Share("removing", int64(n), int64(len(listed))) }
 	prune := func() (err error) {
 		p, err = d.Sessions.Prune(ctx, o)
 		return err

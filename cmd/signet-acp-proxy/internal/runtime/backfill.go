@@ -20,11 +20,12 @@ import (
 // A Backfill imports the conversations that harnesses have written down.
 type Backfill struct {
 	Data    *Data
-	DryRun  bool                          // only count
-	Since   time.Time                     // conversations that ended after it; zero: all
-	Project string                        // conversations of this project; "": all
-	Deliver bool                          // hand them to the daemon, too
-	Step    func(agent string, files int) // called before each file; may be nil
+	DryRun  bool      // only count
+	Since   time.Time // conversations that ended after it; zero: all
+	Project string    // conversations of this project; "": all
+	Deliver bool      // hand them to the daemon, too
+	// Step is called before each file with how many of all files' bytes are done; may be nil
+	Step func(agent string, done, total int64)
 
 	// Written, where it is not zero, leaves out files that were not written since. Quiet leaves out those that were
 	// written so lately: they are still being written, or a relay records the same just now.
@@ -91,16 +92,24 @@ func (b Backfill) Run(ctx context.Context, agents []string) (all []Backfilled, e
 	if b.Quiet > 0 {
 		until = time.Now().Add(-b.Quiet)
 	}
+	total, done := int64(0), int64(0)
+	if b.Step != nil {
+		if total, err = b.size(ctx, place, agents); err != nil {
+			return nil, err
+		}
+	}
 	hidden := privacy.FileAt(privateFile(b.Data.Config))
 	for _, agent := range agents {
 		in := &intake{Backfill: b, to: to, hidden: hidden, folders: map[string]folder{}, gone: map[string]bool{},
 			keys: map[string]string{},
 			got:  Backfilled{Agent: agent, LeftOut: map[string]int{}, Skipped: []backfill.Skip{}}}
 		err := backfill.Walk(ctx, place, agent, backfill.Visitor{
-			File: func() {
+			File: func(bytes int64) bool {
 				if in.got.Files++; b.Step != nil {
-					b.Step(agent, in.got.Files)
+					b.Step(agent, done, total)
 				}
+				done += bytes
+				return true
 			},
 			Skip:         in.skip,
 			LeftOut:      in.leave,
@@ -116,6 +125,17 @@ func (b Backfill) Run(ctx context.Context, agents []string) (all []Backfilled, e
 		}
 	}
 	return all, nil
+}
+
+// size is how many bytes the agents' files have.
+func (b Backfill) size(ctx context.Context, place backfill.Place, agents []string) (total int64, err error) {
+	for _, agent := range agents {
+		err = errors.Join(err, backfill.Walk(ctx, place, agent, backfill.Visitor{
+			File: func(bytes int64) bool { total += bytes; return false },
+			Skip: func(backfill.Skip) {}, Since: b.Written,
+		}))
+	}
+	return total, err
 }
 
 // learn has memory learn from what was taken in, also where the person does not want to wait for the rest.

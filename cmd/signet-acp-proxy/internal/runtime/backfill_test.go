@@ -291,8 +291,8 @@ func TestBackfillInterrupted(t *testing.T) {
 		c.write(id, said(id, "user", "The bittern is moored in "+moored+"."), said(id, "assistant", "Noted."))
 	}
 	ctx, stop := context.WithCancel(t.Context())
-	got, err := Backfill{Data: c.Data, Step: func(_ string, files int) {
-		if files == 2 {
+	got, err := Backfill{Data: c.Data, Step: func(_ string, done, total int64) {
+		if done > 0 && done < total {
 			stop()
 		}
 	}}.Run(ctx, []string{"claude", "codex"})
