@@ -2,8 +2,6 @@ package mcpserver
 
 import (
 	"context"
-	"crypto/rand"
-	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io"
@@ -28,6 +26,8 @@ type endpoint struct {
 	clients *clients
 	who     func() memory.Session
 	bridge  bridge
+	token   string        // that opens it
+	turn    chan struct{} // taken while a client of the socket is in that needed the token
 
 	count int      // of clients that are connected now; the lock of clients guards it
 	shown []string // names of the tools that are shown; the lock of clients guards it
@@ -37,31 +37,6 @@ type endpoint struct {
 
 	http    sync.Once // opens it for clients over HTTP, or ends that for good
 	handler http.Handler
-}
-
-// tokens are what clients show over HTTP to reach the endpoint of their session. It is found by a token's hash, so that
-// the time of a comparison tells nothing about the token.
-type tokens struct{ ends sync.Map }
-
-// issue returns a new token of an endpoint.
-func (t *tokens) issue(e *endpoint) string {
-	token := rand.Text()
-	t.ends.Store(sha256.Sum256([]byte(token)), e)
-	return token
-}
-
-// endpoint returns the endpoint of a token, nil where it is no token.
-func (t *tokens) endpoint(token string) *endpoint {
-	e, _ := t.ends.Load(sha256.Sum256([]byte(token)))
-	end, _ := e.(*endpoint)
-	return end
-}
-
-// revoke makes a token invalid, and returns its endpoint.
-func (t *tokens) revoke(token string) *endpoint {
-	e, _ := t.ends.LoadAndDelete(sha256.Sum256([]byte(token)))
-	end, _ := e.(*endpoint)
-	return end
 }
 
 // serve serves one client over a stream until the client, ctx or the server ends. It closes both in and out.

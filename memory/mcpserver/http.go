@@ -1,6 +1,7 @@
 package mcpserver
 
 import (
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"net"
@@ -19,8 +20,8 @@ import (
 // session's token gets 401, and one of another user no answer at all, where the system tells.
 type httpServer struct {
 	*lifetime
-	*tokens
-	log zerolog.Logger
+	log  zerolog.Logger
+	ends sync.Map // endpoints by a hash of their tokens, so that the time of a comparison tells nothing of these
 
 	mu     sync.Mutex // guards what follows
 	at     string     // "" until it listens
@@ -28,6 +29,28 @@ type httpServer struct {
 }
 
 const bearer = "Bearer "
+
+// issue lets clients reach an endpoint.
+func (w *httpServer) issue(e *endpoint) { w.ends.Store(sha256.Sum256([]byte(e.token)), e) }
+
+// endpoint returns the endpoint of a token, nil where it is no token.
+func (w *httpServer) endpoint(token string) *endpoint {
+	e, _ := w.ends.Load(sha256.Sum256([]byte(token)))
+	end, _ := e.(*endpoint)
+	return end
+}
+
+// revoke makes a token invalid, and ends what it has opened.
+func (w *httpServer) revoke(token string) {
+	e, known := w.ends.LoadAndDelete(sha256.Sum256([]byte(token)))
+	if !known {
+		return
+	}
+	end := e.(*endpoint).endHTTP
+	if !w.run(end) { // the server has ended
+		end()
+	}
+}
 
 // listen returns the server's URL. The first call begins to listen.
 func (w *httpServer) listen() (url string, err error) {

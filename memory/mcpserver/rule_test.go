@@ -376,13 +376,16 @@ func TestLifetime(t *testing.T) {
 
 // A token opens one endpoint until it is revoked.
 func TestTokens(t *testing.T) {
-	var all tokens
-	one, two := &endpoint{}, &endpoint{}
-	a, b := all.issue(one), all.issue(two)
-	if all.endpoint(a) != one || all.endpoint(b) != two || all.endpoint("") != nil {
+	web := httpServer{lifetime: newLifetime()}
+	one, two := &endpoint{token: "a"}, &endpoint{token: "b"}
+	web.issue(one)
+	web.issue(two)
+	if web.endpoint("a") != one || web.endpoint("b") != two || web.endpoint("") != nil {
 		t.Error("tokens open other endpoints")
 	}
-	if all.revoke(a) != one || all.revoke(a) != nil || all.endpoint(a) != nil || all.endpoint(b) != two {
+	web.revoke("a")
+	web.revoke("a")
+	if web.endpoint("a") != nil || web.endpoint("b") != two {
 		t.Error("a revoked token opens something, or the other one does not")
 	}
 }

@@ -15,6 +15,7 @@ package mcpserver
 
 import (
 	"context"
+	"crypto/rand"
 	"io"
 	"strings"
 	"sync"
@@ -36,7 +37,6 @@ type Server struct {
 	o       Options
 	watch   *watch
 	clients *clients
-	tokens  *tokens
 	sockets *sockets
 	web     *httpServer
 	pipes   sync.Map // by their address, the context.CancelFunc that ends them
@@ -49,17 +49,17 @@ func New(o Options) *Server {
 	if o.Poll <= 0 {
 		o.Poll = defaultPoll
 	}
-	s := &Server{lifetime: newLifetime(), o: o, clients: &clients{}, tokens: &tokens{}}
+	s := &Server{lifetime: newLifetime(), o: o, clients: &clients{}}
 	s.watch = newWatch(o, s.clients.show)
 	s.clients.watch = s.watch
-	s.sockets = &sockets{lifetime: s.lifetime, door: newDoor(o.Harness), refused: o.Refused, log: o.Log}
-	s.web = &httpServer{lifetime: s.lifetime, tokens: s.tokens, log: o.Log}
+	s.sockets = &sockets{lifetime: s.lifetime, admission: newAdmission(o.Harness), refused: o.Refused, log: o.Log}
+	s.web = &httpServer{lifetime: s.lifetime, log: o.Log}
 	return s
 }
 
 func (s *Server) endpoint(who func() memory.Session) *endpoint {
 	return &endpoint{lifetime: s.lifetime, o: s.o, watch: s.watch, clients: s.clients, who: who,
-		bridge: bridge{watch: s.watch}}
+		bridge: bridge{watch: s.watch}, token: rand.Text(), turn: make(chan struct{}, 1)}
 }
 
 // Serve serves one client over in and out until the client, ctx or the server ends. It closes both. who says for which
@@ -74,7 +74,7 @@ func (s *Server) Serve(ctx context.Context, who func() memory.Session, in io.Rea
 }
 
 // Socket returns an address for Pipe at which the tools are served for a session, until Release or Close, to processes
-// that are this session's (see door). who says which session that is, whenever a tool is called.
+// that are this session's (see admission). who says which session that is, whenever a tool is called.
 func (s *Server) Socket(who func() memory.Session) (address string, err error) {
 	if address, err = s.sockets.issue(s.endpoint(who)); err == nil {
 		s.look() // so that the daemon is known by the time that the harness asks
@@ -89,7 +89,9 @@ func (s *Server) HTTP(who func() memory.Session) (url, authorization string, err
 		return "", "", err
 	}
 	s.look()
-	return url, bearer + s.tokens.issue(s.endpoint(who)), nil
+	e := s.endpoint(who)
+	s.web.issue(e)
+	return url, bearer + e.token, nil
 }
 
 // Release ends an address of Socket, or an Authorization header of HTTP: no client can connect with it any more. Those
@@ -99,15 +101,11 @@ func (s *Server) Release(address string) {
 		release.(context.CancelFunc)()
 		return
 	}
-	token, http := strings.CutPrefix(address, bearer)
-	if !http {
-		s.sockets.revoke(address)
+	if token, http := strings.CutPrefix(address, bearer); http {
+		s.web.revoke(token)
 		return
 	}
-	e := s.tokens.revoke(token)
-	if e != nil && !s.run(e.endHTTP) { // the server has ended
-		e.endHTTP()
-	}
+	s.sockets.revoke(address)
 }
 
 // look begins to watch for the daemon, once.

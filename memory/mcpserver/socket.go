@@ -2,7 +2,6 @@ package mcpserver
 
 import (
 	"context"
-	"crypto/rand"
 	"crypto/subtle"
 	"errors"
 	"fmt"
@@ -29,22 +28,15 @@ import (
 // an argument nor a variable opens anything.
 type sockets struct {
 	*lifetime
-	door    door
-	refused func(why string) // may be nil
-	log     zerolog.Logger
+	admission admission
+	refused   func(why string) // may be nil
+	log       zerolog.Logger
 
 	mu    sync.Mutex // guards what follows
 	dir   string     // "" until there is one
 	lock  *flock.Flock
-	ends  map[string]*entrance // by the names of their files
+	ends  map[string]*endpoint // by the names of their files
 	given int                  // names that were given
-}
-
-// An entrance is where the clients of a session come in.
-type entrance struct {
-	*endpoint
-	token string
-	turn  chan struct{} // taken while a client is in that needed the token
 }
 
 const (
@@ -73,12 +65,11 @@ func (s *sockets) issue(e *endpoint) (address string, err error) {
 	}
 	s.given++
 	name := strconv.Itoa(s.given)
-	in := &entrance{endpoint: e, token: rand.Text(), turn: make(chan struct{}, 1)}
 	address = filepath.Join(s.dir, name)
-	if err := os.WriteFile(address, []byte(in.token), 0o600); err != nil {
+	if err := os.WriteFile(address, []byte(e.token), 0o600); err != nil {
 		return "", fmt.Errorf("leaving a session's token: %w", err)
 	}
-	s.ends[name] = in
+	s.ends[name] = e
 	return address, nil
 }
 
@@ -103,7 +94,7 @@ func (s *sockets) listenLocked() error {
 		os.RemoveAll(dir)
 		return fmt.Errorf("listening for the memory tools: %w", err)
 	}
-	s.dir, s.lock, s.ends = dir, lock, map[string]*entrance{}
+	s.dir, s.lock, s.ends = dir, lock, map[string]*endpoint{}
 	s.run(sweep)
 	s.run(func() { s.accept(l) })
 	return nil
@@ -142,7 +133,7 @@ func (s *sockets) accept(l net.Listener) {
 // serve serves a client that may come in, and tells any other why it may not.
 func (s *sockets) serve(conn *net.UnixConn, accepted lineage.Moment) error {
 	defer context.AfterFunc(s.ctx, func() { conn.Close() })()
-	needsToken, err := s.door.open(conn, accepted) // before it can have ended, and another have its id
+	needsToken, err := s.admission.judge(conn, accepted) // before it can have ended, and another have its id
 	if failed := conn.SetDeadline(time.Now().Add(helloLimit)); failed != nil {
 		return failed
 	}
@@ -150,13 +141,13 @@ func (s *sockets) serve(conn *net.UnixConn, accepted lineage.Moment) error {
 	if failed != nil {
 		return fmt.Errorf("reading which session a client wants: %w", failed)
 	}
-	var in *entrance
+	var e *endpoint
 	if err == nil {
-		in, err = s.entrance(hello, needsToken)
+		e, err = s.endpoint(hello, needsToken)
 	}
 	if err == nil && needsToken {
-		err = in.enter(s.ctx)
-		defer in.leave(err)
+		err = e.enter(s.ctx)
+		defer e.leave(err)
 	}
 	if err != nil {
 		if errors.Is(err, errConfined) && s.refused != nil {
@@ -171,30 +162,30 @@ func (s *sockets) serve(conn *net.UnixConn, accepted lineage.Moment) error {
 	if err := conn.SetDeadline(time.Time{}); err != nil {
 		return err
 	}
-	return in.endpoint.serve(s.ctx, conn, conn)
+	return e.serve(s.ctx, conn, conn)
 }
 
-// entrance returns the one that a client names: "NAME TOKEN".
-func (s *sockets) entrance(hello string, needsToken bool) (*entrance, error) {
+// endpoint returns the one that a client names: "NAME TOKEN".
+func (s *sockets) endpoint(hello string, needsToken bool) (*endpoint, error) {
 	name, token, _ := strings.Cut(hello, " ")
 	s.mu.Lock()
-	in := s.ends[name]
+	e := s.ends[name]
 	s.mu.Unlock()
 	switch {
-	case in == nil:
+	case e == nil:
 		return nil, errors.New("the session has ended; start the agent again")
-	case needsToken && subtle.ConstantTimeCompare([]byte(token), []byte(in.token)) == 0:
+	case needsToken && subtle.ConstantTimeCompare([]byte(token), []byte(e.token)) == 0:
 		return nil, errNoToken
 	}
-	return in, nil
+	return e, nil
 }
 
 // enter waits until no other client is in by the same token.
-func (in *entrance) enter(ctx context.Context) error {
+func (e *endpoint) enter(ctx context.Context) error {
 	limit := time.NewTimer(turnLimit)
 	defer limit.Stop()
 	select {
-	case in.turn <- struct{}{}:
+	case e.turn <- struct{}{}:
 		return nil
 	case <-limit.C:
 		return errors.New("another program uses this session's memory tools")
@@ -204,9 +195,9 @@ func (in *entrance) enter(ctx context.Context) error {
 }
 
 // leave lets the next one in. entered is what enter returned.
-func (in *entrance) leave(entered error) {
+func (e *endpoint) leave(entered error) {
 	if entered == nil {
-		<-in.turn
+		<-e.turn
 	}
 }
 

@@ -10,7 +10,7 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/socket"
 )
 
-// A door decides by who connects whether a process may use a session's tools. What runs in the bounds of a delegation
+// An admission decides by who connects whether a process may use a session's tools. What runs in the bounds of a delegation
 // is to reach the tools of that delegation and no others:
 //
 //   - Of a process's ancestors, the nearest one that runs our program must be this one. Any other is another session's
@@ -19,15 +19,15 @@ import (
 //     token, which stands in a file that nothing in bounds can read.
 //   - One that is confined while the harness is not may come from bounds of ours: as a stranger it is refused, and
 //     below the harness, where a fork may have put it, it needs the token, too.
-type door struct {
+type admission struct {
 	self     int         // our process
 	program  string      // our file
 	confined func() bool // the session's harness is confined itself, as a delegation's is
 }
 
-func newDoor(harness func() int) door {
+func newAdmission(harness func() int) admission {
 	program, _ := os.Executable()
-	return door{self: os.Getpid(), program: program, confined: func() bool {
+	return admission{self: os.Getpid(), program: program, confined: func() bool {
 		if harness == nil {
 			return false
 		}
@@ -44,13 +44,13 @@ var (
 	errNoToken = errors.New("the session's token is missing or wrong")
 )
 
-// open reports whether who connected also needs the session's token. accepted is when it had connected at the latest.
-func (d door) open(conn *net.UnixConn, accepted lineage.Moment) (token bool, err error) {
+// judge reports whether who connected also needs the session's token. accepted is when it had connected at the latest.
+func (a admission) judge(conn *net.UnixConn, accepted lineage.Moment) (token bool, err error) {
 	err = socket.AskPeer(conn, func(p socket.Peer) error {
 		if p.User != os.Getuid() {
 			return fmt.Errorf("user %d is not user %d", p.User, os.Getuid())
 		}
-		token, err = d.judge(p.ID, accepted)
+		token, err = a.judgeProcess(p.ID, accepted)
 		return err
 	})
 	if errors.Is(err, socket.ErrUnknown) || errors.Is(err, lineage.ErrUnknown) {
@@ -59,7 +59,7 @@ func (d door) open(conn *net.UnixConn, accepted lineage.Moment) (token bool, err
 	return token, err
 }
 
-func (d door) judge(peer int, accepted lineage.Moment) (token bool, err error) {
+func (a admission) judgeProcess(peer int, accepted lineage.Moment) (token bool, err error) {
 	if peer == 0 { // it is not below us, so not in bounds of ours
 		return true, nil
 	}
@@ -70,20 +70,20 @@ func (d door) judge(peer int, accepted lineage.Moment) (token bool, err error) {
 	case line[0].Started > accepted:
 		return false, errors.New("the process that connected has ended")
 	}
-	return d.judgeLine(line)
+	return a.judgeLine(line)
 }
 
 // judgeLine judges a process by itself and its ancestors.
-func (d door) judgeLine(line []lineage.Process) (token bool, err error) {
+func (a admission) judgeLine(line []lineage.Process) (token bool, err error) {
 	for i, p := range line {
 		switch {
-		case p.ID == d.self:
+		case p.ID == a.self:
 			return line[0].Confined && !line[max(0, i-1)].Confined, nil
-		case i > 0 && p.RunsOf(d.program): // the process itself may be the pipe to us
+		case i > 0 && p.RunsOf(a.program): // the process itself may be the pipe to us
 			return false, errOtherSession
 		}
 	}
-	if line[0].Confined && !d.confined() {
+	if line[0].Confined && !a.confined() {
 		return false, errConfined
 	}
 	return true, nil

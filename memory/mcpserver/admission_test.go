@@ -10,7 +10,7 @@ import (
 )
 
 // Who needs no token, who does, and who is refused, by their ancestors and by what confines them.
-func TestDoor(t *testing.T) {
+func TestAdmission(t *testing.T) {
 	const program = "/opt/signet-acp-proxy"
 	process := func(id int, program string, confined ...bool) lineage.Process {
 		return lineage.Process{ID: id, Program: program, Confined: len(confined) > 0}
@@ -42,13 +42,13 @@ func TestDoor(t *testing.T) {
 		{"a confined stranger", []lineage.Process{confined, init}, false, false, errConfined},
 		{"a stranger as confined as the harness", []lineage.Process{confined, init}, true, true, nil},
 	} {
-		d := door{self: us.ID, program: program, confined: func() bool { return tt.harness }}
-		token, err := d.judgeLine(tt.line)
+		a := admission{self: us.ID, program: program, confined: func() bool { return tt.harness }}
+		token, err := a.judgeLine(tt.line)
 		if token != tt.token || !errors.Is(err, tt.err) {
 			t.Errorf("%s: token %v, %v", tt.name, token, err)
 		}
 	}
-	if token, err := (door{}).judge(0, 0); !token || err != nil {
+	if token, err := (admission{}).judgeProcess(0, 0); !token || err != nil {
 		t.Errorf("a process that we do not see: %v, %v", token, err)
 	}
 }
@@ -56,7 +56,7 @@ func TestDoor(t *testing.T) {
 // One client at a time is in by a session's token; the next one gets in when it has left.
 func TestTurns(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		in := &entrance{turn: make(chan struct{}, 1)}
+		in := &endpoint{turn: make(chan struct{}, 1)}
 		first := in.enter(t.Context())
 		begun := time.Now()
 		second := in.enter(t.Context())
