@@ -135,21 +135,6 @@ func (q *Query) Held(terms []string) (held float64) {
 	return held
 }
 
-// Sought returns the words that are looked for.
-func (q *Query) Sought() (words []string) {
-	for _, a := range q.asked {
-		if !a.Pair {
-			words = append(words, a.Word)
-		}
-	}
-	return words
-}
-
-// HasAll reports whether the prompt has all of some terms, and there are any.
-func (q *Query) HasAll(terms []string) bool {
-	return len(terms) > 0 && !slices.ContainsFunc(terms, func(t string) bool { return q.find([]byte(t)) < 0 })
-}
-
 // saidThen reports whether a time is on the days that the question names, or on the day before or after.
 func (q *Query) saidThen(at time.Time) bool {
 	const day = 24 * time.Hour

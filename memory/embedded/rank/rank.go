@@ -96,7 +96,6 @@ func threads(all []*Passage) iter.Seq[[]*Passage] {
 	}
 }
 
-// byScore orders by score, the best first, of equal ones the newer.
 // Prefer multiplies the scores of passages, and how much they bear on the prompt, by numbers by their ids.
 func Prefer(ranked []*Passage, worths map[int64]float64) {
 	for _, p := range ranked {
@@ -110,6 +109,7 @@ func Prefer(ranked []*Passage, worths map[int64]float64) {
 	slices.SortStableFunc(ranked, byScore)
 }
 
+// byScore orders by score, the best first, of equal ones the newer.
 func byScore(a, b *Passage) int {
 	return cmp.Or(cmp.Compare(b.Score, a.Score), b.Created.Compare(a.Created), cmp.Compare(b.ID, a.ID))
 }
