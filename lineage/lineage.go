@@ -1,5 +1,5 @@
-// Package lineage asks the system from which processes a process descends: on Linux by /proc, on macOS by sysctl.
-// Elsewhere every question is answered with ErrUnknown.
+// Package lineage asks the system from which processes a process descends, and what they use: on Linux by /proc, on
+// macOS by sysctl. Elsewhere every question is answered with ErrUnknown, or with nothing.
 package lineage
 
 import (

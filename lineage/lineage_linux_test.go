@@ -33,7 +33,7 @@ func TestOf(t *testing.T) {
 		if err != nil || len(line) < 2 {
 			t.Fatalf("%s: %+v, %v", tt.name, line, err)
 		}
-		if p := line[0]; p.Confined != tt.confined || p.Name != "sleep" || p.Started+tick < before || p.Started > Now() {
+		if p := line[0]; p.Confined != tt.confined || p.Name != "sleep" || p.Started+Moment(tick.Microseconds()) < before || p.Started > Now() {
 			t.Errorf("%s: %+v, started between %d and %d", tt.name, p, before, Now())
 		}
 		if p := line[1]; p.ID != os.Getpid() || p.Parent != os.Getppid() || !p.RunsOf(os.Args[0]) {

@@ -1,9 +1,7 @@
 package bounds
 
 import (
-	"fmt"
 	"os"
-	"path/filepath"
 
 	"golang.org/x/sys/unix"
 
@@ -24,8 +22,7 @@ func Deleted() (all int64) {
 			_, _ = unix.Wait4(p.ID, nil, unix.WNOHANG, nil)
 			continue
 		}
-		open, _ := filepath.Glob(fmt.Sprintf("/proc/%d/fd/*", p.ID)) // none where it has ended
-		for _, name := range open {
+		for _, name := range lineage.OpenFiles(p.ID) {
 			var found unix.Stat_t
 			if unix.Stat(name, &found) != nil || found.Nlink > 0 || found.Mode&unix.S_IFMT != unix.S_IFREG {
 				continue

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/config"
+	"github.com/Signet-AI/signet-acp-proxy/lineage"
 	"github.com/Signet-AI/signet-acp-proxy/upstream"
 )
 
@@ -28,7 +29,7 @@ func TestMain(m *testing.M) {
 	case "hangs":
 		_, _ = io.Copy(io.Discard, os.Stdin)
 	case "works":
-		work(func() bool { used, _ := cpuOf(os.Getpid()); return used < 200*time.Millisecond })
+		work(func() bool { used, _ := lineage.CPU(os.Getpid()); return used < 200*time.Millisecond })
 		fmt.Println(answer)
 	case "works for ever":
 		work(func() bool { return true })
@@ -206,7 +207,7 @@ func TestRunning(t *testing.T) {
 	defer p.Wait()
 	defer p.Terminate(syscall.SIGKILL)
 	for deadline := time.Now().Add(time.Minute); ; {
-		if _, running := cpuOf(p.Pid()); running {
+		if _, running := lineage.CPU(p.Pid()); running {
 			return
 		}
 		if time.Now().After(deadline) {

@@ -1,13 +1,11 @@
 package doctor
 
 import (
-	"bytes"
 	"context"
 	"errors"
-	"os"
-	"path/filepath"
-	"strconv"
 	"time"
+
+	"github.com/Signet-AI/signet-acp-proxy/lineage"
 )
 
 // timeouts say how long a harness may take to answer initialize. One that uses no CPU meanwhile hangs; one that is
@@ -45,7 +43,7 @@ func (p timeouts) wait(ctx context.Context, group int, giveUp func(error)) {
 		case <-ctx.Done():
 			return
 		}
-		now, running := cpuOf(group)
+		now, running := lineage.CPU(group)
 		// a waiting program may wake up now and then
 		if running || now-used > p.look/20 {
 			worked = time.Now()
@@ -60,40 +58,4 @@ func (p timeouts) wait(ctx context.Context, group int, giveUp func(error)) {
 			return
 		}
 	}
-}
-
-// kernelTick is the unit of CPU times in /proc, on every Linux of today.
-const kernelTick = 10 * time.Millisecond
-
-// cpuOf returns how much CPU time the processes of a group have used, and whether one of their threads is running,
-// waiting for the CPU, or waiting for a disk.
-func cpuOf(group int) (used time.Duration, running bool) {
-	all, _ := filepath.Glob("/proc/[0-9]*") // the pattern is right
-	for _, process := range all {
-		fields := statOf(process)
-		if len(fields) < 13 || string(fields[2]) != strconv.Itoa(group) {
-			continue
-		}
-		for _, ticks := range fields[11:13] {
-			n, _ := strconv.Atoi(string(ticks)) // the kernel wrote it
-			used += time.Duration(n) * kernelTick
-		}
-		threads, _ := filepath.Glob(filepath.Join(process, "task", "*"))
-		for _, thread := range threads {
-			if fields := statOf(thread); len(fields) > 0 && (fields[0][0] == 'R' || fields[0][0] == 'D') {
-				running = true
-			}
-		}
-	}
-	return used, running
-}
-
-// statOf returns the fields after the name in the stat file of a process or thread, by its folder in /proc: its state,
-// its parent, its group, and so on (proc_pid_stat(5)). None if it has ended, or the system has no /proc.
-func statOf(folder string) [][]byte {
-	stat, err := os.ReadFile(filepath.Join(folder, "stat"))
-	if err != nil {
-		return nil
-	}
-	return bytes.Fields(stat[bytes.LastIndexByte(stat, ')')+1:]) // the name, in parentheses, may hold anything
 }
