@@ -128,7 +128,7 @@ func (s *Store) recallBriefs(ctx context.Context, q *rank.Query, ranked []*rank.
 	in search) ([]memory.Item, error) {
 	var sessions []int64
 	switch found := len(ranked) > 0; {
-	case found && (stated.GoesOn(in.text) || stated.NamesWork(in.text) && q.Named()):
+	case found && stated.GoesOn(in.text):
 		sessions = []int64{sessionOf(ranked)}
 	case !found && stated.GoesOn(in.text) && q.Silent():
 		var err error

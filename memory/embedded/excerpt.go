@@ -75,16 +75,16 @@ type part struct {
 	before, after bool // there is more
 }
 
-// partAround returns the sentences around one, some most bytes in all, up to what was said before.
-func partAround(list []sentence, at, most int, said map[string]bool) part {
-	fresh := func(i int) bool { return i >= 0 && i < len(list) && !said[list[i].key] }
+// partAround returns the sentences around one, some most bytes in all.
+func partAround(list []sentence, at, most int) part {
+	isThere := func(i int) bool { return i >= 0 && i < len(list) }
 	first, last, size := at, at, len(list[at].text)
 	for grown := true; grown; {
 		grown = false
-		if fresh(last+1) && size+1+len(list[last+1].text) <= most {
+		if isThere(last+1) && size+1+len(list[last+1].text) <= most {
 			last, size, grown = last+1, size+1+len(list[last+1].text), true
 		}
-		if fresh(first-1) && size+1+len(list[first-1].text) <= most {
+		if isThere(first-1) && size+1+len(list[first-1].text) <= most {
 			first, size, grown = first-1, size+1+len(list[first-1].text), true
 		}
 	}

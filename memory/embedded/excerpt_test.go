@@ -2,6 +2,7 @@ package embedded
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -18,32 +19,18 @@ func TestParts(t *testing.T) {
 	for _, c := range []struct {
 		text, about string
 		most        int
-		said, want  string
+		want        string
 	}{
-		{list, "kiln", 20, "", "… 2. Oil the kiln …"},
-		{list, "kiln", 45, "", "… 2. Oil the kiln - and sweep"},
-		{list, "kiln", 45, "2. Oil the kiln", ""},
-		{list, "boat", 45, "2. Oil the kiln", "… 1. is not one. 1. Paint the boat twice …"},
-		{code, "go", 90, "", "Run it:\n```go\nfor {\n\tgo()\n}\n```\nThen stop."},
-		{code, "go", 30, "", "…\n```go\nfor {\n\tgo()\n}\n```\n…"},
-		{"窑里的釉面温度是一千二百度。 船在岸边。", "釉面", 33, "", "窑里的釉面温度是一 …"},
-		{"the kiln is hot, and the boat is painted", "kiln", 22, "", "the kiln is hot, …"},
+		{list, "kiln", 20, "… 2. Oil the kiln …"},
+		{list, "kiln", 45, "… 2. Oil the kiln - and sweep"},
+		{code, "go", 90, "Run it:\n```go\nfor {\n\tgo()\n}\n```\nThen stop."},
+		{code, "go", 30, "…\n```go\nfor {\n\tgo()\n}\n```\n…"},
+		{"窑里的釉面温度是一千二百度。 船在岸边。", "釉面", 33, "窑里的釉面温度是一 …"},
+		{"the kiln is hot, and the boat is painted", "kiln", 22, "the kiln is hot, …"},
 	} {
-		said := map[string]bool{}
-		for _, s := range sentencesOf(c.said) {
-			said[s.key] = true
-		}
-		all, best := sentencesOf(c.text), -1
-		for i, s := range all {
-			if best < 0 && !said[s.key] && strings.Contains(s.text, c.about) {
-				best = i
-			}
-		}
-		got := ""
-		if best >= 0 {
-			got = partAround(all, best, c.most, said).text(c.most)
-		}
-		if got != c.want {
+		all := sentencesOf(c.text)
+		best := slices.IndexFunc(all, func(s sentence) bool { return strings.Contains(s.text, c.about) })
+		if got := partAround(all, best, c.most).text(c.most); got != c.want {
 			t.Errorf("%q, %d bytes: %q, want %q", c.text, c.most, got, c.want)
 		}
 	}

@@ -92,11 +92,11 @@ func (s *Store) recall(ctx context.Context, session memory.Session, in search, c
 	if err = s.preferUsed(beside, ranked); err != nil && !timedOut(err) {
 		return err
 	}
-	if c.Where, err = s.recallWhere(beside, &q, ranked, in, session); err != nil && !timedOut(err) {
+	if c.Where, err = s.recallWhere(beside, &q, ranked, in.text, session); err != nil && !timedOut(err) {
 		return err
 	}
-	if ranked, err = s.worth(ctx, &q, ranked, in); err != nil {
-		return err
+	if !q.WorthTelling(ranked) {
+		ranked = nil
 	}
 	briefs, err := s.recallBriefs(beside, &q, ranked, in)
 	if err != nil && !timedOut(err) {
@@ -128,35 +128,6 @@ func inOrder(items []memory.Item) []memory.Item {
 		items[i+1].Score = min(items[i+1].Score, items[i].Score)
 	}
 	return items
-}
-
-// worth returns what was found, nothing where it does not concern the prompt enough.
-func (s *Store) worth(ctx context.Context, q *rank.Query, ranked []*rank.Passage, in search) ([]*rank.Passage, error) {
-	if !q.WorthTelling(ranked) {
-		return nil, nil
-	}
-	if err := s.forgetElsewhere(ctx, q, ranked, in); err != nil && !timedOut(err) {
-		return nil, err
-	}
-	if !q.WorthTelling(ranked) {
-		return nil, nil
-	}
-	return ranked, nil
-}
-
-// forgetElsewhere takes words of a prompt for unused ones that stand only in what the session may not see.
-func (s *Store) forgetElsewhere(ctx context.Context, q *rank.Query, ranked []*rank.Passage, in search) error {
-	if in.all {
-		return nil
-	}
-	unmet := q.Unmet(ranked)
-	here, err := s.entries(ctx, within(in.project), unmet, 1)
-	for i, ids := range here {
-		if len(ids) == 0 {
-			q.Forget(unmet[i])
-		}
-	}
-	return err
 }
 
 const (

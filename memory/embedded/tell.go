@@ -191,8 +191,7 @@ type selection struct {
 	most    int                  // how many items
 	left    int                  // bytes that are free
 	project string               // of the session
-	said    map[string]bool      // sentences in the items, by key,
-	alike   []language.Set       // and the terms of each
+	said    map[string]bool      // sentences in the items, by key
 	cut     map[int64][]sentence // of passages
 
 	failed    map[int64]string    // passages of agents, and how the user said that this did not help
@@ -290,7 +289,7 @@ func (t *selection) quote(c *rank.Passage, most int) {
 	if len(list) == 0 || most < minExcerpt && most < whole {
 		return
 	}
-	p := partAround(list, t.best(list), most-len("… ")-len(" …"), t.said)
+	p := partAround(list, t.best(list), most-len("… ")-len(" …"))
 	if t.repeats(p) {
 		return
 	}
@@ -308,9 +307,6 @@ func (t *selection) quote(c *rank.Passage, most int) {
 func (t *selection) extend(e *excerpt, at int) bool {
 	thread := t.places.of(e.best)
 	if at < 0 || at >= len(thread) {
-		return false
-	}
-	if thread[at].By != nil && e.best.By == nil { // it gets an item of its own, behind the one that replaced it
 		return false
 	}
 	p := t.part(thread[at])
@@ -350,16 +346,13 @@ func (t *selection) part(c *rank.Passage) part {
 	if len(list) == 0 || size <= maxExcerpt+1 {
 		return part{sentences: list}
 	}
-	return partAround(list, t.best(list), maxExcerpt, nil)
+	return partAround(list, t.best(list), maxExcerpt)
 }
 
-// best returns the index of the sentence that holds most of the question, of those that were not said yet.
+// best returns the index of the sentence that holds most of the question.
 func (t *selection) best(sentences []sentence) int {
 	best, most := 0, -1.0
 	for i, s := range sentences {
-		if t.said[s.key] {
-			continue
-		}
 		if held := t.q.Held(strings.Fields(s.key)); held > most {
 			best, most = i, held
 		}
@@ -367,36 +360,14 @@ func (t *selection) best(sentences []sentence) int {
 	return best
 }
 
-// repeats reports whether all that a part says was said already, in the same words or nearly so.
+// repeats reports whether all that a part says was said already, in the same words.
 func (t *selection) repeats(p part) bool {
-	return !slices.ContainsFunc(p.sentences, func(s sentence) bool { return !t.said[s.key] && !t.resembles(s) })
+	return !slices.ContainsFunc(p.sentences, func(s sentence) bool { return !t.said[s.key] })
 }
-
-// resembles reports whether a sentence says nearly what was said: the line of a log with another number, one answer in
-// three sessions.
-func (t *selection) resembles(s sentence) bool {
-	terms := strings.Fields(s.key)
-	return len(terms) >= minAlike && slices.ContainsFunc(t.alike, func(said language.Set) bool {
-		common, other := 0, len(said)
-		for _, term := range terms {
-			if said[term] {
-				common++
-			}
-		}
-		return alikeOf*common >= (alikeOf-1)*max(len(terms), other)
-	})
-}
-
-const (
-	minAlike = 4 // terms of a sentence of which another may be nearly the same,
-	alikeOf  = 6 // but for one of so many
-)
 
 func (t *selection) markSaid(list []sentence) {
 	for _, s := range list {
-		if t.said[s.key] = true; len(strings.Fields(s.key)) >= minAlike {
-			t.alike = append(t.alike, language.SetOf(strings.Fields(s.key)))
-		}
+		t.said[s.key] = true
 	}
 }
 

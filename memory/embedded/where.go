@@ -10,7 +10,6 @@ import (
 	"time"
 	"unicode"
 
-	"github.com/Signet-AI/signet-acp-proxy/chars"
 	"github.com/Signet-AI/signet-acp-proxy/correlation"
 	"github.com/Signet-AI/signet-acp-proxy/memory"
 	"github.com/Signet-AI/signet-acp-proxy/memory/embedded/language"
@@ -23,32 +22,16 @@ const (
 	maxTouches = 20_000 // of a project that are ranked, the newest
 	maxTried   = 100    // of the best files that are looked for on the disk
 	maxWhere   = 10     // files that a prompt is told
-	beginning  = 600    // bytes of a long prompt that are looked for where the whole finds little
 )
 
-// recallWhere returns where work on a prompt may be, nothing where too little says so. Of a long prompt, such as a
-// pasted plan, the beginning alone may say more.
-func (s *Store) recallWhere(ctx context.Context, q *rank.Query, ranked []*rank.Passage, in search,
+// recallWhere returns where work on a prompt may be, nothing where too little says so: files that earlier turns
+// touched, most of all those that ranked, what was found for the prompt, bears on. They exist in the session's work
+// tree, and the prompt does not name them.
+func (s *Store) recallWhere(ctx context.Context, q *rank.Query, ranked []*rank.Passage, prompt string,
 	session memory.Session) ([]memory.Place, error) {
 	if session.Project == "" {
 		return nil, nil
 	}
-	places, err := s.places(ctx, q, ranked, in.text, session)
-	if title := chars.Cut(in.text, beginning); err == nil && len(places) == 0 && title != in.text {
-		prompt := in.text
-		in.text = title
-		var asked rank.Query
-		if asked, ranked, err = s.rank(ctx, in); err == nil {
-			places, err = s.places(ctx, &asked, ranked, prompt, session)
-		}
-	}
-	return places, err
-}
-
-// places returns files that earlier turns touched, most of all those that ranked, what was found for the prompt, bears
-// on. They exist in the session's work tree, and the prompt does not name them.
-func (s *Store) places(ctx context.Context, q *rank.Query, ranked []*rank.Passage, prompt string,
-	session memory.Session) ([]memory.Place, error) {
 	files, bears, dates, err := s.rankFiles(ctx, q, ranked, memory.Project(session.Project))
 	if err != nil {
 		return nil, err

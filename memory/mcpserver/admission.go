@@ -10,8 +10,8 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/socket"
 )
 
-// An admission decides by who connects whether a process may use a session's tools. What runs in the bounds of a delegation
-// is to reach the tools of that delegation and no others:
+// An admission decides by who connects whether a process may use a session's tools. What runs in the bounds of a
+// delegation is to reach the tools of that delegation and no others:
 //
 //   - Of a process's ancestors, the nearest one that runs our program must be this one. Any other is another session's
 //     relay or a delegation's runner.

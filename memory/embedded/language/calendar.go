@@ -190,29 +190,6 @@ var timeTables = sync.OnceValue(func() map[set]timeTable {
 	return tables
 })
 
-// timeWords are the calendars' words that stand by themselves; French "an" is an English stop word.
-var timeWords = sync.OnceValue(func() Set {
-	words := Set{}
-	add := func(w string) { words[w] = !isStopWord(w, english_) }
-	for _, t := range timeTables() {
-		for w := range t.months {
-			add(w)
-		}
-		for w := range t.weekdays {
-			add(w)
-		}
-		for w := range t.units {
-			add(w)
-		}
-		for _, p := range t.phrases {
-			if len(p.words) == 1 {
-				add(p.words[0])
-			}
-		}
-	}
-	return words
-})
-
 // isoDay reports whether a word begins with a date such as 2026-03-12.
 func isoDay(w string) bool {
 	return len(w) >= 10 && w[4] == '-' && w[7] == '-' && digits(w[:4]) && digits(w[5:7]) && digits(w[8:10])

@@ -46,18 +46,6 @@ func (t Plain) Names() int {
 	return len(names)
 }
 
-// OfSpeaker reports whether a text speaks of its speaker.
-func (t Plain) OfSpeaker() bool {
-	return slices.ContainsFunc(t.folded, func(w string) bool { return firstPerson()[w] })
-}
-
-// HasTime reports whether a text has a word of the calendar: a day, a month, a year, a unit of time.
-func (t Plain) HasTime() bool {
-	return slices.ContainsFunc(t.folded, func(w string) bool {
-		return timeWords()[w] || len(w) == 4 && (w[:2] == "19" || w[:2] == "20") || isoDay(w)
-	})
-}
-
 var firstPerson = WordSet(`i im ive id ill me my mine myself we weve well us our ours`,
 	`ich mir mich mein meine meinen wir uns unser unsere`, `je jai mon ma mes moi nous notre nos`,
 	`yo mi mis me nosotros nuestro nuestra`, `io mio mia noi nostro nostra`, `eu meu minha nos nosso nossa`,

@@ -24,21 +24,18 @@ type Term struct {
 type Question struct {
 	Terms   []Term
 	Who     bool // it asks for a name or a thing
-	When    bool // it asks for a time
 	Nouns   bool // its language writes all nouns with a capital
 	Foreign bool // it is in another language than English
 	Asks    bool // it is a question
 }
 
-// whoWords ask for a name or a thing, whenWords for a time; the others do where no spaces are set.
+// whoWords ask for a name or a thing; the others do where no spaces are set.
 var (
 	whoWords = WordSet(`who whom whose what which where name named called title`,
 		`wer wem wen was welche welcher welches wo heißt name namen`, `qui quoi quel quelle où nom appelle`,
 		`quién qué cuál dónde nombre llama`, `chi cosa quale dove nome chiama`, `quem qual onde nome chama`,
 		`wie wat welke waar naam heet`, `кто что какой какая где`)
-	whenWords    = WordSet(`when wann quand cuando quando wanneer когда since deadline date`)
-	unspacedWho  = strings.Fields(`谁 什么 哪 叫 誰 何 どこ どれ 누가 무엇 어디 ใคร อะไร`)
-	unspacedWhen = strings.Fields(`什么时候 何时 哪天 几号 いつ 언제 เมื่อไ`)
+	unspacedWho = strings.Fields(`谁 什么 哪 叫 誰 何 どこ どれ 누가 무엇 어디 ใคร อะไร`)
 )
 
 // maxTerms is how many terms a question has at most; a prompt may have a megabyte.
@@ -56,11 +53,8 @@ func Ask(text string) Question {
 	}
 	r.Nouns, r.Foreign = lang == german_, sure && lang != english_
 	r.Asks = EndsInQuestion(text)
-	asks := func(words Set, unspaced []string) bool {
-		return slices.ContainsFunc(folded, func(w string) bool { return words[w] }) ||
-			slices.ContainsFunc(unspaced, func(w string) bool { return strings.Contains(text, w) })
-	}
-	r.Who, r.When = asks(whoWords(), unspacedWho), asks(whenWords(), unspacedWhen)
+	r.Who = slices.ContainsFunc(folded, func(w string) bool { return whoWords()[w] }) ||
+		slices.ContainsFunc(unspacedWho, func(w string) bool { return strings.Contains(text, w) })
 	for i, w := range words {
 		if !isStopWord(folded[i], lang|english_) {
 			r.read(w)

@@ -76,22 +76,6 @@ func TestCutAt(t *testing.T) {
 }
 
 // Whatever is said, its passages are words of it, in its order, and none is too long.
-// A passage may answer when something was if it has a word of the calendar, in whatever language.
-func TestTraits(t *testing.T) {
-	for text, want := range map[string]Traits{
-		"We fired an old kiln.":         OfSpeaker,
-		"They fired it last Tuesday.":   Timed,
-		"Fired since 2019, on and off.": Timed,
-		"Am 2026-03-12 war der Brand.":  Timed,
-		"Я обжёг её в марте.":           OfSpeaker | Timed,
-		"They saw an old kiln.":         0,
-	} {
-		if got := TraitsOf(text, false); got&^(7<<nameShift) != want&^(7<<nameShift) {
-			t.Errorf("%q has %b, not %b", text, got, want)
-		}
-	}
-}
-
 func FuzzCut(f *testing.F) {
 	for _, text := range []string{"```\n" + strings.Repeat("y", 2000) + "\n~~~\n```\n\xff", "## A:\n\n\n_ -> b, no longer c",
 		"x" + strings.Repeat("\x80", 2*Length), "we moved from A to B. ——\u2028 instead of _ use __"} {

@@ -8,18 +8,16 @@ type Traits uint16
 // Bits of Traits.
 const (
 	Asks      Traits = 1 << 0 // ends in a question
-	Timed     Traits = 1 << 1 // has a word about a time
 	Changes   Traits = 1 << 4 // says that something is not as it was
-	OfSpeaker Traits = 1 << 5 // speaks of who says it
 	nameShift        = 7      // three bits from here: Names
 )
 
 // Bits of what a passage's place in its turn says, and of the user's words.
 const (
 	Narrates Traits = 1 << (iota + 10) // said before a tool was called
-	Plans                              // the same, at some length
-	Works                              // of a turn in which work was done: tools were called
-	Directs                            // the user says how things are to be done
+	_
+	Works   // of a turn in which work was done: tools were called
+	Directs // the user says how things are to be done
 )
 
 // Has reports whether t has one trait, or one of several.
@@ -33,8 +31,7 @@ func TraitsOf(text string, byUser bool) Traits {
 	plain := language.PlainOf(text)
 	t := Traits(min(plain.Names(), 7)) << nameShift
 	for trait, on := range map[Traits]bool{Asks: language.EndsInQuestion(text),
-		Changes: changes.In(plain), Directs: byUser && directives.In(plain),
-		Timed: plain.HasTime(), OfSpeaker: plain.OfSpeaker()} {
+		Changes: changes.In(plain), Directs: byUser && directives.In(plain)} {
 		if on {
 			t |= trait
 		}

@@ -11,8 +11,6 @@ import (
 // says after its last call, which is the result.
 
 const (
-	minPlan = 300 // bytes of a text before a call that is more than narration: often a plan
-
 	// An answer without calls is work as well where it is so much longer than its prompt, and that long: in talk both
 	// sides say as much. Not every harness reports its calls.
 	workShare = 4
@@ -46,8 +44,6 @@ func Parts(user, answer string, tools bool) []Part {
 		case text == "":
 			continue
 		case i == len(pieces)-1:
-		case len(text) >= minPlan:
-			part.Traits |= Plans
 		case len(parts) > said && parts[len(parts)-1].Traits.Has(Narrates):
 			parts[len(parts)-1].Text += "\n" + text
 			continue

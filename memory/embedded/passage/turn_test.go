@@ -10,7 +10,7 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/memory"
 )
 
-// What stands before a call is narration, or a plan where it is long; what stands behind the last is the result.
+// What stands before a call is narration; what stands behind the last is the result.
 func TestParts(t *testing.T) {
 	plan := strings.Repeat("First the mast, then the keel. ", 10)
 	for _, c := range []struct {
@@ -21,13 +21,8 @@ func TestParts(t *testing.T) {
 		{"talk", "And the mast?", "It holds.", false, []Part{{"And the mast?", 0, memory.Typed}, {"It holds.", 0, memory.Agent}}},
 		{"work", "Mend it.", "I look.\f\n\nI saw.\f\n\nIt is mended.", true, []Part{{"Mend it.", Works, memory.Typed},
 			{"I look.\nI saw.", Works | Narrates, memory.Agent}, {"It is mended.", Works, memory.Agent}}},
-		{"a plan", "Mend it.", plan + "\fI saw.\fDone.", false, []Part{{"Mend it.", Works, memory.Typed},
-			{strings.TrimSpace(plan), Works | Plans, memory.Agent}, {"I saw.", Works | Narrates, memory.Agent},
-			{"Done.", Works, memory.Agent}}},
 		{"broken off", "Mend it.", "I look.\f", false, []Part{{"Mend it.", Works, memory.Typed},
 			{"I look.", Works | Narrates, memory.Agent}}},
-		{"a plan of 300 bytes", "Mend it.", strings.Repeat("a", 300) + "\fI saw.\f", false, []Part{{"Mend it.", Works, memory.Typed},
-			{strings.Repeat("a", 300), Works | Plans, memory.Agent}, {"I saw.", Works | Narrates, memory.Agent}}},
 		{"an answer of 400 bytes", "Why?", strings.Repeat("a", 400), false, []Part{{"Why?", 0, memory.Typed},
 			{strings.Repeat("a", 400), 0, memory.Agent}}},
 		{"four times as long", strings.Repeat("a", 101), strings.Repeat("a", 404), false, []Part{

@@ -4,7 +4,6 @@ import (
 	"math/bits"
 	"slices"
 
-	"github.com/Signet-AI/signet-acp-proxy/memory/embedded/language"
 	"github.com/Signet-AI/signet-acp-proxy/memory/embedded/passage"
 )
 
@@ -103,32 +102,6 @@ func (q *Query) neverUsed() (share float64) {
 	return share
 }
 
-// Unmet returns the terms of the prompt that stand somewhere in the index, and in none of what was found.
-func (q *Query) Unmet(ranked []*Passage) []language.Term {
-	var met uint32
-	for _, c := range ranked {
-		for _, near := range c.near {
-			met |= near.terms
-		}
-	}
-	var list []language.Term
-	for i, a := range q.asked {
-		if a.Docs > 0 && met>>i&1 == 0 {
-			list = append(list, a.Term)
-		}
-	}
-	return list
-}
-
-// Forget takes a term for one that nobody ever used: no passage has it that the session may see.
-func (q *Query) Forget(unused language.Term) {
-	for i, a := range q.asked {
-		if a.Forms[0] == unused.Forms[0] {
-			q.asked[i].Docs = 0
-		}
-	}
-}
-
 // unknownNames is the share of the question's names that no passage has.
 func (q *Query) unknownNames() float64 {
 	if q.Nouns {
@@ -149,12 +122,5 @@ func (q *Query) unknownNames() float64 {
 	return unknown / names
 }
 
-const byAgent = .7 // of what a passage bears that the agent said
-
 // Bears is how much of the prompt a passage holds by itself.
-func (p *Passage) Bears() float64 {
-	if p.ByUser {
-		return p.own
-	}
-	return byAgent * p.own
-}
+func (p *Passage) Bears() float64 { return p.own }

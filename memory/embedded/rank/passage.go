@@ -104,17 +104,15 @@ type features struct {
 	question float64 // it is a question
 	date     float64 // it was said at the time that the question names
 	pairs    float64 // terms of the question that follow each other in it
-	place    float64 // against it: it is narration, or a plan, said before a tool was called
+	place    float64 // against it: it is narration, said before a tool was called
 	// Who speaks in a turn, to whom and when, is known; of what was imported only the words tell it.
-	speaker   float64 // it begins with a name that the question has
-	ofSpeaker float64 // it speaks of who says it
-	replies   float64 // it follows a question
-	time      float64 // it has a word about a time, and the question asks for one
+	speaker float64 // it begins with a name that the question has
+	replies float64 // it follows a question
 }
 
 // score is the weighed sum. The weights were fitted on halves of dialogues with questions, and rounded.
 func (f features) score() float64 {
 	return 4.5*math.Sqrt(f.window) + 3*f.before + 2.8*f.session + 2*f.answers + f.newNames + 5*f.date +
 		.5*f.pairs - .9*f.question - f.place +
-		.9*f.speaker + .8*f.ofSpeaker + .35*f.replies + 2.3*f.time
+		.9*f.speaker + .35*f.replies
 }

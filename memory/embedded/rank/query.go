@@ -115,11 +115,6 @@ func (q *Query) find(term []byte) int {
 	return -1
 }
 
-// Named reports whether the prompt names something that was spoken of: an issue's number, a file, an identifier.
-func (q *Query) Named() bool {
-	return slices.ContainsFunc(q.asked, func(a Asked) bool { return a.Identifier && a.Docs > 0 && q.rare(a) })
-}
-
 // Silent reports whether the prompt names nothing: it has common words alone.
 func (q *Query) Silent() bool { return q.content == 0 }
 

@@ -131,15 +131,10 @@ func (q *Query) features(thread []*Passage, i int) features {
 	}
 	if c.Turn == 0 {
 		f.speaker = share(q.opens(c))
-		f.ofSpeaker = share(c.Traits.Has(passage.OfSpeaker))
 		f.replies = share(i > 0 && thread[i-1].Traits.Has(passage.Asks))
-		f.time = share(q.When && c.Traits.Has(passage.Timed))
 	}
-	switch {
-	case c.Traits.Has(passage.Narrates):
+	if c.Traits.Has(passage.Narrates) {
 		f.place = 2
-	case c.Traits.Has(passage.Plans):
-		f.place = .5
 	}
 	return f
 }

@@ -60,9 +60,9 @@ func TestNeighbours(t *testing.T) {
 	}
 }
 
-// Of what was imported the words tell who speaks, of whom, in answer to what, and when: that counts there alone.
+// Of what was imported the words tell who speaks, and in answer to what: that counts there alone.
 func TestImported(t *testing.T) {
-	const did, when = "Did the glaze of Anna leave a kiln?", "When did the glaze of Anna leave a kiln?"
+	const did = "Did the glaze of Anna leave a kiln?"
 	for _, c := range []struct {
 		question, content string
 		traits, before    passage.Traits
@@ -72,11 +72,8 @@ func TestImported(t *testing.T) {
 		{did, "kiln anna", 0, 0, false},
 		{did, "kiln glaze", 0, 0, false},
 		{did, "boat", 0, 0, false},
-		{did, "kiln", passage.OfSpeaker, 0, true},
 		{did, "kiln", 0, passage.Asks, true},
-		{did, "kiln", passage.Timed, 0, false},
-		{when, "kiln", passage.Timed, 0, true},
-		{when, "kiln", 0, 0, false},
+		{did, "kiln", 0, 0, false},
 	} {
 		q := ask(c.question, 10, 5, 10, 5)
 		score := func(turn int64) float64 {

@@ -13,7 +13,7 @@ import (
 func TestScore(t *testing.T) {
 	for f, want := range map[features]float64{{window: .25}: 2.25, {before: 1}: 3, {session: 1}: 2.8, {answers: 1}: 2,
 		{newNames: 1}: 1, {date: 1}: 5, {pairs: 1}: .5, {question: 1}: -.9, {place: 2}: -2, {speaker: 1}: .9,
-		{ofSpeaker: 1}: .8, {replies: 1}: .35, {time: 1}: 2.3} {
+		{replies: 1}: .35} {
 		if got := f.score(); got != want {
 			t.Errorf("%+v: %v, want %v", f, got, want)
 		}
@@ -49,7 +49,7 @@ func TestFeatures(t *testing.T) {
 	add(1, "boat kiln anna boat", passage.Asks, monday, nil)
 	add(1, "fire kiln", names(1), then, nil)
 	add(1, "boat", passage.Narrates, then.Add(24*time.Hour), nil)
-	add(1, "boat", passage.Plans, then.Add(26*time.Hour), nil)
+	add(1, "boat", 0, then.Add(26*time.Hour), nil)
 	add(1, "boat", 0, then.AddDate(0, 0, -30), nil)
 	add(1, "boat", 0, then.AddDate(0, 0, -31), nil)
 	add(2, "kiln", names(5), monday, nil)
@@ -62,16 +62,16 @@ func TestFeatures(t *testing.T) {
 		fmt.Fprintf(&got, "%d own %.2f shared %d %s\n", p.ID, p.own, p.shared,
 			strings.ReplaceAll(fmt.Sprintf("%.2f", p.features), "0.00", "-"))
 	}
-	const want = `9 own 0.38 shared 1 {0.38 0.38 - 0.38 - - - - - - - - -}
-10 own 1.10 shared 1 {- - - - - - - - - - - - -}
-1 own 0.72 shared 1 {0.89 0.72 - 1.00 - 1.00 - 0.50 - - - - -}
-2 own 0.62 shared 0 {0.85 0.92 0.50 1.00 0.72 - 1.00 0.50 - - - - -}
-3 own 0.00 shared 0 {0.51 0.74 - 1.00 - - 1.00 - 2.00 - - - -}
-4 own 0.00 shared 0 {0.31 0.59 - 1.00 - - - - 0.50 - - - -}
-5 own 0.00 shared 0 {0.19 0.32 - 1.00 - - 1.00 - - - - - -}
-6 own 0.19 shared 0 {0.19 0.19 - 1.00 - - - - - - - - -}
-7 own 0.33 shared 0 {0.56 0.33 1.00 0.70 - - - - - - - - -}
-8 own 0.72 shared 1 {0.72 0.72 - 0.70 - - - 0.50 - 1.00 - - -}
+	const want = `9 own 0.38 shared 1 {0.38 0.38 - 0.38 - - - - - - -}
+10 own 1.10 shared 1 {- - - - - - - - - - -}
+1 own 0.72 shared 1 {0.89 0.72 - 1.00 - 1.00 - 0.50 - - -}
+2 own 0.62 shared 0 {0.85 0.92 0.50 1.00 0.72 - 1.00 0.50 - - -}
+3 own 0.00 shared 0 {0.51 0.74 - 1.00 - - 1.00 - 2.00 - -}
+4 own 0.00 shared 0 {0.31 0.59 - 1.00 - - - - - - -}
+5 own 0.00 shared 0 {0.19 0.32 - 1.00 - - 1.00 - - - -}
+6 own 0.19 shared 0 {0.19 0.19 - 1.00 - - - - - - -}
+7 own 0.33 shared 0 {0.56 0.33 1.00 0.70 - - - - - - -}
+8 own 0.72 shared 1 {0.72 0.72 - 0.70 - - - 0.50 - 1.00 -}
 `
 	if got.String() != want || len(ranked) != 9 {
 		t.Errorf("%d ranked\n%s", len(ranked), got.String())
@@ -95,28 +95,24 @@ func TestQuery(t *testing.T) {
 		docs []int
 		want string
 	}{
-		"kiln glaze":                         {[]int{10, 5}, "[glaze kiln] .47 unmet [glaze kiln], unused .00 .00, uncommon 1.00"},
-		"anna kiln":                          {[]int{10, 0}, "[kiln anna] 1.00 unmet [anna], unused .63 .00, uncommon 1.00"},
-		"did Anna fire the kiln":             {[]int{10, 5, 900}, "[fire Anna kiln] .47 unmet [fire Anna kiln], unused .00 .00, uncommon 1.00"},
-		"pool.go":                            {[]int{5, 10, 20}, "names [pool.go pool] .00 unmet [pool.go pool], unused .00 .00, uncommon 1.00"},
-		"pool.go and F5":                     {[]int{0, 10, 20, 11}, "[pool.go pool F5] .00 unmet [pool F5], unused .47 .00, uncommon 1.00"},
-		"anna: F5":                           {[]int{1, 10}, "names [anna F5] .59 unmet [anna F5], unused .00 .00, uncommon 1.00"},
-		"ask Anna and Bo":                    {[]int{1, 0}, "[Bo Anna] .46 unmet [Anna], unused .54 .50, uncommon 1.00"},
-		"用户表":                                {[]int{0, 3}, "[] .00 unmet [户表], unused .00 .00, uncommon 1.00"},
-		"用户":                                 {[]int{0}, "silent [] .00 unmet [], unused .00 .00, uncommon 1.00"},
-		"fix the test":                       {[]int{1, 1}, "silent [fix test] .00 unmet [fix test], unused .00 .00, uncommon .00"},
-		"follow-up":                          {[]int{0, 3}, "silent [follow] .00 unmet [], unused 1.00 .00, uncommon .00"},
-		"fix the kiln":                       {[]int{9, 9}, "[fix kiln] .50 unmet [fix kiln], unused .00 .00, uncommon .50"},
-		"Wo ist der Ofen von Anna und Bo Ba": {[]int{5, 5, 0, 0}, "[Bo Ba Ofen Anna] .20 unmet [Ofen Anna], unused .59 .00, uncommon 1.00"},
-		"où est le four x1":                  {[]int{0, 0}, "[four x1] .00 unmet [], unused .50 .00, uncommon 1.00"},
+		"kiln glaze":                         {[]int{10, 5}, "[glaze kiln] .47 unused .00 .00, uncommon 1.00"},
+		"anna kiln":                          {[]int{10, 0}, "[kiln anna] 1.00 unused .63 .00, uncommon 1.00"},
+		"did Anna fire the kiln":             {[]int{10, 5, 900}, "[fire Anna kiln] .47 unused .00 .00, uncommon 1.00"},
+		"pool.go":                            {[]int{5, 10, 20}, "[pool.go pool] .00 unused .00 .00, uncommon 1.00"},
+		"pool.go and F5":                     {[]int{0, 10, 20, 11}, "[pool.go pool F5] .00 unused .47 .00, uncommon 1.00"},
+		"anna: F5":                           {[]int{1, 10}, "[anna F5] .59 unused .00 .00, uncommon 1.00"},
+		"ask Anna and Bo":                    {[]int{1, 0}, "[Bo Anna] .46 unused .54 .50, uncommon 1.00"},
+		"用户表":                                {[]int{0, 3}, "[] .00 unused .00 .00, uncommon 1.00"},
+		"用户":                                 {[]int{0}, "silent [] .00 unused .00 .00, uncommon 1.00"},
+		"fix the test":                       {[]int{1, 1}, "silent [fix test] .00 unused .00 .00, uncommon .00"},
+		"follow-up":                          {[]int{0, 3}, "silent [follow] .00 unused 1.00 .00, uncommon .00"},
+		"fix the kiln":                       {[]int{9, 9}, "[fix kiln] .50 unused .00 .00, uncommon .50"},
+		"Wo ist der Ofen von Anna und Bo Ba": {[]int{5, 5, 0, 0}, "[Bo Ba Ofen Anna] .20 unused .59 .00, uncommon 1.00"},
+		"où est le four x1":                  {[]int{0, 0}, "[four x1] .00 unused .50 .00, uncommon 1.00"},
 		"a1 b2 c3 d4 e5 f6 g7 h8 i9 j1 k1 l1 m1 n1 o1 p1 q1 r1 s1 t1 u1 v1 w1 y1 z1": {make([]int, 25),
-			"[a1 b2 c3 d4 e5 f6 g7 h8 i9 j1 k1 l1 m1 n1 o1 p1 q1 r1 s1 t1 u1 v1 w1 y1] .00 unmet [], unused 1.00 .00, uncommon 1.00"},
+			"[a1 b2 c3 d4 e5 f6 g7 h8 i9 j1 k1 l1 m1 n1 o1 p1 q1 r1 s1 t1 u1 v1 w1 y1] .00 unused 1.00 .00, uncommon 1.00"},
 	} {
 		q := ask(question, c.docs...)
-		unmet := []string{}
-		for _, term := range q.Unmet(nil) {
-			unmet = append(unmet, term.Word)
-		}
 		sought := []string{}
 		for _, a := range q.asked {
 			if !a.Pair {
@@ -124,25 +120,12 @@ func TestQuery(t *testing.T) {
 			}
 		}
 		got := fmt.Sprintf("%v %.2f ", sought, q.Held([]string{"kiln", "kiln", "anna", "boat"}))
-		for mark, holds := range map[string]bool{"names ": q.Named(), "silent ": q.Silent()} {
-			if holds {
-				got = mark + got
-			}
+		if q.Silent() {
+			got = "silent " + got
 		}
-		got += fmt.Sprintf("unmet %v, unused %.2f %.2f, uncommon %.2f", unmet, q.neverUsed(), q.unknownNames(), q.uncommon())
+		got += fmt.Sprintf("unused %.2f %.2f, uncommon %.2f", q.neverUsed(), q.unknownNames(), q.uncommon())
 		if got = strings.ReplaceAll(got, " 0.", " ."); got != c.want {
 			t.Errorf("%s:\n\t%s, want\n\t%s", question, got, c.want)
 		}
-	}
-	q := ask("kiln glaze", 10, 5)
-	glaze := q.Unmet(nil)[0]
-	q.Forget(glaze)
-	if unmet := q.Unmet(nil); len(unmet) != 1 || unmet[0].Word != "kiln" {
-		t.Errorf("%v are left when %s is forgotten", unmet, glaze.Word)
-	}
-	p := &Passage{ID: 1, Length: 2, Found: true}
-	q.Read(p, "kiln", nil)
-	if unmet := q.Unmet([]*Passage{p}); len(unmet) != 0 {
-		t.Errorf("%v are not met", unmet)
 	}
 }

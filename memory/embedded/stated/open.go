@@ -107,11 +107,6 @@ func Gist(result string) string {
 	return strings.TrimSpace(b.String())
 }
 
-// NamesWork reports whether a short prompt names an issue by its number, or a file.
-func NamesWork(prompt string) bool { return len(prompt) <= shortPrompt && work().MatchString(prompt) }
-
-var work = pattern.New(`(?:^|[\s("])(?:#\d+|0\d+|\pL{2,12} #?\d{1,5}|[\w./-]*[\w-]+\.[a-z]{1,4})(?:$|[\s.,:;?!)"])`)
-
 // Open returns what a result says is left to do: the sentence that says so, or what its list begins with; "" if
 // nothing.
 func Open(result string) string {
