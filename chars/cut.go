@@ -4,6 +4,7 @@ package chars
 
 import (
 	"strings"
+	"unicode/utf16"
 	"unicode/utf8"
 )
 
@@ -38,4 +39,12 @@ func Title(text string) string {
 		return string(runes[:MaxTitle-1]) + "…"
 	}
 	return text
+}
+
+// Units returns the length of a text in UTF-16 units, in which JavaScript counts.
+func Units(text string) (n int) {
+	for _, r := range text {
+		n += utf16.RuneLen(r)
+	}
+	return n
 }

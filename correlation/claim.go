@@ -10,16 +10,13 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/sqlite"
 )
 
-// A StateError is an ErrStateChanged that says what the state is instead.
-type StateError struct{ Have State }
-
-func (e *StateError) Error() string { return fmt.Sprintf("%v: it is %q", ErrStateChanged, e.Have) }
-func (e *StateError) Unwrap() error { return ErrStateChanged }
+// changedTo is an ErrStateChanged that says what the state is instead.
+func changedTo(have State) error { return fmt.Errorf("%w: it is %q", ErrStateChanged, have) }
 
 // Claim moves a session from one of the states in from to in flight (Sent), for a process, and records inj, whose
 // Session, At and Outcome it sets, in one transaction: of two processes only one can win. It returns the id of the
-// injection. A session that a process left in flight when it died counts as in doubt. Errors: a *StateError
-// (ErrStateChanged), ErrNotFound, or ErrIllegalStep for a state in which nothing is sent.
+// injection. A session that a process left in flight when it died counts as in doubt. Errors:
+// ErrStateChanged, ErrNotFound, or ErrIllegalStep for a state in which nothing is sent.
 func (s *Store) Claim(ctx context.Context, id int64, from []State, process string, inj Injection) (int64, error) {
 	if process == "" {
 		return 0, errors.New("claiming a session: a claim needs a process")
@@ -31,7 +28,7 @@ func (s *Store) Claim(ctx context.Context, id int64, from []State, process strin
 			return err
 		}
 		if !slices.Contains(from, have) {
-			return &StateError{have}
+			return changedTo(have)
 		}
 		next, outcome, err := s.nextState(id, have, Step{Name: Sent})
 		if err != nil {
@@ -71,7 +68,7 @@ func (s *core) nextState(id int64, have State, step Step) (State, Outcome, error
 }
 
 func (s *core) illegal(id int64, have State, step Step) error {
-	err := &StepError{have, step.Name}
+	err := IllegalStep(have, step.Name)
 	s.log.Error().Int64("session", id).Str("state", string(have)).Str("event", string(step.Name)).
 		Msg("this cannot happen in this state; nothing was changed")
 	return err

@@ -284,7 +284,7 @@ func (b *Batch) step(session int64, from []State, s Step) error {
 		have = InFlight // the process was taken for dead, but it had recorded this
 	}
 	if from != nil && !slices.Contains(from, have) || s.settles() && (have != InFlight || by != b.process) {
-		return &StateError{have}
+		return changedTo(have)
 	}
 	if s.Name == Sent {
 		return b.store.illegal(session, have, s)

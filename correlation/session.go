@@ -80,11 +80,14 @@ const sessionColumns = `s.id, s.harness, s.acp_id, s.key, s.record, s.cwd, s.pro
 	s.client_version, s.agent, s.agent_version, s.parent_key, coalesce(s.fork_of, 0), coalesce(s.continue_of, 0),
 	s.state, s.started, s.last_active, s.replaced, s.title`
 
-func scanSession(row sqlite.Row) (v Session, err error) {
+func scanSession(row sqlite.Row) (Session, error) { return scanSessionWith(row) }
+
+// scanSessionWith scans more columns behind those.
+func scanSessionWith(row sqlite.Row, more ...any) (v Session, err error) {
 	var started, active, replaced int64
-	err = row.Scan(&v.ID, &v.Harness, &v.ACPID, &v.Key, &v.Record, &v.Cwd, &v.Project, &v.AgentID, &v.Client,
-		&v.ClientVersion, &v.Agent, &v.AgentVersion, &v.ParentKey, &v.ForkOf, &v.ContinueOf,
-		&v.State, &started, &active, &replaced, &v.Title)
+	err = row.Scan(append([]any{&v.ID, &v.Harness, &v.ACPID, &v.Key, &v.Record, &v.Cwd, &v.Project, &v.AgentID,
+		&v.Client, &v.ClientVersion, &v.Agent, &v.AgentVersion, &v.ParentKey, &v.ForkOf, &v.ContinueOf, &v.State,
+		&started, &active, &replaced, &v.Title}, more...)...)
 	v.Started, v.LastActive, v.Replaced = sqlite.Unstamp(started), sqlite.Unstamp(active), sqlite.Unstamp(replaced)
 	return v, err
 }
@@ -238,7 +241,7 @@ const (
 func (s *core) list(ctx context.Context, counted, where string, args ...any) ([]Session, error) {
 	all, err := sqlite.Collect(ctx, s.db, func(row sqlite.Row) (Session, error) {
 		var turns int
-		v, err := scanSession(extraColumns{row, []any{&turns}})
+		v, err := scanSessionWith(row, &turns)
 		v.Turns = turns
 		return v, err
 	}, `SELECT `+sessionColumns+`, `+counted+` FROM sessions s `+where, args...)
@@ -251,14 +254,6 @@ func (s *core) list(ctx context.Context, counted, where string, args ...any) ([]
 	}
 	return all, err
 }
-
-// extraColumns scans more columns than the function that is given it.
-type extraColumns struct {
-	sqlite.Row
-	dest []any
-}
-
-func (e extraColumns) Scan(dest ...any) error { return e.Row.Scan(append(dest, e.dest...)...) }
 
 // maxID is how many bytes of a sessionId are stored as they are: ACP does not limit its length.
 const maxID = 1 << 10

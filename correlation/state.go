@@ -80,16 +80,10 @@ type Step struct {
 // nothing.
 var ErrIllegalStep = errors.New("this cannot happen in this state")
 
-// A StepError is an ErrIllegalStep that says which.
-type StepError struct {
-	State State
-	Step  StepName
+// IllegalStep is an ErrIllegalStep that says which.
+func IllegalStep(in State, step StepName) error {
+	return fmt.Errorf("%q in state %q: %w", step, in, ErrIllegalStep)
 }
-
-func (e *StepError) Error() string {
-	return fmt.Sprintf("%q in state %q: %v", e.Step, e.State, ErrIllegalStep)
-}
-func (e *StepError) Unwrap() error { return ErrIllegalStep }
 
 // On is the one table of a session's states: it returns the state that a step leads to, and what became of the block
 // that was in flight or in doubt. ok is false where it cannot happen in s; the state is then s. A step that means

@@ -40,7 +40,7 @@ func (s Signet) End(ctx context.Context, e End) (Reply, error) {
 	request := signet.EndRequest{Session: e.Session, Reason: e.Reason, TranscriptPath: e.File, Transcript: e.Text}
 	got, err := s.Client.End(ctx, request)
 	if err == nil && got.Duplicate {
-		if e.Again && units(e.Text) >= minTranscript {
+		if e.Again && chars.Units(e.Text) >= minTranscript {
 			return Reply{Note: "taken before, when no answer came"}, nil
 		}
 		if e.Again { // taken before, and dropped as too short
@@ -165,7 +165,7 @@ const minTranscript = 500
 // notQueued sorts a transcript that a daemon makes no job of, for which it gives no reason. One that is long enough is
 // not lost: the daemon has not found it, or makes no jobs now.
 func notQueued(e End, kept bool) Reply {
-	switch size := units(e.Text); {
+	switch size := chars.Units(e.Text); {
 	case size < minTranscript && kept:
 		return Reply{Note: "kept, not queued", Dropped: true, Why: KeptByDaemon}
 	case size < minTranscript:

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"unicode/utf16"
 
+	"github.com/Signet-AI/signet-acp-proxy/chars"
 	"github.com/Signet-AI/signet-acp-proxy/correlation"
 	"github.com/Signet-AI/signet-acp-proxy/memory/privacy"
 )
@@ -62,7 +63,7 @@ func appendLines(all []line, speaker, text string, turn, limit int) []line {
 			head, rest = cut(text, limit-len(speaker)-1)
 		}
 		text, head = rest, speaker+head+"\n"
-		all = append(all, line{text: head, size: units(head), turn: turn})
+		all = append(all, line{text: head, size: chars.Units(head), turn: turn})
 	}
 	return all
 }
@@ -85,14 +86,6 @@ func cut(text string, n int) (head, rest string) {
 		}
 	}
 	return text, ""
-}
-
-func units(text string) int {
-	n := 0
-	for _, r := range text {
-		n += utf16.RuneLen(r)
-	}
-	return n
 }
 
 func join(lines []line) string {

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
+	"github.com/Signet-AI/signet-acp-proxy/chars"
 	"github.com/Signet-AI/signet-acp-proxy/correlation"
 )
 
@@ -67,7 +68,7 @@ func TestInParts(t *testing.T) {
 			}
 			next, all := int64(1), ""
 			for i, p := range parts {
-				if n := units(p.text); n > 95_000 || n < 31_666 || !utf8.ValidString(p.text) {
+				if n := chars.Units(p.text); n > 95_000 || n < 31_666 || !utf8.ValidString(p.text) {
 					t.Errorf("part %d of %d: %d units", i, len(parts), n)
 				}
 				for _, turn := range p.post.Turns {

@@ -4,7 +4,6 @@ import (
 	"slices"
 	"strings"
 	"unicode"
-	"unicode/utf16"
 )
 
 // SystemBlock returns the newest of the blocks that went into a system prompt.
@@ -79,11 +78,3 @@ func FoldedPrefix(text, block string) (n int, whole bool) {
 
 // spaceAt returns the length in bytes of the white space that s begins with.
 func spaceAt(s string) int { return len(s) - len(strings.TrimLeftFunc(s, unicode.IsSpace)) }
-
-// units returns the length of a text in UTF-16 units, in which JavaScript counts.
-func units(text string) (n int) {
-	for _, r := range text {
-		n += utf16.RuneLen(r)
-	}
-	return n
-}

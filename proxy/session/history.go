@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/Signet-AI/signet-acp-proxy/chars"
 	"github.com/Signet-AI/signet-acp-proxy/correlation"
 	"github.com/Signet-AI/signet-acp-proxy/memory"
 )
@@ -214,7 +215,7 @@ func (h *history) titledFrom(most int, title string) *Injection {
 		return nil
 	}
 	for _, b := range h.blocks {
-		if b.sentHere && b.Title == "" && b.Kind != KindSystem && units(b.Text) > room {
+		if b.sentHere && b.Title == "" && b.Kind != KindSystem && chars.Units(b.Text) > room {
 			b.Title = correlation.TitleHash(title)
 			return b
 		}

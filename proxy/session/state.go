@@ -13,7 +13,7 @@ func (c *Connection) step(s *Session, e correlation.Step) {
 	from := s.context.state
 	next, _, ok := from.On(e)
 	if !ok {
-		c.beside.Fault(s, &correlation.StepError{State: from, Step: e.Name})
+		c.beside.Fault(s, correlation.IllegalStep(from, e.Name))
 		return
 	}
 	s.context.state = next

@@ -58,8 +58,8 @@ type backend struct {
 	backfill func(context.Context) // takes in what agents have written; nil: nobody has asked for it
 	failed   error
 
-	daemon *signet.Client // nil where none is used
-	tools  *memoryTools   // nil if they could not be set up
+	daemon *signet.Client    // nil where none is used
+	tools  *mcpserver.Server // nil if they could not be set up
 
 	mu         sync.Mutex // guards what follows
 	db         *sql.DB
@@ -96,8 +96,8 @@ func (b *backend) Options(pump proxy.Options) proxy.Options {
 		o.Open = func(context.Context) (*proxy.Backend, error) { return nil, err }
 		return o
 	}
-	b.tools = newMemoryTools(b.c, b.harness.Name, b.log, b.toolOptions())
-	o.MCPServer = b.tools.entry
+	b.tools = mcpserver.New(b.toolOptions())
+	o.MCPServer = b.serve
 	return o
 }
 
@@ -381,7 +381,7 @@ func (b *backend) source(store *correlation.Store, local memory.Source, log zero
 // Close lets go of the database and the log.
 func (b *backend) Close() {
 	if b.tools != nil {
-		b.tools.close()
+		b.tools.Close()
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()

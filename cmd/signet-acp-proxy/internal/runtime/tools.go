@@ -38,19 +38,6 @@ func otherProjects(c *config.Config) bool {
 	return c.OtherProjects && delegation.Inside(os.Getenv) == ""
 }
 
-// memoryTools returns each session of a relay its MCP server.
-type memoryTools struct {
-	c      *config.Config
-	name   string // what the harness was started as
-	log    *logFile
-	server *mcpserver.Server
-}
-
-// newMemoryTools makes the tools of a relay.
-func newMemoryTools(c *config.Config, name string, log *logFile, o mcpserver.Options) *memoryTools {
-	return &memoryTools{c: c, name: name, log: log, server: mcpserver.New(o)}
-}
-
 // noteRefusal leaves for doctor why a program was refused.
 func noteRefusal(c *config.Config, log *logFile, why string) {
 	if err := files.ReplaceText(refusalFile(c), 0o600, []byte(why)); err != nil {
@@ -85,22 +72,22 @@ type variable struct {
 	Value string `json:"value"`
 }
 
-// entry returns the mcpServers element for a session, nil if its harness is to get none, and a function that releases
-// it.
-func (t *memoryTools) entry(agent string, who func() memory.Session) (text []byte, release func()) {
+// serve returns the mcpServers element for a session of the relay, nil if its harness is to get none, and a function
+// that releases it.
+func (b *backend) serve(agent string, who func() memory.Session) (text []byte, release func()) {
 	entry := serverEntry{Name: memory.ServerName}
 	var err error
 	var address string // at our server
-	switch t.c.MCPFor(agent, t.name) {
+	switch b.c.MCPFor(agent, b.harness.Name) {
 	case upstream.MCPStdio:
-		if address, err = t.listen(who); err != nil {
+		if address, err = b.listen(who); err != nil {
 			break
 		}
 		entry.Args, entry.Env = &[]string{MCPWord, ConnectFlag, address}, &[]variable{}
 		entry.Command, err = os.Executable()
 	case upstream.MCPHTTP:
 		entry.Type = "http"
-		entry.URL, address, err = t.server.HTTP(who)
+		entry.URL, address, err = b.tools.HTTP(who)
 		entry.Headers = []variable{{"Authorization", address}}
 	default:
 		return nil, nil
@@ -109,21 +96,21 @@ func (t *memoryTools) entry(agent string, who func() memory.Session) (text []byt
 		text, err = json.Marshal(entry)
 	}
 	if err != nil {
-		t.log.warn(err).Msg("a session goes without the memory tools")
+		b.log.warn(err).Msg("a session goes without the memory tools")
 		if address != "" {
-			t.server.Release(address)
+			b.tools.Release(address)
 		}
 		return nil, nil
 	}
-	return text, func() { t.server.Release(address) }
+	return text, func() { b.tools.Release(address) }
 }
 
 // listen returns an address at which our server serves a session.
-func (t *memoryTools) listen(who func() memory.Session) (string, error) {
-	if t.c.Pipes != "" {
-		return t.server.Pipes(t.c.Pipes, who)
+func (b *backend) listen(who func() memory.Session) (string, error) {
+	if b.c.Pipes != "" {
+		return b.tools.Pipes(b.c.Pipes, who)
 	}
-	return t.server.Socket(who)
+	return b.tools.Socket(who)
 }
 
 // The command line by which a harness connects to a relay's memory tools: MCPWord ConnectFlag SOCKET.
@@ -131,5 +118,3 @@ const (
 	MCPWord     = "mcp"
 	ConnectFlag = "--connect"
 )
-
-func (t *memoryTools) close() { t.server.Close() }
