@@ -46,7 +46,7 @@ type Debt struct {
 	// of a hook: the command with its arguments; empty: the row is of a version that did not store it
 	HookCommand         []string
 	State               DebtState
-	Created, Owed, Due  time.Time
+	Owed, Due           time.Time
 	Done                time.Time // zero: open
 	Attempts            int
 	Unanswered          int       // how many posts got no answer, or diedPosting
@@ -65,19 +65,19 @@ type Debt struct {
 }
 
 const debtColumns = `d.id, d.session, d.key, d.kind, d.reason, d.url, d.agent_id, d.hook_command,
-	d.state, d.created, d.owed, d.due, d.done, d.attempts, d.failures, d.unanswered, d.parts, d.waits, d.again,
+	d.state, d.owed, d.due, d.done, d.attempts, d.failures, d.unanswered, d.parts, d.waits, d.again,
 	d.posted, d.first_turn, d.last_turn, d.turns, d.reply, d.error, d.payload, d.posted_to,
 	d.jobs`
 
 func scanDebt(row sqlite.Row) (d Debt, err error) {
-	var created, owed, due, done, posted int64
+	var owed, due, done, posted int64
 	var command, jobs []byte
 	err = row.Scan(&d.ID, &d.Session, &d.Key, &d.Kind, &d.Reason, &d.URL, &d.AgentID, &command, &d.State,
-		&created, &owed, &due, &done, &d.Attempts, &d.failures, &d.Unanswered, &d.Parts, &d.Waits, &d.again,
+		&owed, &due, &done, &d.Attempts, &d.failures, &d.Unanswered, &d.Parts, &d.Waits, &d.again,
 		&posted, &d.FirstTurn, &d.LastTurn, &d.Turns, &d.Reply, &d.Error, &d.Payload, &d.postedTo,
 		&jobs)
-	d.Created, d.Owed = sqlite.Unstamp(created), sqlite.Unstamp(owed)
-	d.Due, d.Done, d.Posted = sqlite.Unstamp(due), sqlite.Unstamp(done), sqlite.Unstamp(posted)
+	d.Owed, d.Due = sqlite.Unstamp(owed), sqlite.Unstamp(due)
+	d.Done, d.Posted = sqlite.Unstamp(done), sqlite.Unstamp(posted)
 	if err == nil && len(command) > 0 {
 		err = json.Unmarshal(command, &d.HookCommand)
 	}

@@ -3,30 +3,14 @@ package correlation
 import (
 	"context"
 	"database/sql"
-	"time"
 
 	"github.com/Signet-AI/signet-acp-proxy/sqlite"
 )
 
-// A SessionKey is one of a session's Signet keys.
-type SessionKey struct {
-	Key                           string
-	Session                       int64
-	Created, Started, Used, Ended time.Time // zero: not yet
-}
-
-func scanKey(row sqlite.Row) (k SessionKey, err error) {
-	var created, started, used, ended int64
-	err = row.Scan(&k.Key, &k.Session, &created, &started, &used, &ended)
-	k.Created, k.Started = sqlite.Unstamp(created), sqlite.Unstamp(started)
-	k.Used, k.Ended = sqlite.Unstamp(used), sqlite.Unstamp(ended)
-	return k, err
-}
-
-// Keys returns a session's sequence of keys, the current one last.
-func (s Book) Keys(ctx context.Context, id int64) ([]SessionKey, error) {
-	return collect(ctx, s.db, "reading a session's keys", scanKey, `SELECT key, session, created, started, used, ended
-		FROM session_keys WHERE session = ? ORDER BY n`, id)
+// Keys returns a session's sequence of Signet keys, the current one last.
+func (s Book) Keys(ctx context.Context, id int64) ([]string, error) {
+	return collect(ctx, s.db, "reading a session's keys", sqlite.One[string],
+		`SELECT key FROM session_keys WHERE session = ? ORDER BY n`, id)
 }
 
 // EndKey notes that a session-end was sent with key to the daemon at an address, and removes a context that was fetched

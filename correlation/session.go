@@ -31,7 +31,6 @@ type Session struct {
 	ForkOf, ContinueOf    int64  // ids of sessions, 0 for none
 	State                 State
 	Started, LastActive   time.Time
-	Replaced              time.Time // when the harness gave the same id to a newer session; zero: never
 
 	// Only from Sessions and Resolve.
 	Live  bool // a living process holds it
@@ -78,17 +77,17 @@ type OpenSession struct {
 
 const sessionColumns = `s.id, s.harness, s.acp_id, s.key, s.record, s.cwd, s.project, s.agent_id, s.client,
 	s.client_version, s.agent, s.agent_version, s.parent_key, coalesce(s.fork_of, 0), coalesce(s.continue_of, 0),
-	s.state, s.started, s.last_active, s.replaced, s.title`
+	s.state, s.started, s.last_active, s.title`
 
 func scanSession(row sqlite.Row) (Session, error) { return scanSessionWith(row) }
 
 // scanSessionWith scans more columns behind those.
 func scanSessionWith(row sqlite.Row, more ...any) (v Session, err error) {
-	var started, active, replaced int64
+	var started, active int64
 	err = row.Scan(append([]any{&v.ID, &v.Harness, &v.ACPID, &v.Key, &v.Record, &v.Cwd, &v.Project, &v.AgentID,
 		&v.Client, &v.ClientVersion, &v.Agent, &v.AgentVersion, &v.ParentKey, &v.ForkOf, &v.ContinueOf, &v.State,
-		&started, &active, &replaced, &v.Title}, more...)...)
-	v.Started, v.LastActive, v.Replaced = sqlite.Unstamp(started), sqlite.Unstamp(active), sqlite.Unstamp(replaced)
+		&started, &active, &v.Title}, more...)...)
+	v.Started, v.LastActive = sqlite.Unstamp(started), sqlite.Unstamp(active)
 	return v, err
 }
 

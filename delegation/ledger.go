@@ -176,7 +176,7 @@ func (l *Ledger) Linked(ctx context.Context, session int64) (asked, works []Dele
 	}
 	had := map[string]bool{}
 	for _, k := range keys {
-		had[k.Key] = true
+		had[k] = true
 	}
 	all, err := l.query(ctx, `WHERE caller IN (SELECT value FROM json_each(?1)) OR acp_id = ?2 AND acp_id <> ''
 		ORDER BY id`, sqlite.List(slices.Collect(maps.Keys(had))), s.ACPID)

@@ -16,21 +16,21 @@ import (
 // How context is got from memory, beside the conversation.
 
 // Fetch runs a fetch.
-func (w *beside) Fetch(job session.FetchJob) {
+func (w *beside) Fetch(fetch *session.Fetch, who memory.Session, local bool) {
 	w.tasks.run("fetch", func(ctx context.Context) {
 		var got memory.Context
 		var stored json.RawMessage
 		err := guard.ErrPanicked // unless it comes to its end
 		defer func() {
-			w.talk.Tell(func(c *session.Connection) { c.FetchEnded(job.Fetch, got, stored, err) })
+			w.talk.Tell(func(c *session.Connection) { c.FetchEnded(fetch, got, stored, err) })
 		}()
-		if b := w.database.now(); job.Local {
-			got, err = w.o.Identity(job.Who), nil
+		if b := w.database.now(); local {
+			got, err = w.o.Identity(who), nil
 			got.Fetched = w.o.Now()
 		} else if b == nil {
 			err = errNoLedger
 		} else {
-			got, err = w.start(ctx, b, job.Who)
+			got, err = w.start(ctx, b, who)
 		}
 		if err == nil && !got.Empty() {
 			stored = storable(got)

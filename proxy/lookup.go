@@ -50,14 +50,15 @@ func (w *beside) lookUp(ctx context.Context, l *session.Lookup) {
 			return err
 		}
 		guard.Point("look-up")
-		var wanted session.Wanted
-		w.talk.Tell(func(c *session.Connection) { wanted = c.Found(l, found) })
+		var orphan bool
+		var rows []int64
+		w.talk.Tell(func(c *session.Connection) { orphan, rows = c.Found(l, found) })
 		answer.Unknown = found.Known == nil && l.Kind != session.OpensNew
-		if wanted.Orphan && b.Parent != nil { // an agent that starts another through acpx runs a proxy inside a proxy
-			key := b.Parent(ctx, wanted.Who.Cwd)
+		if orphan && b.Parent != nil { // an agent that starts another through acpx runs a proxy inside a proxy
+			key := b.Parent(ctx, l.Session.Known().Who.Cwd)
 			answer.Parent = &key
 		}
-		return w.takeStored(ctx, b.Ledger, wanted.Rows, &answer)
+		return w.takeStored(ctx, b.Ledger, rows, &answer)
 	})
 	if answer.Err != nil {
 		w.o.Log.Warn().Err(answer.Err).Str("session", l.Session.Label()).Msg("looking a session up")

@@ -102,13 +102,13 @@ func (r *recorder) recordNow(ctx context.Context) {
 // end brings to the disk what a turn has said, prompt and answer, and behind it the event that it has ended. The
 // response waits for that, endLimit at most: a disk that hangs gets the words after the end, and the log
 // says so.
-func (r *recorder) end(ended session.Ended) {
+func (r *recorder) end(t *session.Turn, ended correlation.Event) {
 	ctx, cancel := context.WithTimeout(r.ctx, endLimit)
 	defer cancel()
-	r.talk.Await(ctx, func(*session.Connection) bool { return ended.Turn.Read() })
+	r.talk.Await(ctx, func(*session.Connection) bool { return t.Read() })
 	r.recordNow(ctx)
-	r.o.Heard(ended.Event) // first: a slow disk does not keep the response, nor the next prompt
-	_ = r.file.AppendWait(ctx, ended.Event)
+	r.o.Heard(ended) // first: a slow disk does not keep the response, nor the next prompt
+	_ = r.file.AppendWait(ctx, ended)
 }
 
 // close records what is left and joins the goroutine.

@@ -4,6 +4,7 @@ import (
 	"strconv"
 
 	"github.com/Signet-AI/signet-acp-proxy/chars"
+	"github.com/Signet-AI/signet-acp-proxy/correlation"
 	"github.com/Signet-AI/signet-acp-proxy/proxy/frame"
 	"github.com/Signet-AI/signet-acp-proxy/proxy/session"
 )
@@ -19,7 +20,7 @@ type responses struct {
 func (r *responses) edit(line []byte, head *frame.Head) (notice, edited []byte) {
 	var req session.Request
 	var opened *session.Session
-	var ended session.Ended
+	var ended correlation.Event
 	awaited := false
 	r.talk.Do(func(c *session.Connection) {
 		if req, awaited = c.Answered(idKey(head.ID)); !awaited {
@@ -54,7 +55,7 @@ func (r *responses) edit(line []byte, head *frame.Head) (notice, edited []byte) 
 	case opened != nil: // and frames may be edited
 		return notice, r.announce(opened, line)
 	}
-	r.endTurn(ended)
+	r.endTurn(req.Turn, ended)
 	return notice, line
 }
 
@@ -74,10 +75,10 @@ func listed(line []byte) (folders map[string]string) {
 	return folders
 }
 
-// endTurn brings to the disk what a turn that has ended has said.
-func (r *responses) endTurn(ended session.Ended) {
-	if ended.Event != nil {
-		r.recorder.end(ended)
+// endTurn brings to the disk what a turn has said, and the event that it has ended; nil: nothing has to be.
+func (r *responses) endTurn(t *session.Turn, ended correlation.Event) {
+	if ended != nil {
+		r.recorder.end(t, ended)
 	}
 }
 
@@ -105,9 +106,10 @@ func (r *responses) state(line, id []byte) {
 	if u, ok := usageAt(byResult, line, "params", "update", "usage"); ok {
 		idle.Usage = append(idle.Usage, session.Usage{Usage: u})
 	}
-	var ended session.Ended
-	r.talk.Do(func(c *session.Connection) { ended = c.HarnessIdle(id, idle) })
-	r.endTurn(ended)
+	var last *session.Turn
+	var ended correlation.Event
+	r.talk.Do(func(c *session.Connection) { last, ended = c.HarnessIdle(id, idle) })
+	r.endTurn(last, ended)
 }
 
 // openingAnswer reads the response to a request that opens a session.

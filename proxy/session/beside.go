@@ -16,7 +16,8 @@ type Beside interface {
 	Fault(*Session, error)       // of this program's own
 	LookUp(context.Context, *Lookup)
 	FindRecord(*Session)
-	Fetch(FetchJob)
+	// Fetch runs a fetch, with local of the local identity files alone. FetchEnded follows.
+	Fetch(f *Fetch, who memory.Session, local bool)
 	Recall(p *Held, words string, until time.Time)
 
 	// For a held prompt.
@@ -62,13 +63,6 @@ type Lookup struct {
 	outdated bool // the client has opened the session again since
 }
 
-// A FetchJob is a fetch that is to be run. Local: only the local identity files are to be read. FetchEnded follows.
-type FetchJob struct {
-	Fetch *Fetch
-	Who   memory.Session
-	Local bool
-}
-
 // A Held is a prompt that waits until it is known what goes in front of it.
 type Held struct {
 	turn *Turn
@@ -83,18 +77,9 @@ type Held struct {
 	gone      bool                 // it has left
 	lost      correlation.StepName // Compacted or Cleared while its block is in flight, to be applied then
 
-	recall    recall
+	recalls   bool            // memory is searched for its words
 	recallFor time.Duration   // it waits no longer for that
 	found     memory.Context  // what memory has found for its words
 	reading   bool            // the local identity files are asked for
 	identity  *memory.Context // these; nil: they are not read
 }
-
-// A recall is how far a search of memory for a prompt's words is.
-type recall uint8
-
-const (
-	notSought recall = iota
-	seeking
-	sought
-)

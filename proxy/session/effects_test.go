@@ -211,8 +211,8 @@ func TestEffects(t *testing.T) {
 	}
 	answered := func(key string, answer PromptAnswer) func(*stage) {
 		return func(p *stage) {
-			if e := p.answers(key, answer); e.Turn != nil {
-				p.say("Turn", e.Turn)
+			if t, _ := p.answers(key, answer); t != nil {
+				p.say("Turn", t)
 			}
 		}
 	}
@@ -262,14 +262,14 @@ func TestEffects(t *testing.T) {
 	// finds and asked are answers of the ledger, to what it was asked as the n-th.
 	finds := func(n int, found Found) func(*stage) {
 		return is(func(p *stage, c *Connection) {
-			w := c.Found(p.asked[n], found)
-			if w.Orphan {
+			orphan, rows := c.Found(p.asked[n], found)
+			if orphan {
 				p.say("Orphan", true)
 			}
-			for _, row := range w.Rows {
+			for _, row := range rows {
 				p.say("Rows", row)
 			}
-			p.say("Who", w.Who)
+			p.say("Who", p.asked[n].Session.exists.who())
 		})
 	}
 	asked := func(n int, answer LookedUp) func(*stage) {

@@ -63,7 +63,5 @@ func (s *Session) Label() string {
 
 func (s *Session) publish() {
 	e := &s.exists
-	s.known.Store(&Known{
-		ID: s.ID(), Who: e.who(), Mode: e.mode, Off: s.off(), Settled: e.ledger.answered(),
-	})
+	s.known.Store(&Known{ID: s.ID(), Who: e.who(), Mode: e.mode, Off: s.off()})
 }

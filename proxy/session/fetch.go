@@ -24,7 +24,7 @@ func (c *Connection) beginFetches() {
 			e.Open.Key, f.keyed = c.orNewKey(e.Open.Key), true
 		}
 		f.session, f.key, f.step = s, e.Open.Key, fetching
-		c.beside.Fetch(FetchJob{Fetch: f, Who: e.who(), Local: f.local})
+		c.beside.Fetch(f, e.who(), f.local)
 	}
 }
 

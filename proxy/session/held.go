@@ -64,7 +64,7 @@ func (c *Connection) hold(p *Held, words string) {
 		c.readIdentity(p) // now, for at the end there may be no time
 	}
 	if wanted {
-		p.recall, p.recallFor = seeking, limit
+		p.recalls, p.recallFor = true, limit
 		c.beside.Recall(p, words, p.read.Add(limit))
 	}
 }
@@ -88,7 +88,7 @@ func (c *Connection) readIdentity(p *Held) {
 func (c *Connection) IdentityRead(p *Held, files memory.Context) { p.identity = &files }
 
 // Recalled takes what memory has found for a held prompt's words, without what the session was given before.
-func (c *Connection) Recalled(p *Held, found memory.Context) { p.recall, p.found = sought, found }
+func (c *Connection) Recalled(p *Held, found memory.Context) { p.recalls, p.found = false, found }
 
 // Cancel notes that the client wants no answer any more, of a session (id) or to a request (key). A prompt that is held
 // goes out as it came.

@@ -74,15 +74,9 @@ type Found struct {
 	Blocks []correlation.Injection
 }
 
-// Wanted is what else a look-up has to find.
-type Wanted struct {
-	Orphan bool           // the session's parent
-	Who    memory.Session // the session
-	Rows   []int64        // those of the sessions whose stored contexts would be of use
-}
-
-// Found takes what the ledger has for a look-up.
-func (c *Connection) Found(l *Lookup, f Found) (w Wanted) {
+// Found takes what the ledger has for a look-up. It returns what else that has to find: the session's parent (orphan),
+// and a context that is stored with one of some sessions.
+func (c *Connection) Found(l *Lookup, f Found) (orphan bool, rows []int64) {
 	s := l.Session
 	e := &s.exists
 	continued := int64(0) // a session whose stored context this one may use
@@ -104,11 +98,10 @@ func (c *Connection) Found(l *Lookup, f Found) (w Wanted) {
 		c.fork(s, l)
 	}
 	c.change(s)
-	w.Orphan, w.Who = e.row == 0 && e.Open.ParentKey == "" && !s.off(), e.who()
 	if s.context.wants() && !s.context.fetch.begun() && !s.off() {
-		w.Rows = []int64{e.row, continued}
+		rows = []int64{e.row, continued}
 	}
-	return w
+	return e.row == 0 && e.Open.ParentKey == "" && !s.off(), rows
 }
 
 // adopt takes over what the ledger has of a session: its row, key, state and injections.

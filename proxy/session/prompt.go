@@ -117,42 +117,37 @@ func (c *Connection) HarnessEnded() (lost int) {
 	return c.waiting.lost
 }
 
-// An Ended is a turn that has ended, and the event that says so, which has to be written before the frame
-// is forwarded that ended it; nil: nothing has to be.
-type Ended struct {
-	Turn  *Turn
-	Event correlation.Event
-}
-
 // PromptAnswered takes the response to a prompt, which ends its turn and settles the block that the prompt carried. In
 // version 2 of the protocol a result says only that the harness has accepted the prompt: the turn goes on, and
-// the block is in flight, until the harness says that it is idle (docs/facts/acp.md, "Version 2").
-func (c *Connection) PromptAnswered(req Request, p PromptAnswer) (e Ended) {
+// the block is in flight, until the harness says that it is idle (docs/facts/acp.md, "Version 2"). It returns the event
+// that says that the turn has ended, which has to be written before the response is forwarded; nil: nothing has to be.
+func (c *Connection) PromptAnswered(req Request, p PromptAnswer) (ended correlation.Event) {
 	s, t := req.Session, req.Turn
 	if p.Accepted && !p.Failed {
 		t.step, t.carries, s.exists.live = max(t.step, turnAccepted), req.Injection, true
 		c.touch(s)
 	} else {
-		e = Ended{t, c.endTurn(req, p)}
+		ended = c.endTurn(req, p)
 	}
 	for _, u := range p.Usage {
 		c.usage(s, t, u)
 	}
-	return e
+	return ended
 }
 
-// HarnessIdle ends the turns that a version 2 harness has accepted, the last of them as it says.
-func (c *Connection) HarnessIdle(id []byte, p PromptAnswer) (e Ended) {
+// HarnessIdle ends the turns that a version 2 harness has accepted, the last of them as it says. It returns that one,
+// and its event as PromptAnswered does.
+func (c *Connection) HarnessIdle(id []byte, p PromptAnswer) (last *Turn, ended correlation.Event) {
 	s := c.sessions[string(id)]
 	if s == nil {
-		return e
+		return nil, nil
 	}
 	p.Failed = p.Stop == stopError
-	ended := s.turns.accepted()
-	for n, t := range ended {
+	accepted := s.turns.accepted()
+	for n, t := range accepted {
 		req := Request{Session: s, Turn: t, Injection: t.carries}
-		if n == len(ended)-1 {
-			e = Ended{t, c.endTurn(req, p)}
+		if n == len(accepted)-1 {
+			last, ended = t, c.endTurn(req, p)
 		} else if event := c.endTurn(req, PromptAnswer{Stop: StopEnd}); event != nil {
 			c.beside.Record(event)
 		}
@@ -160,7 +155,7 @@ func (c *Connection) HarnessIdle(id []byte, p PromptAnswer) (e Ended) {
 	for _, u := range p.Usage {
 		c.usage(s, nil, u)
 	}
-	return e
+	return last, ended
 }
 
 // endTurn ends a turn with its response. Turns before it without a response end as unanswered. It returns the event

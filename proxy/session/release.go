@@ -214,7 +214,7 @@ func (c *Connection) composeNews(s *Session) *Injection {
 func (c *Connection) awaitRecall(ctx context.Context, p *Held) {
 	ctx, cancel := p.within(ctx, p.recallFor)
 	defer cancel()
-	c.until(ctx, func() bool { return p.recall != seeking })
+	c.until(ctx, func() bool { return !p.recalls })
 }
 
 // withNews returns items with what other agents have sent in front.
@@ -271,7 +271,7 @@ func (c *Connection) claim(ctx context.Context, p *Held, in *Injection) error {
 // describe says of a block what the ledger keeps.
 func (c *Connection) describe(p *Held, in *Injection) {
 	cut := p.found.CutOff
-	if p.recall == seeking {
+	if p.recalls {
 		cut = time.Since(p.read)
 	}
 	in.Injection = correlation.Injection{

@@ -24,11 +24,10 @@ type Session struct {
 
 // Known is what the goroutine publishes of a session, for whoever only wants to know.
 type Known struct {
-	ID      string
-	Who     memory.Session
-	Mode    string // the harness's, as it said last; "" is not known
-	Off     bool   // nothing is inserted or recorded
-	Settled bool   // the ledger has answered, or failed to
+	ID   string
+	Who  memory.Session
+	Mode string // the harness's, as it said last; "" is not known
+	Off  bool   // nothing is inserted or recorded
 }
 
 // An Opening is a request that opens a session.

@@ -72,7 +72,7 @@ type side struct {
 	process int
 	dead    bool
 	rows    map[int]*row // by the session's number
-	late    []FetchJob
+	late    []fetchJob
 	events  []correlation.Event
 }
 
@@ -190,10 +190,16 @@ func (p *stage) answer() {
 	}
 }
 
-func (w *side) Fetch(job FetchJob) {
+// A fetchJob is a fetch that is to be run.
+type fetchJob struct {
+	fetch *Fetch
+	local bool
+}
+
+func (w *side) Fetch(f *Fetch, who memory.Session, local bool) {
 	w.say("Fetches", "there")
-	w.keys[job.Who.Key] = true
-	if w.late = append(w.late, job); !w.still && (!w.stage.late || job.Local) {
+	w.keys[who.Key] = true
+	if w.late = append(w.late, fetchJob{f, local}); !w.still && (!w.stage.late || local) {
 		go w.Do(w.fetched)
 	}
 }
@@ -204,7 +210,7 @@ func (w *side) fetched(c *Connection) {
 	w.late = nil
 	for _, job := range jobs {
 		got, err := w.got, w.err
-		if job.Local {
+		if job.local {
 			got, err = w.identity, nil
 		}
 		var stored json.RawMessage
@@ -213,7 +219,7 @@ func (w *side) fetched(c *Connection) {
 		} else {
 			stored, _ = json.Marshal(got)
 		}
-		c.FetchEnded(job.Fetch, got, stored, err)
+		c.FetchEnded(job.fetch, got, stored, err)
 	}
 }
 
@@ -348,7 +354,8 @@ func (p *stage) lookUp(c *Connection, l *Lookup) {
 		r.fresh()
 		found.Known, found.Blocks, answer.Unknown = &r.Session, r.given(), false
 	}
-	for _, id := range c.Found(l, found).Rows {
+	_, rows := c.Found(l, found)
+	for _, id := range rows {
 		for _, r := range p.rows {
 			if r.ID == id && r.stored != nil && answer.Stored == nil {
 				answer.Stored, answer.Key, r.stored = r.stored, r.key, nil
@@ -406,8 +413,8 @@ func (p *stage) reads(t *Turn, said Said) {
 	p.do(func(c *Connection) { c.PromptRead(t, len("words"), said) })
 }
 
-// answers has the harness answer a prompt.
-func (p *stage) answers(key string, answer PromptAnswer) (e Ended) {
+// answers has the harness answer a prompt, and returns its turn if that has ended, and the event that says so.
+func (p *stage) answers(key string, answer PromptAnswer) (t *Turn, ended correlation.Event) {
 	p.Helper()
 	p.do(func(c *Connection) {
 		req, ok := c.Answered(key)
@@ -415,23 +422,26 @@ func (p *stage) answers(key string, answer PromptAnswer) (e Ended) {
 			return
 		}
 		p.say("Request", "there")
-		if e = c.PromptAnswered(req, answer); e.Event != nil {
-			p.say("Ended", e.Event)
-			p.record(p.side, e.Event)
+		if ended = c.PromptAnswered(req, answer); ended != nil {
+			p.say("Ended", ended)
+			p.record(p.side, ended)
+		}
+		if !answer.Accepted || answer.Failed {
+			t = req.Turn
 		}
 	})
-	return e
+	return t, ended
 }
 
 // idle has a version 2 harness end its turns.
-func (p *stage) idle(answer PromptAnswer) (e Ended) {
+func (p *stage) idle(answer PromptAnswer) (ended correlation.Event) {
 	p.Helper()
 	p.do(func(c *Connection) {
-		if e = c.HarnessIdle([]byte(p.id), answer); e.Event != nil {
-			p.record(p.side, e.Event)
+		if _, ended = c.HarnessIdle([]byte(p.id), answer); ended != nil {
+			p.record(p.side, ended)
 		}
 	})
-	return e
+	return ended
 }
 
 // due is what is to be recorded.

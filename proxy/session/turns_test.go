@@ -161,9 +161,9 @@ func TestTurnEnds(t *testing.T) {
 				}
 				for _, key := range tt.answers {
 					key, failed := strings.CutSuffix(key, " error")
-					ended := p.answers(key, PromptAnswer{ID: key, Stop: StopEnd, Failed: failed, Code: -32603})
-					if e, ok := ended.Event.(correlation.TurnEnded); !ok || e.Request != key ||
-						(e.Code == -32603) != failed || !ended.Turn.Read() {
+					turn, ended := p.answers(key, PromptAnswer{ID: key, Stop: StopEnd, Failed: failed, Code: -32603})
+					if e, ok := ended.(correlation.TurnEnded); !ok || e.Request != key ||
+						(e.Code == -32603) != failed || !turn.Read() {
 						p.Errorf("the response waits for %+v", ended)
 					}
 				}
@@ -203,11 +203,11 @@ func TestIdle(t *testing.T) {
 		if n := len(p.c.Talking()); n != 1 {
 			p.Errorf("turns are under way in %d sessions", n)
 		}
-		last, _ := p.idle(PromptAnswer{Stop: "max_tokens"}).Event.(correlation.TurnEnded)
+		last, _ := p.idle(PromptAnswer{Stop: "max_tokens"}).(correlation.TurnEnded)
 		if ended := p.ended(); !slices.Equal(ended, []string{"2 end_turn", "3 end_turn", "4 max_tokens"}) || last.Turn != 4 {
 			p.Errorf("ended: %q, the last %+v", ended, last)
 		}
-		if p.idle(PromptAnswer{}).Event != nil || len(p.c.Talking()) != 0 {
+		if p.idle(PromptAnswer{}) != nil || len(p.c.Talking()) != 0 {
 			p.Error("something is under way")
 		}
 	})
@@ -301,7 +301,7 @@ func TestResponseBeforeItsPromptIsRead(t *testing.T) {
 		steps["new"](p)
 		steps["prompt"](p)
 		_, turn := p.judges("a")
-		if ended := p.answers("a", PromptAnswer{}); ended.Turn != turn || turn.Read() {
+		if t, ended := p.answers("a", PromptAnswer{}); t != turn || turn.Read() {
 			p.Errorf("it waits for %+v", ended)
 		}
 		read := func(*Connection) bool { return turn.Read() }

@@ -148,7 +148,7 @@ func TestFollower(t *testing.T) {
 		t.Errorf("owed: %+v (%v)", rows, err)
 	}
 	keys, err := store.Book().Keys(t.Context(), all[0].ID)
-	if err != nil || len(keys) != 1 || keys[0].Started.IsZero() {
+	if err != nil || len(keys) != 1 || keys[0] != key {
 		t.Errorf("keys: %+v (%v)", keys, err)
 	}
 	waitFor := func(what string, done func() bool) {

@@ -121,9 +121,7 @@ func (d *Data) Show(ctx context.Context, s Listed, inserted []correlation.Inject
 		row := works[n-1].Row()
 		shown.Delegation = &row
 	}
-	for _, k := range keys {
-		shown.Keys = append(shown.Keys, k.Key)
-	}
+	shown.Keys = append(shown.Keys, keys...)
 	for _, in := range inserted {
 		one := shownInjection{
 			Kind: in.Kind, BlockID: in.BlockID, Source: in.Source, Outcome: string(in.Outcome), Key: in.Key,
