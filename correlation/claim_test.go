@@ -262,7 +262,7 @@ func TestClaimWhileLocked(t *testing.T) {
 	}()
 	select {
 	case err := <-done:
-		if !errors.Is(err, ErrBusy) && !errors.Is(err, context.DeadlineExceeded) {
+		if !errors.Is(err, sqlite.ErrBusy) && !errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("err = %v, want busy or the deadline", err)
 		}
 	case <-time.After(2 * time.Second): // the busy timeout without a context is 5 s

@@ -41,9 +41,6 @@ var (
 	ErrTaken        = errors.New("another process has this id")
 )
 
-// ErrBusy is the error of package sqlite that callers branch on.
-var ErrBusy = sqlite.ErrBusy
-
 // Options of a Store. The zero value works, but knows nothing of living processes.
 type Options struct {
 	// LiveDir is the folder of the lock files of living processes ($SIGNET_PATH/acp/live), made when needed. Empty: no

@@ -56,12 +56,12 @@ func withSubagents(ctx context.Context, tx *sql.Tx, sessions []int64) ([]int64, 
 }
 
 // Settle brings all that was written into the database's file and to the disk itself, so that neither a power cut nor
-// the loss of the write-ahead log costs any of it. The error is ErrBusy while others read what was there before.
+// the loss of the write-ahead log costs any of it. The error is sqlite.ErrBusy while others read what was there before.
 func (s *Store) Settle(ctx context.Context) error {
 	var busy, logged, done int
 	err := s.db.QueryRowContext(ctx, `PRAGMA wal_checkpoint(PASSIVE)`).Scan(&busy, &logged, &done)
 	if err == nil && (busy != 0 || logged != done) {
-		err = ErrBusy
+		err = sqlite.ErrBusy
 	}
 	return sqlite.While("bringing the log into the database", err)
 }
@@ -76,7 +76,7 @@ func (s *Store) Checkpoint(ctx context.Context) error {
 	ctx = sqlite.WithLockWait(ctx, checkpointLimit)
 	var busy, logged, folded int
 	err := sqlite.Explain(s.db.QueryRowContext(ctx, `PRAGMA wal_checkpoint(TRUNCATE)`).Scan(&busy, &logged, &folded))
-	if busy != 0 || errors.Is(err, ErrBusy) || errors.Is(err, context.DeadlineExceeded) {
+	if busy != 0 || errors.Is(err, sqlite.ErrBusy) || errors.Is(err, context.DeadlineExceeded) {
 		s.log.Info().Int("pages", logged).Msg("the log is still read by another process; it is emptied later")
 		return nil
 	}

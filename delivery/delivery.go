@@ -23,8 +23,8 @@ import (
 // A Daemon takes what sessions leave. Its methods end when ctx does, and by deadlines of their own. After the error
 // signet.ErrNoAnswer it may have taken a post; after any other it has not.
 type Daemon interface {
-	// Health reports whether the daemon answers.
-	Health(ctx context.Context) error
+	// Present reports whether there is a daemon that may be spoken to.
+	Present(ctx context.Context) (signet.Health, error)
 	// End delivers a session, or a part of one under a key of its own.
 	End(ctx context.Context, e End) (Reply, error)
 	// SwitchedOff reports whether a person has switched the session of a key off.
@@ -34,7 +34,7 @@ type Daemon interface {
 	// Free ends a session under whose key nothing is left to deliver.
 	Free(ctx context.Context, s memory.Session) error
 	// Compacted delivers a harness's own summary.
-	Compacted(ctx context.Context, c signet.Compaction) (Reply, error)
+	Compacted(ctx context.Context, of memory.Session, summary string) (Reply, error)
 	// Remember delivers a memory that a tool stored, unless the daemon has it: after any error it is tried again.
 	Remember(ctx context.Context, m signet.Note) (Reply, error)
 }

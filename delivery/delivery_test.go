@@ -48,11 +48,11 @@ type daemon struct {
 	texts  []string // as they stood in the files
 }
 
-func (d *daemon) Health(context.Context) error {
+func (d *daemon) Present(context.Context) (signet.Health, error) {
 	if d.asked != nil {
 		d.asked()
 	}
-	return d.down
+	return signet.Health{}, d.down
 }
 
 func (d *daemon) End(ctx context.Context, e End) (Reply, error) {
@@ -79,7 +79,9 @@ func (d *daemon) Became(_ context.Context, _ memory.Session, jobs []correlation.
 
 func (d *daemon) Free(context.Context, memory.Session) error { return nil }
 
-func (d *daemon) Compacted(context.Context, signet.Compaction) (Reply, error) { return Reply{}, nil }
+func (d *daemon) Compacted(context.Context, memory.Session, string) (Reply, error) {
+	return Reply{}, nil
+}
 
 func (d *daemon) Remember(_ context.Context, m signet.Note) (Reply, error) { return d.keeps(m) }
 

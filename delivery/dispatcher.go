@@ -3,7 +3,6 @@ package delivery
 import (
 	"context"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"sync"
 	"time"
@@ -91,9 +90,7 @@ func (h *Dispatcher) sweep() {
 	if err := h.o.Store.DropContexts(h.looks, h.o.ContextAge); err != nil && h.looks.Err() == nil {
 		h.o.Log.Warn().Err(err).Msg("removing old contexts")
 	}
-	if h.due(h.looks) {
-		h.spawn(false)
-	}
+	h.Now(h.looks)
 }
 
 // lookAgain starts a worker now and then, if it has something to do.
@@ -149,7 +146,11 @@ func (h *Dispatcher) spawn(atOurEnd bool) {
 		h.o.Log.Error().Err(err).Msg("starting a worker")
 		return
 	}
-	h.tasks.Go("worker's start", func() { h.reap(first) })
+	h.tasks.Go("worker's start", func() {
+		if err := first.Wait(); err != nil {
+			h.o.Log.Error().Err(err).Msg("detaching a worker")
+		}
+	})
 	h.o.Log.Info().Bool("atEnd", atOurEnd).Dur("took", time.Since(began)).Msg("worker started")
 	if !atOurEnd {
 		leaving.Close()
@@ -158,13 +159,6 @@ func (h *Dispatcher) spawn(atOurEnd bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.leaving = append(h.leaving, leaving)
-}
-
-// reap waits for the intermediate process.
-func (h *Dispatcher) reap(first *exec.Cmd) {
-	if err := first.Wait(); err != nil {
-		h.o.Log.Error().Err(err).Msg("detaching a worker")
-	}
 }
 
 // ClientGone is called when the client has gone, or we are told to end. It starts a worker if anything may be owed.
@@ -189,11 +183,7 @@ func (h *Dispatcher) ClientGone(ended bool) {
 
 // Deliver starts a worker if anything is due, without waiting for the database.
 func (h *Dispatcher) Deliver() {
-	h.tasks.Go("hand-over", func() {
-		if h.due(h.ctx) {
-			h.spawn(false)
-		}
-	})
+	h.tasks.Go("hand-over", func() { h.Now(h.ctx) })
 }
 
 // Now starts a worker if anything is due, as after a session that the client has closed.

@@ -27,12 +27,6 @@ var _ Daemon = Signet{}
 // "The end of a session").
 const duplicateWindow = 30*time.Minute + time.Second
 
-// Health implements Daemon.
-func (s Signet) Health(ctx context.Context) error {
-	_, err := s.Present(ctx)
-	return err
-}
-
 // End implements Daemon. Within duplicateWindow the daemon refuses a second end, unless it is told that the key goes
 // on, which it does: the turns are new. Only if these turns were posted before without an answer, they have been taken
 // already.
@@ -189,8 +183,8 @@ func temporaryNote(project string) string {
 }
 
 // Compacted implements Daemon.
-func (s Signet) Compacted(ctx context.Context, c signet.Compaction) (Reply, error) {
-	id, err := s.CompactionComplete(ctx, c)
+func (s Signet) Compacted(ctx context.Context, of memory.Session, summary string) (Reply, error) {
+	id, err := s.CompactionComplete(ctx, of, summary)
 	return Reply{Note: "kept " + id}, err
 }
 

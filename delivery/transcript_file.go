@@ -47,9 +47,6 @@ func (f transcripts) write(name, text string) error {
 }
 
 func (f transcripts) remove(name string) {
-	if name == "" {
-		return
-	}
 	if err := os.Remove(name); err != nil && !errors.Is(err, os.ErrNotExist) {
 		f.log.Warn().Err(err).Msg("removing a transcript")
 	}

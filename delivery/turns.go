@@ -10,7 +10,7 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/memory/signet"
 )
 
-// A daemonState is a daemon and how it answered Health. A daemon that does not answer is not posted to, which would
+// A daemonState is a daemon and how it answered Present. A daemon that does not answer is not posted to, which would
 // only leave the post in doubt.
 type daemonState struct {
 	daemon Daemon
@@ -125,8 +125,7 @@ func (a *attempt) deliverSummary(ctx context.Context, to *daemonState) (string, 
 	if err := a.store.Attempt(ctx, a.d, correlation.Selection{}); err != nil {
 		return "", err
 	}
-	reply, err := to.daemon.Compacted(ctx, signet.Compaction{Session: a.who(),
-		Summary: privacy.Redact(summary)})
+	reply, err := to.daemon.Compacted(ctx, a.who(), privacy.Redact(summary))
 	return a.conclude(ctx, to, correlation.Selection{}, reply, err)
 }
 

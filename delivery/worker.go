@@ -293,7 +293,7 @@ func (w *worker) daemonAt(ctx context.Context, url string) *daemonState {
 	to = &daemonState{err: errors.New("no daemon is configured")}
 	if w.o.Daemon != nil {
 		if to.daemon, to.err = w.o.Daemon(url); to.err == nil {
-			to.err = to.daemon.Health(ctx)
+			_, to.err = to.daemon.Present(ctx)
 		}
 	}
 	w.daemons[url] = to

@@ -192,36 +192,16 @@ func (d *database) with(ctx context.Context, first int, f func(*Backend) error) 
 	if b == nil {
 		return errNoLedger
 	}
-	if err := d.awaitFolded(ctx, first); err != nil {
-		return err
+	if first > 0 {
+		if err := d.file.Folded(ctx); err != nil {
+			return err
+		}
+		d.talk.Tell(func(c *session.Connection) { c.Folded(first) })
 	}
 	if err := ctx.Err(); err != nil {
 		return err
 	}
 	return f(b)
-}
-
-// awaitFolded waits until the ledger has so many of the events that were recorded.
-func (d *database) awaitFolded(ctx context.Context, events int) error {
-	if events == 0 {
-		return nil
-	}
-	if err := d.file.Folded(ctx); err != nil {
-		return err
-	}
-	d.talk.Tell(func(c *session.Connection) { c.Folded(events) })
-	return nil
-}
-
-// foldAll folds in what other processes have recorded, living or dead, so that memory finds what was said there just
-// now.
-func (d *database) foldAll(ctx context.Context, b *Backend) {
-	within(ctx, "folding", foldLimit, b.FoldAll)
-}
-
-// takeIn folds in what other processes have recorded, because a session is not found.
-func (d *database) takeIn(ctx context.Context, b *Backend) {
-	within(ctx, "folding", takeInLimit, b.TakeIn)
 }
 
 // learn lets memory learn from the turns that have ended, for no longer than limit.

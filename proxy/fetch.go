@@ -58,7 +58,7 @@ func (w *beside) identity(who memory.Session, read func(memory.Context)) {
 func (w *beside) start(ctx context.Context, b *Backend, who memory.Session) (memory.Context, error) {
 	ctx, cancel := context.WithTimeout(ctx, w.o.FetchLimit)
 	defer cancel()
-	w.database.foldAll(ctx, b)
+	within(ctx, "folding", foldLimit, b.FoldAll)
 	began := time.Now()
 	guard.Point("fetch")
 	got, err := b.Memory.Start(ctx, who)
@@ -113,7 +113,7 @@ func (w *beside) recall(ctx context.Context, p *session.Held, words string) memo
 	if !w.talk.Await(ctx, func(c *session.Connection) (ok bool) { who, given, ok = c.RecallFor(p); return ok }) {
 		return memory.Context{}
 	}
-	w.database.foldAll(ctx, b)
+	within(ctx, "folding", foldLimit, b.FoldAll)
 	guard.Point("recall")
 	got, err := b.Memory.Recall(ctx, who, words, given)
 	if err != nil && !errors.Is(err, memory.ErrUnavailable) {

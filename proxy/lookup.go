@@ -116,7 +116,7 @@ func (w *beside) byID(ctx context.Context, b *Backend, of *session.Lookup, found
 	known, err := l.Find(ctx, of.Harness, of.ID)
 	inFlight := err == nil && known.State == correlation.InFlight
 	if (isNotFound(err) || inFlight) && !of.Had { // another process may just have made it, or answered and died
-		w.database.takeIn(ctx, b)
+		within(ctx, "folding", takeInLimit, b.TakeIn)
 		known, err = l.Find(ctx, of.Harness, of.ID)
 	}
 	if isNotFound(err) {

@@ -99,10 +99,13 @@ func (r *recorder) recordNow(ctx context.Context) {
 	await(ctx, done)
 }
 
-// end brings to the disk what a turn has said, prompt and answer, and behind it the event that it has ended. The
-// response waits for that, endLimit at most: a disk that hangs gets the words after the end, and the log
-// says so.
+// end brings to the disk what a turn has said, prompt and answer, and behind it the event that it has ended; nil:
+// nothing has to be written. The response waits for that, endLimit at most: a disk that hangs gets the words after the
+// end, and the log says so.
 func (r *recorder) end(t *session.Turn, ended correlation.Event) {
+	if ended == nil {
+		return
+	}
 	ctx, cancel := context.WithTimeout(r.ctx, endLimit)
 	defer cancel()
 	r.talk.Await(ctx, func(*session.Connection) bool { return t.Read() })

@@ -55,7 +55,7 @@ func (r *responses) edit(line []byte, head *frame.Head) (notice, edited []byte) 
 	case opened != nil: // and frames may be edited
 		return notice, r.announce(opened, line)
 	}
-	r.endTurn(req.Turn, ended)
+	r.recorder.end(req.Turn, ended)
 	return notice, line
 }
 
@@ -73,13 +73,6 @@ func listed(line []byte) (folders map[string]string) {
 		}
 	}
 	return folders
-}
-
-// endTurn brings to the disk what a turn has said, and the event that it has ended; nil: nothing has to be.
-func (r *responses) endTurn(t *session.Turn, ended correlation.Event) {
-	if ended != nil {
-		r.recorder.end(t, ended)
-	}
 }
 
 // promptAnswer reads the response to a prompt.
@@ -109,7 +102,7 @@ func (r *responses) state(line, id []byte) {
 	var last *session.Turn
 	var ended correlation.Event
 	r.talk.Do(func(c *session.Connection) { last, ended = c.HarnessIdle(id, idle) })
-	r.endTurn(last, ended)
+	r.recorder.end(last, ended)
 }
 
 // openingAnswer reads the response to a request that opens a session.

@@ -230,7 +230,7 @@ func TestUnconfiguredDaemonMustServeOurFolder(t *testing.T) {
 			return err
 		},
 		"compaction": func(c *Client) error {
-			_, err := c.CompactionComplete(context.Background(), Compaction{Summary: "s"})
+			_, err := c.CompactionComplete(context.Background(), memory.Session{}, "s")
 			return err
 		},
 		"remember": func(c *Client) error { _, err := c.Remember(context.Background(), Note{Content: "x"}); return err },
@@ -324,7 +324,7 @@ func TestRetries(t *testing.T) {
 		c.Start(t.Context(), memory.Session{Key: "k"})
 		c.Recall(t.Context(), memory.Session{Key: "k"}, "heron", nil)
 		c.End(t.Context(), EndRequest{Session: memory.Session{Key: "k"}})
-		c.CompactionComplete(t.Context(), Compaction{Session: memory.Session{Key: "k"}, Summary: "s"})
+		c.CompactionComplete(t.Context(), memory.Session{Key: "k"}, "s")
 		c.Remember(t.Context(), Note{Content: "s"})
 		if n := len(d.Requests()); n != 5 {
 			t.Errorf("fault %d: %d requests for 5 calls", kind, n)

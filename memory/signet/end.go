@@ -182,15 +182,9 @@ func inline(s string) string {
 	return s
 }
 
-// A Compaction is a harness's own summary of a conversation that it shortened.
-type Compaction struct {
-	Session memory.Session
-	Summary string
-}
-
-// CompactionComplete keeps a summary as a memory and returns that memory's id. It ends with ctx or after 10 s. Errors
-// as of End.
-func (c *Client) CompactionComplete(ctx context.Context, s Compaction) (memoryID string, err error) {
+// CompactionComplete keeps a harness's own summary of a conversation that it shortened, as a memory, and returns that
+// memory's id. It ends with ctx or after 10 s. Errors as of End.
+func (c *Client) CompactionComplete(ctx context.Context, s memory.Session, summary string) (id string, err error) {
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
 	var got struct {
@@ -198,9 +192,9 @@ func (c *Client) CompactionComplete(ctx context.Context, s Compaction) (memoryID
 		MemoryID string
 		ownership
 	}
-	ask := c.hook(s.Session)
-	ask.Summary = inline(s.Summary)
-	err = c.postBound(ctx, "compaction-complete", s.Session, ask, &got)
+	ask := c.hook(s)
+	ask.Summary = inline(summary)
+	err = c.postBound(ctx, "compaction-complete", s, ask, &got)
 	if err != nil {
 		return "", deliveryError(err)
 	}

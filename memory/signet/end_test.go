@@ -176,7 +176,7 @@ func TestInlineIsCutAtALine(t *testing.T) {
 func TestCompactionComplete(t *testing.T) {
 	d := daemontest.Start(t, daemontest.Options{})
 	c := client(t, d.URL())
-	id, err := c.CompactionComplete(t.Context(), Compaction{Session: memory.Session{Key: "k", Project: "/p"}, Summary: "They deployed heron."})
+	id, err := c.CompactionComplete(t.Context(), memory.Session{Key: "k", Project: "/p"}, "They deployed heron.")
 	if err != nil || id == "" {
 		t.Fatalf("got %q, %v", id, err)
 	}
@@ -184,7 +184,7 @@ func TestCompactionComplete(t *testing.T) {
 		got[0] != (daemontest.Compaction{Key: "k", Summary: "They deployed heron.", Project: "/p", MemoryID: id}) {
 		t.Errorf("the daemon got %+v", got)
 	}
-	if _, err := c.CompactionComplete(t.Context(), Compaction{Session: memory.Session{Key: "k"}}); !errors.Is(err,
+	if _, err := c.CompactionComplete(t.Context(), memory.Session{Key: "k"}, ""); !errors.Is(err,
 		errRefused) || !isStatus(err, 400) {
 		t.Errorf("without a summary: %v", err)
 	}
@@ -197,7 +197,7 @@ func TestCompactionComplete(t *testing.T) {
 		"garbage":  {`[`, ErrNoAnswer},
 	} {
 		if _, err := client(t, fixed(t, 200, tc.body)).CompactionComplete(t.Context(),
-			Compaction{Summary: "s"}); !errors.Is(err, tc.err) {
+			memory.Session{}, "s"); !errors.Is(err, tc.err) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -216,7 +216,7 @@ func TestBound(t *testing.T) {
 	if err := c.Follow(t.Context(), Prompt{Session: who, Text: "on"}, true); err != nil {
 		t.Error(err)
 	}
-	if _, err := c.CompactionComplete(t.Context(), Compaction{Session: who, Summary: "s"}); err != nil {
+	if _, err := c.CompactionComplete(t.Context(), who, "s"); err != nil {
 		t.Error(err)
 	}
 	if err := c.Free(t.Context(), who); err != nil || len(d.Sessions()) > 0 {

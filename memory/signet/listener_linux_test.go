@@ -102,7 +102,7 @@ func TestAnotherUserListens(t *testing.T) {
 		_, calls["start"] = c.Start(ctx, s)
 		_, calls["recall"] = c.Recall(ctx, s, "heron", nil)
 		_, calls["end"] = c.End(ctx, EndRequest{Session: memory.Session{Key: "k"}, TranscriptPath: path, Transcript: "x"})
-		_, calls["compaction"] = c.CompactionComplete(ctx, Compaction{Summary: "s"})
+		_, calls["compaction"] = c.CompactionComplete(ctx, memory.Session{}, "s")
 		_, calls["remember"] = c.Remember(ctx, Note{Content: "x"})
 		calls["claim"] = c.Claim(ctx, s)
 		endpoint, hc := c.MCP()
