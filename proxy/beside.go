@@ -13,7 +13,12 @@ func (w *beside) Record(events ...correlation.Event) {
 	w.o.Heard(events...)
 }
 
-func (w *beside) Hurry(when session.Urgency) { w.recorder.due.set(when) }
+func (w *beside) Hurry(when session.Urgency) {
+	select {
+	case w.recorder.hurry[when] <- struct{}{}:
+	default: // it is known
+	}
+}
 
 func (w *beside) Fault(s *session.Session, err error) {
 	w.o.Log.Error().Err(err).Str("session", s.Label()).Msg("a session's state stays as it is")

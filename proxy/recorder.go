@@ -17,8 +17,11 @@ const (
 	// how long the disk is waited for
 	flushLimit = 50 * time.Millisecond
 	// how long a response waits for the words of its turn to be written: in the event file
-	endLimit   = 50 * time.Millisecond
-	maxUnsaved = 256 << 10 // bytes that are queued before the disk is waited for
+	endLimit = 50 * time.Millisecond
+	// how often text is recorded while an answer streams: kill -9 costs no more of it
+	recordEvery = 250 * time.Millisecond
+	minRest     = 20 * time.Millisecond // pause after recording, so that what comes meanwhile is recorded together
+	maxUnsaved  = 256 << 10             // bytes that are queued before the disk is waited for
 )
 
 // A recorder decodes and redacts what was said and has it written: in one goroutine, beside the
@@ -26,8 +29,8 @@ const (
 type recorder struct {
 	*env
 
-	due     *alarm
-	flushes chan chan struct{} // record at once, and close the channel
+	hurry   [session.Now + 1]chan struct{} // 1-buffered, by urgency: there is something to record
+	flushes chan chan struct{}             // record at once, and close the channel
 	stop    chan struct{}
 	stopped chan struct{}
 
@@ -38,26 +41,44 @@ type recorder struct {
 }
 
 func newRecorder(e *env) *recorder {
-	return &recorder{
-		env: e, due: newAlarm(),
+	r := &recorder{
+		env:     e,
 		flushes: make(chan chan struct{}), stop: make(chan struct{}), stopped: make(chan struct{}),
 		answers: map[*session.Turn]*privacy.Stream{},
 	}
+	for urgency := range r.hurry {
+		r.hurry[urgency] = make(chan struct{}, 1)
+	}
+	return r
 }
 
 // run is the recorder's goroutine.
 func (r *recorder) run() {
 	defer close(r.stopped)
-	timer := time.NewTimer(recordEvery)
-	timer.Stop()
+	var due <-chan time.Time // nil: nothing is
+	var at, rested time.Time // when that is; until when what is due soon waits
+	record := func(next time.Time) {
+		if due == nil || next.Before(at) {
+			due, at = time.After(time.Until(next)), next
+		}
+	}
 	for {
+		later := r.hurry[session.Later]
+		if due != nil { // it is recorded together
+			later = nil
+		}
 		select {
-		case <-r.due.changed:
-			timer.Reset(r.due.in())
-		case began := <-timer.C:
-			r.due.clear()
+		case <-later:
+			record(time.Now().Add(recordEvery))
+		case <-r.hurry[session.Soon]:
+			record(rested)
+		case <-r.hurry[session.Now]:
+			record(time.Now())
+		case <-due:
+			due = nil
+			began := time.Now()
 			r.record()
-			r.due.rest(max(minRest, pace.Rest(time.Since(began))))
+			rested = time.Now().Add(max(minRest, pace.Rest(time.Since(began))))
 		case done := <-r.flushes:
 			r.recordFor(done)
 		case <-r.stop:
