@@ -26,11 +26,11 @@ func (a *attempt) who() memory.Session {
 		Cwd: a.session.Cwd, Project: a.session.Project}
 }
 
-// errLedger marks an error of the database before a post.
-var errLedger = errors.New("noting the post")
-
-// A diskError is an error of the disk before a post.
-type diskError struct{ error }
+// Errors before a post.
+var (
+	errLedger = errors.New("noting the post")
+	errDisk   = errors.New("writing the transcript")
+)
 
 // withFile posts a transcript that is in a file during the post. That a post is made is stored first, so that after a
 // crash it is in doubt and not lost; and the file is removed before anything else is stored.
@@ -41,7 +41,7 @@ func (a *attempt) withFile(ctx context.Context, p part, post func(file string) (
 	}
 	defer a.files.remove(file)
 	if err := a.files.write(file, p.text); err != nil {
-		return Reply{}, diskError{fmt.Errorf("writing the transcript: %w", err)}
+		return Reply{}, fmt.Errorf("%w: %w", errDisk, err)
 	}
 	return post(file)
 }
@@ -49,12 +49,11 @@ func (a *attempt) withFile(ctx context.Context, p part, post func(file string) (
 // settle stores what became of a post that was not taken now. did is "" for a post that was answered, and otherwise
 // what happened. The rest of a pass posts nothing to a daemon that did not answer; to is nil for a hook.
 func (a *attempt) settle(ctx context.Context, to *daemonState, reply Reply, failed error) (did string, err error) {
-	var disk diskError
 	if errors.Is(failed, signet.ErrNoAnswer) && to != nil {
 		to.err = fmt.Errorf("it did not answer before: %w", failed)
 	}
 	switch {
-	case errors.As(failed, &disk):
+	case errors.Is(failed, errDisk):
 		return "not written", errors.Join(failed, a.store.Retry(ctx, a.d, failed.Error()))
 	case errors.Is(failed, errLedger):
 		return "not noted", failed

@@ -109,7 +109,7 @@ type waiting struct {
 	lost      int // bytes of turns that could not be kept
 	titles    []*Session
 	summaries []Told
-	closed    []closedSession
+	closed    []*Session // by the client; that is recorded only after their last words
 	gone      []*Session // which nobody will use any more
 }
 
@@ -119,13 +119,6 @@ type Told struct {
 	Session         *Session
 	Project, Text   string
 	Blocks, Private []string
-}
-
-// closedSession is a session that the client has closed, with the method that did it. That is recorded only after its
-// last words.
-type closedSession struct {
-	session *Session
-	reason  string
 }
 
 // Session returns the session with this id, nil if this connection has none.

@@ -452,7 +452,7 @@ func TestEffects(t *testing.T) {
 		// updates
 		{"the turn of a chunk", turn, is(func(p *stage, c *Connection) { p.say("Turn", c.TurnOf(p.session())) }), "Turn 0"},
 		{"the turn of a closed session's chunk", see(turn, closes), func(p *stage) {
-			s := p.c.waiting.closed[0].session
+			s := p.c.waiting.closed[0]
 			p.do(func(c *Connection) {
 				if c.TurnOf(s) != nil {
 					p.say("Turn", c.TurnOf(s))

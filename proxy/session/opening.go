@@ -124,7 +124,7 @@ func (c *Connection) opened(s *Session, made bool, id string) {
 			clear(c.early)
 		}
 	} else if c.sessions[s.ID()] = s; e.recorded > 0 { // the client may have closed it in between
-		c.waiting.closed = slices.DeleteFunc(c.waiting.closed, func(l closedSession) bool { return l.session == s })
+		c.waiting.closed = slices.DeleteFunc(c.waiting.closed, func(one *Session) bool { return one == s })
 		e.Open.New = false
 		c.record(s, e.Opened)
 	}
@@ -182,11 +182,11 @@ func (c *Connection) Closed(s *Session, method string) {
 		c.closeUnanswered(t)
 	}
 	c.recordOpened(s)
-	s.exists.live = false
+	s.exists.live, s.exists.closedBy = false, method
 	if c.sessions[s.ID()] == s {
 		delete(c.sessions, s.ID())
 	}
-	c.waiting.closed = append(c.waiting.closed, closedSession{s, method})
+	c.waiting.closed = append(c.waiting.closed, s)
 	c.touch(s)
 }
 

@@ -71,13 +71,13 @@ func (c *Connection) Recorded(s *Session, t *Turn, private []string, events ...c
 // RecordClosings records that sessions were closed, once all that was due is recorded, and reports whether there were
 // any. A session that was opened again meanwhile has not left. releases are of what nobody will use any more.
 func (c *Connection) RecordClosings() (closed bool, releases []func()) {
-	for _, l := range c.waiting.closed {
-		if again := c.sessions[l.session.ID()]; again != nil && again.exists.live {
+	for _, s := range c.waiting.closed {
+		if again := c.sessions[s.ID()]; again != nil && again.exists.live {
 			continue
 		}
-		c.waiting.gone = append(c.waiting.gone, l.session)
+		c.waiting.gone = append(c.waiting.gone, s)
 		closed = true
-		c.record(l.session, correlation.Closed{Session: l.session.Number(), Reason: l.reason})
+		c.record(s, correlation.Closed{Session: s.Number(), Reason: s.exists.closedBy})
 	}
 	for _, s := range c.waiting.gone {
 		releases = append(releases, s.releases...)

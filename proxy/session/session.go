@@ -59,6 +59,7 @@ type existence struct {
 	live               bool
 	opening            bool // the harness has not answered the request that opens it
 	silence            silence
+	closedBy           string          // the method by which the client has closed it
 	mode               string          // the harness's, as it said last; "" is not known
 	commands           map[string]bool // that the harness takes in it
 
