@@ -31,15 +31,15 @@ func TestAsked(t *testing.T) {
 	exec(t, src.DB, `UPDATE turns SET delegation = '01l1' WHERE id = (SELECT max(id) FROM turns)`)
 	exec(t, src.DB, `UPDATE delegations SET work = json_patch(work,
 		'{"usage":{"turns":3,"tokens":1200,"cost":0.25,"currency":"USD"}}') WHERE id = '01l1'`)
-	if text := write(t, src).section("overview"); !strings.Contains(text, "At work") || !strings.Contains(text, "It has three axes.") ||
+	if text := write(t, src).section("overview"); !strings.Contains(text, "Working now") || !strings.Contains(text, "It has three axes.") ||
 		!strings.Contains(text, "qwen for Qwen Code: the chart running") || strings.Contains(text, "lost") {
 		t.Errorf("the overview: %.2000s", text)
 	}
 	text := write(t, src).section("sessions")
 	for _, want := range []string{
-		"Asked by Codex: the tests of package chart done, 40m",
-		"OpenCode, to read: the tests of package chart", "Kept for itself: the release notes",
-		"1 agent is at work for it", "qwen, to edit: the chart running", ": 2 turns, reads chart.go",
+		"Task from Codex: the tests of package chart done, 40m",
+		"OpenCode, to read: the tests of package chart", "Caller keeps: the release notes",
+		"1 agent works for it", "qwen, to edit: the chart running", ": 2 turns, reads chart.go",
 		"qwen, to edit: the chart lost", "OpenCode, which delegated", "3 turns, 1,200 tokens", "its runner was killed",
 		"stopped, 40m: its budget of 20 turns is used up",
 	} {

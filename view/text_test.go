@@ -34,7 +34,7 @@ func TestWords(t *testing.T) {
 		{harnessName("nobody-knows-it"), "nobody-knows-it"},
 		{strings.Join(byCount(map[string]int{"b": 1, "a": 1, "c": 2}), " "), "c a b"},
 		{costOfMemory(correlation.Cost{}), ""},
-		{costOfMemory(correlation.Cost{Prompts: 2, Bytes: 4096, Median: 7, Most: 30}), "4.1 KB into 2 prompts, about 1,024 tokens. Half of " +
+		{costOfMemory(correlation.Cost{Prompts: 2, Bytes: 4096, Median: 7, Most: 30}), "4.1 KB added to 2 prompts, about 1,024 tokens. Half of " +
 			"these prompts waited 7 ms or less for it, the longest 30 ms."},
 	} {
 		if tt.got != tt.want {

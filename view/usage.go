@@ -200,7 +200,7 @@ func costOfMemory(c correlation.Cost) string {
 		return ""
 	}
 	const perToken = 4 // bytes, as memory.Tokens counts letters
-	return fmt.Sprintf("%s into %s, about %s tokens. Half of these prompts waited %d ms or less for it, "+
+	return fmt.Sprintf("%s added to %s, about %s tokens. Half of these prompts waited %d ms or less for it, "+
 		"the longest %d ms.", telemetry.Bytes(c.Bytes), count(c.Prompts, "prompt", "prompts"),
 		telemetry.Figure(c.Bytes/perToken), c.Median, c.Most)
 }

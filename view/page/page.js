@@ -437,8 +437,8 @@ addEventListener("DOMContentLoaded", () => {
 		if (stale.size === 0) setTimeout(catchUp, 300);
 		stale.add(e.data);
 	};
-	changes.onerror = () => { $("state").textContent = "but who served it has ended: what stands here stays as it is"; };
-	changes.onopen = () => { $("state").textContent = "as it happens"; };
+	changes.onerror = () => { $("state").textContent = "The server has ended; this page no longer updates."; };
+	changes.onopen = () => { $("state").textContent = "Live"; };
 
 	const act = {
 		pin: id => ask("memories/" + id + "/pin", {}),
@@ -450,7 +450,7 @@ addEventListener("DOMContentLoaded", () => {
 			$("undo").replaceChildren("Forgotten, and will not be learned again. ", button("Undo", async () => {
 				try {
 					await ask("undo", {});
-					$("undo").replaceChildren("It is back.");
+					$("undo").replaceChildren("Restored.");
 				} catch (e) {
 					failed(e);
 				}
@@ -461,7 +461,7 @@ addEventListener("DOMContentLoaded", () => {
 			const said = li.querySelector(".said"), acts = li.querySelector(".acts"), text = document.createElement("textarea");
 			text.value = said.textContent;
 			text.rows = Math.min(12, 2 + text.value.length / 60 | 0);
-			text.setAttribute("aria-label", "What the memory says");
+			text.setAttribute("aria-label", "Text of the memory");
 			const line = document.createElement("p");
 			const done = () => {
 				text.remove();
