@@ -216,14 +216,14 @@ func TestMemories(t *testing.T) {
 	text := write(t, src).section("memories")
 	for _, want := range []string{
 		"Your profile", "pinnedpreference", "from you, in ", " timesapplies everywhere", "recalled 2 times",
-		"The tide table hangs in the shed.", "unused" + stored.ID, "signet-acp-proxy memory forget ID --db /x",
+		"The tide table hangs in the shed.", "unused" + stored.ID, "signet-acp-proxy view --live --db /x",
 		"Files edited last", "go.modcurlew",
 	} {
 		if !strings.Contains(text, want) {
 			t.Errorf("it does not say %q", want)
 		}
 	}
-	if n := strings.Count(text, "memory forget"); n != 1 {
+	if n := strings.Count(text, "view --live"); n != 1 {
 		t.Errorf("the command stands there %d times", n)
 	}
 }

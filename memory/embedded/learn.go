@@ -169,12 +169,13 @@ func readTurn(t correlation.Said) learned {
 	return l
 }
 
-// ownWords returns what the agent has said in a turn but what it repeats of our blocks, which would be remembered as if
-// it were new.
+// ownWords returns what the agent has said in a turn but what it repeats of our blocks and of the prompt, which would
+// be remembered as if it were new.
 func ownWords(t correlation.Said) string {
+	known := append(slices.Clone(t.Blocks), t.User)
 	pieces := strings.Split(t.Assistant, chars.ToolMark)
 	for i, piece := range pieces {
-		pieces[i] = privacy.WithoutEcho(piece, t.Blocks)
+		pieces[i] = privacy.WithoutEcho(piece, known)
 	}
 	return strings.Join(pieces, chars.ToolMark)
 }

@@ -146,12 +146,14 @@ func TestDelegatedTurn(t *testing.T) {
 	}
 }
 
-// What an agent repeats of our blocks is neither learned nor told of as its own words, whether it was given them in the
-// session or before it was forked; what it said before it was given them is, and so are a few equal lines.
+// What an agent repeats of our blocks and of the prompt is neither learned nor told of as its own words, whether it was
+// given blocks in the session or before it was forked; what it said before it was given them is, and so are a few
+// equal lines.
 func TestEchoes(t *testing.T) {
 	w := newWorld(t)
 	const told, own = "The mast of the Curlew is 11.42 metres long.", "The keel of the Heron weighs 1,730 kg."
 	const mast, agreed = "The mast of the Heron is of spruce.", "We agreed to paint the hull of the Curlew white."
+	const asks = "What is it like, the boat that lies in the shed?"
 	ctx := t.Context()
 	session := func(name string, fork int64) correlation.Session {
 		s, err := correlationtest.Session(ctx, w.journal, correlation.OpenSession{Harness: "echo", ACPID: name, Cwd: "/p",
@@ -173,7 +175,7 @@ func TestEchoes(t *testing.T) {
 	}
 	says := func(s correlation.Session, answer string) []string {
 		w.now = w.now.Add(time.Minute)
-		turn := correlation.Turn{Session: s.ID, User: "What is it like?", Assistant: answer, Started: w.now, Ended: w.now,
+		turn := correlation.Turn{Session: s.ID, User: asks, Assistant: answer, Started: w.now, Ended: w.now,
 			Stop: "end_turn"}
 		if err := correlationtest.Save(ctx, w.journal, []correlation.Turn{turn}); err != nil {
 			t.Fatal(err)
@@ -208,6 +210,7 @@ func TestEchoes(t *testing.T) {
 		{"forked", forked, []string{own}},
 		{"since it was forked", says(fork, mast), []string{mast}},
 		{"another session", says(session("three", 0), told), []string{told}},
+		{"the prompt", says(session("four", 0), "> "+asks+"\n"+own), []string{own}},
 		{"another block", says(later, told+"\n"+own), []string{own}},
 	} {
 		if strings.Join(tt.got, "|") != strings.Join(tt.want, "|") {

@@ -7,7 +7,7 @@ import (
 
 const minEcho = 24 // bytes of equal lines that are no coincidence
 
-// WithoutEcho takes out of text what repeats one of our blocks, quoted or not: lines that follow each other there, too.
+// WithoutEcho takes out of text what repeats one of the blocks, quoted or not: lines that follow each other there, too.
 // Less than minEcho bytes stay: a few short lines may be the assistant's own. The record keeps all that was said; this
 // is for what would be taken for new: what memory learns from, and titles.
 func WithoutEcho(text string, blocks []string) string {

@@ -135,9 +135,10 @@ addEventListener("DOMContentLoaded", () => {
 		}
 		best ||= bestOf(html, fold);
 		if (!best) return;
-		const at = Math.max(0, fold(best).indexOf(w.find(word => fold(best).includes(word))) - 40), p = document.createElement("p");
+		const before = fold(best).indexOf(w.find(word => fold(best).includes(word))) - 40, p = document.createElement("p");
+		const at = before > 0 ? best.indexOf(" ", before) + 1 : 0; // where a word begins
 		p.className = "match quiet";
-		p.textContent = (at ? "…" : "") + best.slice(at, at + 200).trim();
+		p.textContent = (at ? "… " : "") + best.slice(at, at + 200).trim();
 		row.firstElementChild.append(p);
 	};
 	let meeting;
