@@ -79,7 +79,7 @@ func (s *Store) tell(ctx context.Context, q *rank.Query, words, ranked []*rank.P
 		}
 	}
 	quoted(maxWords)
-	t.open(ranked, seen)
+	t.open(ranked, func(c *rank.Passage) bool { return seen(c) || t.besideSeen(c, seen) })
 	quoted(t.most + moreWords)
 	t.spread()
 	if t.failed, err = s.failures(ctx, t.items); err != nil && !timedOut(err) {
@@ -87,6 +87,13 @@ func (s *Store) tell(ctx context.Context, q *rank.Query, words, ranked []*rank.P
 	}
 	t.takenBack = t.takeBack(looked)
 	return t.finish(left), nil
+}
+
+// besideSeen reports whether a passage has no word of the prompt, and was found for a neighbour that was seen.
+func (t *selection) besideSeen(c *rank.Passage, seen func(*rank.Passage) bool) bool {
+	thread, at := t.places.of(c), t.places.at[c.ID]
+	near := thread[max(at-joinWithin, 0):min(at+joinWithin+1, len(thread))]
+	return slices.ContainsFunc(near, seen) && t.q.Held(language.Terms(t.texts[c.ID].Content)) == 0
 }
 
 // failures returns what the user said next, where that says that what an agent's passage told did not help.
