@@ -121,6 +121,15 @@ func (s *core) owesDaemon(ctx context.Context, q sqlite.Querier, p process) (boo
 	return seen, err
 }
 
+// MayOwe reports whether a process like this one, which has just begun, owes the daemon its turns.
+func (s Debts) MayOwe(ctx context.Context, like ProcessInfo) (bool, error) {
+	return s.owesDaemon(ctx, s.db, s.beginning(like))
+}
+
+func (s Debts) beginning(like ProcessInfo) process {
+	return process{memory: like.Memory, url: like.URL, signetPath: like.SignetPath, started: s.now()}
+}
+
 // debtor returns a process, and whether its sessions are owed to the daemon.
 func (s *core) debtor(ctx context.Context, q sqlite.Querier, id string) (p process, owes bool, err error) {
 	if p, err = processByID(ctx, q, id); err == nil {
@@ -143,7 +152,7 @@ type StaleKey struct {
 // a daemon. A key that could not be ended in 14 days is given up, like a debt.
 func (s Debts) StaleKeys(ctx context.Context, like ProcessInfo, maxAge time.Duration) ([]StaleKey, error) {
 	const doing = "looking for unused keys"
-	of := process{memory: like.Memory, url: like.URL, signetPath: like.SignetPath, started: s.now()}
+	of := s.beginning(like)
 	owes, err := s.owesDaemon(ctx, s.db, of)
 	if err != nil || of.memory != memoryAuto && of.memory != memoryDaemon {
 		return nil, sqlite.While(doing, err)

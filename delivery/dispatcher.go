@@ -35,8 +35,8 @@ type DispatcherOptions struct {
 	// ContextAge is how old a context may be that was fetched and not used; older ones are removed.
 	ContextAge time.Duration
 	Retention  Retention
-	// Nothing says that the turns still under way will owe nothing, because nothing is configured that takes them.
-	Nothing bool
+	// Beside says that turns are owed to others than the daemon, too.
+	Beside bool
 	// Also reports whether a worker has something to do beside deliveries, now and then; nil: it never has.
 	Also func(context.Context) (bool, error)
 	// AtExit, if not zero, is how long End may take to deliver with Deliver, in this process; no worker is started
@@ -162,19 +162,23 @@ func (h *Dispatcher) spawn(atOurEnd bool) {
 }
 
 // ClientGone is called when the client has gone, or we are told to end. It starts a worker if anything may be owed.
-// ended says that all that is owed is in the database already, which is then asked.
+// ended says that all that is owed is in the database already. Of a crowd that ends at once few get it in, or hear from
+// the database in time: a worker each would keep the machine busy, so whoever owes only a daemon that has answered some
+// day leaves that to the next process that starts.
 func (h *Dispatcher) ClientGone(ended bool) {
 	guard.Point("hand-over")
 	if h.o.AtExit > 0 {
 		return
 	}
-	owed := !h.o.Nothing
+	ctx, cancel := context.WithTimeout(context.Background(), h.limit)
+	defer cancel()
+	owed, err := false, error(nil)
 	if ended {
-		ctx, cancel := context.WithTimeout(context.Background(), h.limit)
-		defer cancel()
-		if due, err := h.ask(ctx); err == nil {
-			owed = due
-		}
+		owed, err = h.ask(ctx)
+	}
+	if !ended || err != nil {
+		owed, _ = h.o.Store.Debts().MayOwe(ctx, h.o.Like)
+		owed = owed || h.o.Beside
 	}
 	if owed {
 		h.spawn(true)

@@ -53,6 +53,7 @@ func TestDispatcher(t *testing.T) {
 		before, after bool // something is due before the sweep, or after it
 		stale         bool // or a key was started and never used
 		taken         bool // or a job is to be asked about
+		alone         bool // no daemon is known
 		o             DispatcherOptions
 		do            func(*Dispatcher, context.Context)
 		started       int
@@ -69,8 +70,9 @@ func TestDispatcher(t *testing.T) {
 		"now":                        {after: true, do: (*Dispatcher).Now, started: 1},
 		"now, nothing due":           {do: (*Dispatcher).Now},
 		"the client goes":            {do: clientGone, started: 1, atEnd: 1},
-		"nothing is configured":      {o: DispatcherOptions{Nothing: true}, do: clientGone},
-		"at the end":                 {after: true, o: DispatcherOptions{Nothing: true}, do: ended, started: 1, atEnd: 1},
+		"nobody takes it":            {alone: true, do: clientGone},
+		"nobody but a hook takes it": {alone: true, o: DispatcherOptions{Beside: true}, do: clientGone, started: 1, atEnd: 1},
+		"at the end":                 {after: true, alone: true, do: ended, started: 1, atEnd: 1},
 		"at the end, nothing due":    {do: ended},
 		"by ourselves":               {after: true, o: DispatcherOptions{AtExit: time.Minute}, do: ended, delivered: true},
 		"by ourselves, nothing due":  {o: DispatcherOptions{AtExit: time.Minute}, do: clientGone},
@@ -95,6 +97,9 @@ func TestDispatcher(t *testing.T) {
 			notes, delivered := filepath.Join(b.dir, "notes"), false
 			o := tt.o
 			o.Store, o.Like, o.ContextAge, o.Log = b.Store, toDaemon, 30*time.Minute, zerolog.Nop()
+			if tt.alone {
+				o.Like = correlation.ProcessInfo{Memory: "auto"}
+			}
 			o.Retention.Keep = time.Hour
 			o.Spawn.Args, o.Spawn.Pass = []string{"note", notes}, Credential{"there", "secret"}
 			if o.Spawn.Dir == "" {

@@ -69,9 +69,9 @@ func newDispatcher(c *config.Config, store *correlation.Store, log zerolog.Logge
 	return delivery.NewDispatcher(delivery.DispatcherOptions{
 		Store: store, Like: configured(c), Spawn: spawn(c, "deliver", "--parted"), ContextAge: contextAge,
 		Retention: retention(c), Log: log,
-		Nothing: c.Memory == "embedded" && len(c.OnSessionEnd) == 0 && !writesNotes(c),
-		Also:    notesDue(c, store),
-		AtExit:  c.DeliverAtExit,
+		Beside: len(c.OnSessionEnd) > 0 || writesNotes(c),
+		Also:   notesDue(c, store),
+		AtExit: c.DeliverAtExit,
 		Deliver: func(ctx context.Context) error {
 			o := WorkerOptions(c, store, func(string) string { return config.Token() }, log)
 			_, err := delivery.Run(ctx, o, delivery.UntilQuiet)
