@@ -86,20 +86,20 @@ func (s *Store) recall(ctx context.Context, session memory.Session, in search, c
 	beside, done := in.share(ctx, besideShare)
 	defer done()
 	notes, err := s.recallNotes(beside, &q, in)
-	if err != nil && !timedOut(err) {
+	if unlessLate(err) != nil {
 		return err
 	}
-	if err = s.preferUsed(beside, ranked); err != nil && !timedOut(err) {
+	if err = s.preferUsed(beside, ranked); unlessLate(err) != nil {
 		return err
 	}
-	if c.Where, err = s.recallWhere(beside, &q, ranked, in.text, session); err != nil && !timedOut(err) {
+	if c.Where, err = s.recallWhere(beside, &q, ranked, in.text, session); unlessLate(err) != nil {
 		return err
 	}
 	if !q.WorthTelling(ranked) {
 		ranked = nil
 	}
 	briefs, err := s.recallBriefs(beside, &q, ranked, in)
-	if err != nil && !timedOut(err) {
+	if unlessLate(err) != nil {
 		return err
 	}
 	left := maxTold
@@ -111,15 +111,33 @@ func (s *Store) recall(ctx context.Context, session memory.Session, in search, c
 	c.Items = inOrder(slices.Clone(others))
 	var items []memory.Item
 	if len(ranked) > 0 {
-		if items, err = s.tell(ctx, &q, q.Words(ranked), ranked, in, left); err != nil {
+		if items, err = s.tell(ctx, &q, ranked, in, left); err != nil {
 			return err
 		}
 	}
 	c.Items = inOrder(slices.Concat(notes, items, further, others[len(notes)+len(further):]))
-	if c.More, err = s.more(beside, in); err != nil && !timedOut(err) {
-		return err
+	c.More, err = s.more(beside, in)
+	return unlessLate(err)
+}
+
+// more says what there is to search for beside what a prompt is told: sessions of its project; "" where there is none.
+func (s *Store) more(ctx context.Context, in search) (string, error) {
+	sessions, since, err := correlation.PastOf(ctx, s.db, in.project, in.keys)
+	switch {
+	case err != nil || sessions == 0:
+		return "", err
+	case sessions == 1:
+		return "1 session of " + since.Format(day), nil
 	}
-	return nil
+	return fmt.Sprintf("%d sessions since %s", sessions, since.Format(day)), nil
+}
+
+// unlessLate is an error but for that of a deadline that has passed: what is late is left out.
+func unlessLate(err error) error {
+	if err == nil || timedOut(err) {
+		return nil
+	}
+	return err
 }
 
 // inOrder lowers the scores of items that would go before others: their order is that in which they are told.

@@ -40,8 +40,9 @@ type excerpt struct {
 
 // tell makes items of the best passages: of those where work was done first the user's own words, then excerpts of
 // anybody's; of talk what was said together.
-func (s *Store) tell(ctx context.Context, q *rank.Query, words, ranked []*rank.Passage, in search,
-	left int) ([]memory.Item, error) {
+func (s *Store) tell(ctx context.Context, q *rank.Query, ranked []*rank.Passage, in search, left int) (
+	[]memory.Item, error) {
+	words := q.Words(ranked)
 	words = words[:min(len(words), 4*maxWords)]
 	ranked = slices.DeleteFunc(slices.Clone(ranked),
 		func(c *rank.Passage) bool { return c.Traits.Has(passage.Narrates) })
@@ -81,7 +82,7 @@ func (s *Store) tell(ctx context.Context, q *rank.Query, words, ranked []*rank.P
 	quoted(maxWords)
 	t.open(ranked, func(c *rank.Passage) bool { return seen(c) || t.besideSeen(c, seen) })
 	quoted(t.most + moreWords)
-	t.spread()
+	t.addAnswers()
 	if t.failed, err = s.failures(ctx, t.items); err != nil && !timedOut(err) {
 		return nil, err
 	}
@@ -137,16 +138,12 @@ func (t *selection) open(ranked []*rank.Passage, seen func(*rank.Passage) bool) 
 	}
 }
 
-// spread adds to the items of talk what stands beside them, first the answers to questions.
-func (t *selection) spread() {
-	for _, beside := range []func(*excerpt) (int, bool){t.answer, t.next, t.previous} {
-		for i := range t.items {
-			if t.items[i].text != "" {
-				continue
-			}
-			if at, ok := beside(&t.items[i]); ok {
-				t.extend(&t.items[i], at)
-			}
+// addAnswers adds the answers to items of talk that end in a question.
+func (t *selection) addAnswers() {
+	for i := range t.items {
+		e := &t.items[i]
+		if e.text == "" && t.places.of(e.best)[e.last].Traits.Has(passage.Asks) {
+			t.extend(e, e.last+1)
 		}
 	}
 }
@@ -333,15 +330,6 @@ func (t *selection) contains(id int64) bool {
 			func(c *rank.Passage) bool { return c.ID == id })
 	})
 }
-
-// answer returns the place after an item, and true where the item ends in a question.
-func (t *selection) answer(e *excerpt) (int, bool) {
-	thread := t.places.of(e.best)
-	return e.last + 1, thread[e.last].Traits.Has(passage.Asks)
-}
-
-func (t *selection) next(e *excerpt) (int, bool)     { return e.last + 1, true }
-func (t *selection) previous(e *excerpt) (int, bool) { return e.first - 1, true }
 
 // part is what a passage says, cut to the part that concerns the question where it is long.
 func (t *selection) part(c *rank.Passage) part {

@@ -27,23 +27,24 @@ type Part struct {
 
 // Parts takes a turn apart. answer has chars.ToolMark where tools were called; tools says that some were, wherever.
 func Parts(user, answer string, tools bool) []Part {
-	pieces := strings.Split(answer, chars.ToolMark)
+	texts := strings.Split(answer, chars.ToolMark)
 	var of Traits
-	if tools || len(pieces) > 1 || len(answer) > minWork && len(answer) > workShare*len(withoutPastes(user)) {
+	if tools || len(texts) > 1 || len(answer) > minWork && len(answer) > workShare*len(withoutPastes(user)) {
 		of = Works
 	}
 	var parts []Part
-	for _, p := range Pieces(withoutPastes(user)) {
-		parts = append(parts, Part{p.Text, of, p.Who})
+	for _, p := range pieces(withoutPastes(user)) {
+		p.Traits = of
+		parts = append(parts, p)
 	}
 	said := len(parts) // by the user
-	for i, text := range pieces {
+	for i, text := range texts {
 		text = strings.TrimSpace(text)
 		part := Part{Text: text, Traits: of, Who: memory.Agent}
 		switch {
 		case text == "":
 			continue
-		case i == len(pieces)-1:
+		case i == len(texts)-1:
 		case len(parts) > said && parts[len(parts)-1].Traits.Has(Narrates):
 			parts[len(parts)-1].Text += "\n" + text
 			continue

@@ -13,14 +13,8 @@ import (
 // What a person typed is told from what they brought along by where it stands: in the first block, outside fences,
 // quotations, elements and documents. Length is no sign. For what they state, when in doubt it was not typed.
 
-// A Piece of a prompt came there in one way.
-type Piece struct {
-	Text string
-	Who  memory.Who
-}
-
-// Pieces takes a prompt apart.
-func Pieces(prompt string) (list []Piece) {
+// pieces takes a prompt apart by how its parts came there.
+func pieces(prompt string) (list []Part) {
 	first, rest, _ := strings.Cut(prompt, chars.BlockMark)
 	list = piecesOf(first)
 	for block := range strings.SplitSeq(rest, chars.BlockMark) {
@@ -51,7 +45,7 @@ func Typed(prompt string) string {
 }
 
 // joined makes one piece of those that follow each other and came in the same way.
-func joined(list []Piece) (all []Piece) {
+func joined(list []Part) (all []Part) {
 	for _, p := range list {
 		if p.Text = strings.Trim(p.Text, "\r\n"); strings.TrimSpace(p.Text) == "" {
 			continue
@@ -72,7 +66,7 @@ var (
 )
 
 // piecesOf cuts a block into paragraphs and what is marked as not typed: fences, elements, quotations, output.
-func piecesOf(block string) (list []Piece) {
+func piecesOf(block string) (list []Part) {
 	var fence language.Fence
 	until, within := "", memory.Pasted // the end of an element that is open, and what stands in it
 	add := func(line string, who memory.Who) {
@@ -80,7 +74,7 @@ func piecesOf(block string) (list []Piece) {
 			list[last].Text += "\n" + line
 			return
 		}
-		list = append(list, Piece{line, who})
+		list = append(list, Part{Text: line, Who: who})
 	}
 	for line := range strings.SplitSeq(block, "\n") {
 		bare := strings.TrimSpace(line)
@@ -103,7 +97,7 @@ func piecesOf(block string) (list []Piece) {
 				until = ""
 			}
 		case bare == "":
-			list = append(list, Piece{"", memory.Typed}) // the next line begins a paragraph
+			list = append(list, Part{Who: memory.Typed}) // the next line begins a paragraph
 		case strings.HasPrefix(bare, ">"):
 			add(line, memory.Quoted)
 		case isOutput(bare):
@@ -112,7 +106,7 @@ func piecesOf(block string) (list []Piece) {
 			add(line, memory.Typed)
 		}
 	}
-	return slices.DeleteFunc(list, func(p Piece) bool { return strings.TrimSpace(p.Text) == "" })
+	return slices.DeleteFunc(list, func(p Part) bool { return strings.TrimSpace(p.Text) == "" })
 }
 
 // isOutput reports whether a line was not typed as a sentence: it is of code, a log, a shell.
@@ -124,10 +118,10 @@ func isOutput(bare string) bool {
 
 // outsideDocuments marks as pasted what belongs to a document, from its first sign on; before that only the prompt's
 // first paragraph was surely typed. Beside a question about a text all other paragraphs are that text.
-func outsideDocuments(list []Piece) []Piece {
-	typed := func(p Piece) bool { return p.Who == memory.Typed }
-	about := slices.IndexFunc(list, func(p Piece) bool { return typed(p) && asksAboutText(p.Text) })
-	document := slices.IndexFunc(list, func(p Piece) bool { return typed(p) && isDocument(p.Text) })
+func outsideDocuments(list []Part) []Part {
+	typed := func(p Part) bool { return p.Who == memory.Typed }
+	about := slices.IndexFunc(list, func(p Part) bool { return typed(p) && asksAboutText(p.Text) })
+	document := slices.IndexFunc(list, func(p Part) bool { return typed(p) && isDocument(p.Text) })
 	announced := false
 	for i := range list {
 		switch {

@@ -11,22 +11,22 @@ import (
 )
 
 func TestPieces(t *testing.T) {
-	for prompt, want := range map[string][]Piece{
-		"Mend the mast.":         {{"Mend the mast.", memory.Typed}},
-		"Look:\n> it broke\nSo?": {{"Look:", memory.Typed}, {"> it broke", memory.Quoted}, {"So?", memory.Typed}},
-		"Look:\n```\nx\n```\nSo?": {{"Look:", memory.Typed}, {"```\nx\n```", memory.Pasted},
-			{"So?", memory.Typed}},
-		"Look:\n<document path=\"a\">\nNever.\n</document>\nSo?": {{"Look:", memory.Typed},
-			{"<document path=\"a\">\nNever.\n</document>", memory.File}, {"So?", memory.Typed}},
-		"<page>Never.</page>\nSo?":                   {{"<page>Never.</page>", memory.Pasted}, {"So?", memory.Typed}},
-		"<T> is generic.":                            {{"<T> is generic.", memory.Pasted}},
-		"Mend it." + chars.BlockMark + "Never do.":   {{"Mend it.", memory.Typed}, {"Never do.", memory.Pasted}},
-		"Mend it." + chars.BlockMark + "> Never.":    {{"Mend it.", memory.Typed}, {"> Never.", memory.Quoted}},
-		"One.\n\nTwo.":                               {{"One.\n\nTwo.", memory.Typed}},
-		"It says\n$ make\n2026-04-01 10:11:12 never": {{"It says", memory.Typed}, {"$ make\n2026-04-01 10:11:12 never", memory.Pasted}},
+	for prompt, want := range map[string][]Part{
+		"Mend the mast.":         {{Text: "Mend the mast.", Who: memory.Typed}},
+		"Look:\n> it broke\nSo?": {{Text: "Look:", Who: memory.Typed}, {Text: "> it broke", Who: memory.Quoted}, {Text: "So?", Who: memory.Typed}},
+		"Look:\n```\nx\n```\nSo?": {{Text: "Look:", Who: memory.Typed}, {Text: "```\nx\n```", Who: memory.Pasted},
+			{Text: "So?", Who: memory.Typed}},
+		"Look:\n<document path=\"a\">\nNever.\n</document>\nSo?": {{Text: "Look:", Who: memory.Typed},
+			{Text: "<document path=\"a\">\nNever.\n</document>", Who: memory.File}, {Text: "So?", Who: memory.Typed}},
+		"<page>Never.</page>\nSo?":                   {{Text: "<page>Never.</page>", Who: memory.Pasted}, {Text: "So?", Who: memory.Typed}},
+		"<T> is generic.":                            {{Text: "<T> is generic.", Who: memory.Pasted}},
+		"Mend it." + chars.BlockMark + "Never do.":   {{Text: "Mend it.", Who: memory.Typed}, {Text: "Never do.", Who: memory.Pasted}},
+		"Mend it." + chars.BlockMark + "> Never.":    {{Text: "Mend it.", Who: memory.Typed}, {Text: "> Never.", Who: memory.Quoted}},
+		"One.\n\nTwo.":                               {{Text: "One.\n\nTwo.", Who: memory.Typed}},
+		"It says\n$ make\n2026-04-01 10:11:12 never": {{Text: "It says", Who: memory.Typed}, {Text: "$ make\n2026-04-01 10:11:12 never", Who: memory.Pasted}},
 		"": nil,
 	} {
-		if diff := cmp.Diff(want, Pieces(prompt)); diff != "" {
+		if diff := cmp.Diff(want, pieces(prompt)); diff != "" {
 			t.Errorf("%q: %s", prompt, diff)
 		}
 	}

@@ -41,7 +41,7 @@ func (q *Query) WorthTelling(ranked []*Passage) bool {
 		}
 		together = max(together, bits.OnesCount32(c.terms))
 	}
-	if !AtWork(ranked) {
+	if !atWork(ranked) {
 		return held-againstNew*q.unknownNames()-againstFew/float64(len(q.asked)) > minHeld
 	}
 	if q.askedBefore(ranked) {
@@ -80,8 +80,8 @@ func (q *Query) uncommon() (share float64) {
 	return share
 }
 
-// AtWork reports whether most of the best passages were said where work was done.
-func AtWork(ranked []*Passage) bool {
+// atWork reports whether most of the best passages were said where work was done.
+func atWork(ranked []*Passage) bool {
 	n, best := 0, ranked[:min(len(ranked), bestOf)]
 	for _, c := range best {
 		if c.Traits.Has(passage.Works) {

@@ -53,7 +53,7 @@ func TestWorthTelling(t *testing.T) {
 			t.Errorf("%s: nothing is worth telling", c.question)
 		}
 	}
-	if AtWork([]*Passage{{Traits: passage.Works}, {}}) || !AtWork([]*Passage{{Traits: passage.Works}}) {
+	if atWork([]*Passage{{Traits: passage.Works}, {}}) || !atWork([]*Passage{{Traits: passage.Works}}) {
 		t.Error("work is more than half of the best")
 	}
 }

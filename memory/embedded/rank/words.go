@@ -21,7 +21,7 @@ func (c *Passage) isShortWord() bool {
 // Words returns the short passages of the user among those that Rank has ranked, by how well they bear on the prompt;
 // none where the best passages are talk.
 func (q *Query) Words(ranked []*Passage) []*Passage {
-	if !AtWork(ranked) {
+	if !atWork(ranked) {
 		return nil
 	}
 	words := slices.DeleteFunc(slices.Clone(ranked), func(c *Passage) bool { return !c.isShortWord() })

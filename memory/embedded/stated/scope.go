@@ -12,11 +12,6 @@ func ScopeOf(text string) string {
 	if m := folder().FindStringSubmatch(text); m != nil {
 		return "in " + strings.Trim(m[1], "`'\"")
 	}
-	return WorkOf(text)
-}
-
-// WorkOf returns the kind of work that a rule is for; "" where it does not say.
-func WorkOf(text string) string {
 	return strings.ToLower(strings.TrimSpace(kindOfWork().FindString(text)))
 }
 
