@@ -19,10 +19,8 @@ import (
 // Reach is how many passages on each side of one count as its neighbours.
 const Reach = 3
 
-// fades are the weights of neighbours, by their distance.
-type fades [Reach + 1]float32
-
-func fading(by float64) (f fades) {
+// fading returns the weights of neighbours, by their distance.
+func fading(by float64) (f [Reach + 1]float32) {
 	for k := range f {
 		f[k] = float32(math.Pow(by, float64(k)))
 	}
@@ -33,7 +31,7 @@ var quickly, slowly = fading(.6), fading(.8)
 
 // best returns the share of the question that the i-th passage of a thread and its neighbours hold, back before and
 // ahead after it. Of each term the passage counts that holds most of it, less with distance.
-func (q *Query) best(thread []*Passage, i, back, ahead int, fade *fades) float64 {
+func (q *Query) best(thread []*Passage, i, back, ahead int, fade *[Reach + 1]float32) float64 {
 	var most [maxAsked]float32
 	for k := -min(back, i); k <= ahead && i+k < len(thread); k++ {
 		c, f := thread[i+k], fade[max(k, -k)]

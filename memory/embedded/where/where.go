@@ -77,7 +77,7 @@ func WorthTelling(bears float64, files []File) bool {
 // are in the order of their turns, heard in any; words are the terms of the prompt.
 func Rank(touches []Touch, heard []Heard, words language.Set) (files []File, bearing float64) {
 	ages := agesOf(touches)
-	best := map[string]vote{}
+	best := map[string]File{}
 	votes := map[string]float64{}
 	ofSession := map[visit][]float64{}
 	bears, bearing := bearings(touches, heard)
@@ -85,8 +85,8 @@ func Rank(touches []Touch, heard []Heard, words language.Set) (files []File, bea
 		v := math.Pow(bears[t.Turn], contrast) * math.Pow(aging, ages[t.Session]) * t.Kind.weight()
 		at := visit{t.Session, t.Path}
 		ofSession[at] = append(ofSession[at], v)
-		if v >= best[t.Path].size {
-			best[t.Path] = vote{t.Turn, v}
+		if v >= best[t.Path].Score {
+			best[t.Path] = File{Score: v, Turn: t.Turn}
 		}
 	}
 	for at, list := range ofSession {
@@ -103,7 +103,7 @@ func Rank(touches []Touch, heard []Heard, words language.Set) (files []File, bea
 	held := named(votes, words)
 	for path, score := range votes {
 		if score += byName * most * held[path]; score > 0 {
-			files = append(files, File{path, score, best[path].turn, held[path] / math.Log(float64(len(votes)+1))})
+			files = append(files, File{path, score, best[path].Turn, held[path] / math.Log(float64(len(votes)+1))})
 		}
 	}
 	slices.SortFunc(files, func(a, b File) int {
@@ -116,11 +116,6 @@ func Rank(touches []Touch, heard []Heard, words language.Set) (files []File, bea
 type visit struct {
 	session int64
 	path    string
-}
-
-type vote struct {
-	turn int64
-	size float64
 }
 
 func (k Kind) String() string { return [...]string{"named", "read", "edited"}[k] }

@@ -40,7 +40,9 @@ func Set(text []byte, name, value string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	if !onlyDiffers(text, edited, keys, literal) {
+	var want any
+	if is, ok := onlyDiffers(text, edited, keys); !ok || yaml.Unmarshal([]byte(literal), &want) != nil ||
+		!reflect.DeepEqual(is, want) {
 		return nil, errNotEditable
 	}
 	return edited, nil
@@ -63,41 +65,35 @@ func Unset(text []byte, setting string) ([]byte, error) {
 	var name, value *yaml.Node
 	at := doc.Content[0]
 	for _, key := range keys {
-		name = nil
-		for k, v := range members(at) {
-			if k.Value == key {
-				name, value = k, v
-			}
-		}
-		if name == nil {
+		if name, value = member(at, key); name == nil {
 			return text, nil
 		}
 		at = value
 	}
 	edited := slices.Concat(text[:lineStart(text, name.Line)], text[lineStart(text, lastLine(value)+1):])
-	var was, is any
-	if yaml.Unmarshal(text, &was) != nil || yaml.Unmarshal(edited, &is) != nil ||
-		!reflect.DeepEqual(without(was, keys), without(is, keys)) {
+	if _, ok := onlyDiffers(text, edited, keys); !ok {
 		return nil, errNotEditable
 	}
 	return edited, nil
 }
 
-// without returns a document without what the keys lead to, nor what is empty then.
-func without(document any, keys []string) any {
+// take takes out of a document what the keys lead to, and what is empty then.
+func take(document any, keys []string) (left, taken any) {
 	all, ok := document.(map[string]any)
 	if !ok {
-		return document
+		return document, nil
 	}
-	if len(keys) == 1 {
-		delete(all, keys[0])
-	} else if below := without(all[keys[0]], keys[1:]); below == nil {
+	below := all[keys[0]]
+	if taken = below; len(keys) > 1 {
+		below, taken = take(below, keys[1:])
+	}
+	if len(keys) == 1 || below == nil {
 		delete(all, keys[0])
 	}
 	if len(all) == 0 {
-		return nil
+		return nil, taken
 	}
-	return all
+	return all, taken
 }
 
 // lastLine is the line on which a value ends.
@@ -169,12 +165,7 @@ func splice(text []byte, doc *yaml.Node, keys []string, literal string) ([]byte,
 		if at.Kind != yaml.MappingNode || at.Style&yaml.FlowStyle != 0 || len(at.Content) == 0 {
 			return nil, errNotEditable
 		}
-		var name, value *yaml.Node
-		for k, v := range members(at) {
-			if k.Value == key {
-				name, value = k, v
-			}
-		}
+		name, value := member(at, key)
 		switch {
 		case name == nil && depth == 0:
 			return appendLines(text, lines(keys, literal, 0, newline), newline), nil
@@ -255,25 +246,13 @@ func replaceValue(text []byte, value *yaml.Node, literal string) ([]byte, error)
 	return slices.Concat(text[:from], []byte(literal), text[from+len(rest):]), nil
 }
 
-// onlyDiffers reports whether an edited text is the one before, but for the value where the keys lead to.
-func onlyDiffers(before, after []byte, keys []string, literal string) bool {
-	var was, is, want any
-	if yaml.Unmarshal(before, &was) != nil || yaml.Unmarshal(after, &is) != nil ||
-		yaml.Unmarshal([]byte(literal), &want) != nil {
-		return false
+// onlyDiffers reports whether an edited text is the one before, but for what the keys lead to, and returns that.
+func onlyDiffers(before, after []byte, keys []string) (value any, ok bool) {
+	var was, is any
+	if yaml.Unmarshal(before, &was) != nil || yaml.Unmarshal(after, &is) != nil {
+		return nil, false
 	}
-	return reflect.DeepEqual(withValue(was, keys, want), is)
-}
-
-// withValue returns a document with a value where the keys lead to.
-func withValue(document any, keys []string, value any) any {
-	if len(keys) == 0 {
-		return value
-	}
-	all, ok := document.(map[string]any)
-	if !ok {
-		all = map[string]any{}
-	}
-	all[keys[0]] = withValue(all[keys[0]], keys[1:], value)
-	return all
+	was, _ = take(was, keys)
+	is, value = take(is, keys)
+	return value, reflect.DeepEqual(was, is)
 }

@@ -101,14 +101,20 @@ func (c *Config) readIdentity(node *yaml.Node) {
 	}
 }
 
-// child finds a key of a mapping.
+// child finds the value of a key of a mapping.
 func child(mapping *yaml.Node, name string) *yaml.Node {
+	_, value := member(mapping, name)
+	return value
+}
+
+// member finds a key of a mapping, and its value.
+func member(mapping *yaml.Node, name string) (key, value *yaml.Node) {
 	for key, value := range members(mapping) {
 		if key.Value == name {
-			return value
+			return key, value
 		}
 	}
-	return nil
+	return nil, nil
 }
 
 // isEmpty reports whether a key has no value: all that stood below it was taken out.

@@ -31,11 +31,11 @@ func Noted(n runtime.Noted, s term.Screen) error {
 		_, err := fmt.Fprintln(s.W, "  no notes: "+chars.Printable(n.Error))
 		return err
 	}
-	return Notes(n.Notes, s)
+	return listNotes(n.Notes, s)
 }
 
-// Notes prints the notes of a session, each with what it is about.
-func Notes(notes []embedded.Memory, s term.Screen) error {
+// listNotes prints the notes of a session, each with what it is about.
+func listNotes(notes []embedded.Memory, s term.Screen) error {
 	if len(notes) == 0 {
 		_, err := fmt.Fprintln(s.W, "  nothing worth noting")
 		return err

@@ -43,85 +43,86 @@ func Session(v runtime.Shown, s term.Screen) error {
 	l.Add("last active", term.Local(v.LastActive))
 	l.Add("daemon warning", strings.Join(v.Warnings, "; "))
 	l.Print(s)
-	if len(v.Injections) > 0 {
-		fmt.Fprintln(s.W, "\n"+s.Paint(term.Bold, "Injected")+" (--context prints the text)")
-		t := &term.Table{Columns: []term.Column{
-			{Title: "AT"}, {Title: "KIND"}, {Title: "FROM"}, {Title: "OUTCOME"}, {Title: "BYTES"},
-			{Title: "RECALLED", Spare: 3}, {Title: "SEARCH", Spare: 2}, {Title: "WAITED", Spare: 1},
-		}}
-		for _, in := range v.Injections {
-			t.Add(term.Local(in.At), in.Kind, in.Source, string(in.Outcome), strconv.Itoa(in.Bytes),
-				memory.InWords(in.Items),
-				fmt.Sprint(in.FetchMS, " ms"), fmt.Sprint(in.HeldMS, " ms"))
+	for _, section := range []struct {
+		title, hint string
+		size        int
+		print       func(runtime.Shown, term.Screen) error
+	}{
+		{"Injected", " (--context prints the text)", len(v.Injections), injections},
+		{"Recalled", "", len(v.Told), recalled},
+		{"Notes", "", len(v.Notes), func(v runtime.Shown, s term.Screen) error { return listNotes(v.Notes, s) }},
+		{"Files", "", len(v.Files), touched},
+		{"Delegated", "", len(v.Delegated), func(v runtime.Shown, s term.Screen) error { return Delegations(v.Delegated, s) }},
+		{"Delivered", "", len(v.Deliveries), deliveries},
+	} {
+		if section.size == 0 {
+			continue
 		}
-		if err := t.Print(s); err != nil {
+		fmt.Fprintln(s.W, "\n"+s.Paint(term.Bold, section.title)+section.hint)
+		if err := section.print(v, s); err != nil {
 			return err
 		}
-		for _, in := range v.Injections {
-			if in.CutMS > 0 {
-				fmt.Fprintf(s.W, "%s: the search was cut off after %d ms\n", term.Local(in.At), in.CutMS)
-			}
-		}
-	}
-	if len(v.Told) > 0 {
-		fmt.Fprintln(s.W, "\n"+s.Paint(term.Bold, "Recalled"))
-		t := &term.Table{Columns: []term.Column{{Title: "ITEM", Least: 20}, {Title: "KIND"}, {Title: "USE"}}}
-		for _, one := range v.Told {
-			name, isFile := memory.FileOf(one.Item)
-			if !isFile {
-				name = cmp.Or(one.Text, one.Item)
-			}
-			t.Add(name, one.Kind, one.Was)
-		}
-		if err := t.Print(s); err != nil {
-			return err
-		}
-	}
-	if len(v.Notes) > 0 {
-		fmt.Fprintln(s.W, "\n"+s.Paint(term.Bold, "Notes"))
-		if err := Notes(v.Notes, s); err != nil {
-			return err
-		}
-	}
-	if len(v.Files) > 0 {
-		fmt.Fprintln(s.W, "\n"+s.Paint(term.Bold, "Files"))
-		t := &term.Table{Columns: []term.Column{{Title: "PATH", Least: 20}, {Title: "ACTION"}}}
-		for _, one := range v.Files {
-			t.Add(one.Path, one.Did)
-		}
-		if err := t.Print(s); err != nil {
-			return err
-		}
-	}
-	if len(v.Delegated) > 0 {
-		fmt.Fprintln(s.W, "\n"+s.Paint(term.Bold, "Delegated"))
-		if err := Delegations(v.Delegated, s); err != nil {
-			return err
-		}
-	}
-	if len(v.Deliveries) > 0 {
-		fmt.Fprintln(s.W, "\n"+s.Paint(term.Bold, "Delivered"))
-		t := &term.Table{Columns: []term.Column{
-			{Title: "SINCE"}, {Title: "KIND"}, {Title: "STATE"}, {Title: "TURNS", Spare: 2}, {Title: "TRIES", Spare: 1},
-			{Title: "ANSWER", Least: 12, Spare: 3},
-		}}
-		for _, one := range v.Deliveries {
-			answer := one.Reply
-			if one.Error != "" {
-				answer = one.Error
-			}
-			state := one.State
-			if one.Error == delivery.KeptByDaemon { // taken in, though no summary is made of it
-				state = "kept"
-			}
-			if one.Made != "" {
-				state += ": " + one.Made
-			}
-			t.Add(term.Local(one.Owed), one.Kind, state, strconv.Itoa(one.Turns), strconv.Itoa(one.Attempts), answer)
-		}
-		return t.Print(s)
 	}
 	return nil
+}
+
+func injections(v runtime.Shown, s term.Screen) error {
+	t := &term.Table{Columns: []term.Column{
+		{Title: "AT"}, {Title: "KIND"}, {Title: "FROM"}, {Title: "OUTCOME"}, {Title: "BYTES"},
+		{Title: "RECALLED", Spare: 3}, {Title: "SEARCH", Spare: 2}, {Title: "WAITED", Spare: 1},
+	}}
+	for _, in := range v.Injections {
+		t.Add(term.Local(in.At), in.Kind, in.Source, string(in.Outcome), strconv.Itoa(in.Bytes), memory.InWords(in.Items),
+			fmt.Sprint(in.FetchMS, " ms"), fmt.Sprint(in.HeldMS, " ms"))
+	}
+	if err := t.Print(s); err != nil {
+		return err
+	}
+	for _, in := range v.Injections {
+		if in.CutMS > 0 {
+			fmt.Fprintf(s.W, "%s: the search was cut off after %d ms\n", term.Local(in.At), in.CutMS)
+		}
+	}
+	return nil
+}
+
+func recalled(v runtime.Shown, s term.Screen) error {
+	t := &term.Table{Columns: []term.Column{{Title: "ITEM", Least: 20}, {Title: "KIND"}, {Title: "USE"}}}
+	for _, one := range v.Told {
+		name, isFile := memory.FileOf(one.Item)
+		if !isFile {
+			name = cmp.Or(one.Text, one.Item)
+		}
+		t.Add(name, one.Kind, one.Was)
+	}
+	return t.Print(s)
+}
+
+func touched(v runtime.Shown, s term.Screen) error {
+	t := &term.Table{Columns: []term.Column{{Title: "PATH", Least: 20}, {Title: "ACTION"}}}
+	for _, one := range v.Files {
+		t.Add(one.Path, one.Did)
+	}
+	return t.Print(s)
+}
+
+func deliveries(v runtime.Shown, s term.Screen) error {
+	t := &term.Table{Columns: []term.Column{
+		{Title: "SINCE"}, {Title: "KIND"}, {Title: "STATE"}, {Title: "TURNS", Spare: 2}, {Title: "TRIES", Spare: 1},
+		{Title: "ANSWER", Least: 12, Spare: 3},
+	}}
+	for _, one := range v.Deliveries {
+		state := one.State
+		if one.Error == delivery.KeptByDaemon { // taken in, though no summary is made of it
+			state = "kept"
+		}
+		if one.Made != "" {
+			state += ": " + one.Made
+		}
+		t.Add(term.Local(one.Owed), one.Kind, state, strconv.Itoa(one.Turns), strconv.Itoa(one.Attempts),
+			cmp.Or(one.Error, one.Reply))
+	}
+	return t.Print(s)
 }
 
 func versioned(version string) string {
