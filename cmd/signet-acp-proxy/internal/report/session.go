@@ -72,8 +72,8 @@ func injections(v runtime.Shown, s term.Screen) error {
 		{Title: "RECALLED", Spare: 3}, {Title: "SEARCH", Spare: 2}, {Title: "WAITED", Spare: 1},
 	}}
 	for _, in := range v.Injections {
-		t.Add(term.Local(in.At), in.Kind, in.Source, string(in.Outcome), strconv.Itoa(in.Bytes), memory.InWords(in.Items),
-			fmt.Sprint(in.FetchMS, " ms"), fmt.Sprint(in.HeldMS, " ms"))
+		t.Add(term.Local(in.At), in.Kind, in.Source, string(in.Outcome), strconv.Itoa(in.Bytes),
+			memory.InWords(in.Items), fmt.Sprint(in.FetchMS, " ms"), fmt.Sprint(in.HeldMS, " ms"))
 	}
 	if err := t.Print(s); err != nil {
 		return err
