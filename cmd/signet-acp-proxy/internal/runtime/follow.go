@@ -33,15 +33,14 @@ type follower struct {
 	cancel context.CancelFunc
 	tasks  guard.Group
 	work   chan func(context.Context)
+	ready  chan struct{} // closed once it is attached: what is queued waits for that
 
 	mu        sync.Mutex // guards what follows
-	attached  bool
-	pending   []func() // calls from before that
 	daemon    *signet.Client
-	deliver   func(ctx context.Context, key string) error
-	afterTurn []func(ctx context.Context) // called after each turn
-	ended     bool                        // a turn has
-	warnings  map[string][]string         // by key, of sessions that are not known yet
+	deliver   func(ctx context.Context, key string) error // nil: it is not attached
+	afterTurn []func(ctx context.Context)                 // called after each turn
+	ended     bool                                        // a turn has
+	warnings  map[string][]string                         // by key, of sessions that are not known yet
 	sessions  map[int]*followedSession
 	turns     map[int]*followedTurn // those under way
 }
@@ -75,16 +74,20 @@ const gcPercent = 50
 func newFollower(log *eventlog.Log, presence bool, skills string, l zerolog.Logger) *follower {
 	f := &follower{
 		events: log, presence: presence, skills: skills, log: l, work: make(chan func(context.Context), followQueue),
+		ready:    make(chan struct{}),
 		warnings: map[string][]string{}, sessions: map[int]*followedSession{}, turns: map[int]*followedTurn{},
 	}
 	f.ctx, f.cancel = context.WithCancel(context.Background())
 	f.tasks.Go("presence", func() {
-		for {
+		select {
+		case <-f.ready:
+		case <-f.ctx.Done():
+		}
+		for f.ctx.Err() == nil {
 			select {
 			case do := <-f.work:
 				guard.Run("presence", func() { do(f.ctx) })
 			case <-f.ctx.Done():
-				return
 			}
 		}
 	})
@@ -96,11 +99,8 @@ func newFollower(log *eventlog.Log, presence bool, skills string, l zerolog.Logg
 func (f *follower) attach(daemon *signet.Client, deliver func(ctx context.Context, key string) error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.daemon, f.deliver, f.attached = daemon, deliver, true
-	for _, tell := range f.pending {
-		tell()
-	}
-	f.pending = nil
+	f.daemon, f.deliver = daemon, deliver
+	close(f.ready)
 }
 
 // onTurn adds what else is done after each turn.
@@ -220,20 +220,17 @@ func (f *follower) keyLocked(s *followedSession, key string) {
 // tellLocked queues a call to the daemon about a session.
 func (f *follower) tellLocked(s *followedSession, what string,
 	tell func(context.Context, *signet.Client, memory.Session) error) {
-	if !f.attached {
-		if len(f.pending) < followQueue {
-			f.pending = append(f.pending, func() { f.tellLocked(s, what, tell) })
-		}
-		return
-	}
-	daemon, who := f.daemon, s.who
-	if daemon == nil || who.Key == "" {
+	who, needless := s.who, f.deliver != nil && f.daemon == nil
+	if needless || who.Key == "" {
 		return
 	}
 	f.doLocked(func(ctx context.Context) {
+		if f.daemon == nil {
+			return
+		}
 		ctx, cancel := context.WithTimeout(ctx, signet.FollowTimeout)
 		defer cancel()
-		if err := tell(ctx, daemon, who); err != nil && ctx.Err() == nil {
+		if err := tell(ctx, f.daemon, who); err != nil && ctx.Err() == nil {
 			f.log.Debug().Err(err).Str("key", who.Key).Str("what", what).Msg("telling the daemon")
 		}
 	})
