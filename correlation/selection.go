@@ -20,8 +20,8 @@ type Selection struct {
 // Select returns the turns that are to be delivered: those that are new, so that each is delivered once. A
 // delivery that was begun goes on with the turns that it had then, so that they can be cut into the same parts. Wait is
 // set for a delivery to the daemon: the first under a key and the first end are worth a job at once, a later one from
-// 500 characters and 5 turns on, or 24 hours after its oldest turn. Call Select once for a debt that was taken up. Whoever sends a
-// transcript in parts makes Selections with some of the turns each.
+// 500 characters and 5 turns on, or 24 hours after its oldest turn. Call Select once for a debt that was taken up.
+// Whoever sends a transcript in parts makes Selections with some of the turns each.
 func (s Debts) Select(ctx context.Context, d Debt) (Selection, error) {
 	p, err := s.selectTurns(ctx, d)
 	return p, sqlite.While("reading what is to be delivered", err)

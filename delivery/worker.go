@@ -108,9 +108,7 @@ func Run(ctx context.Context, o Options, until Until) (rest Remaining, err error
 		if err != nil || !more {
 			return rest, err
 		}
-		select {
-		case <-time.After(watchPause):
-		case <-ctx.Done():
+		if !pause(ctx, watchPause) {
 			return rest, nil
 		}
 	}
@@ -163,11 +161,19 @@ func (w *worker) work(ctx context.Context, until Until) (done int, rest Remainin
 		if until == UntilQuiet && (wait > quiet || now.Sub(active) > quiet) {
 			return done, Remaining{}, nil
 		}
-		select {
-		case <-time.After(min(max(wait, minWait), maxWait)):
-		case <-ctx.Done():
+		if !pause(ctx, min(max(wait, minWait), maxWait)) {
 			return done, Remaining{}, nil
 		}
+	}
+}
+
+// pause waits so long, and reports false if ctx ends first.
+func pause(ctx context.Context, d time.Duration) bool {
+	select {
+	case <-time.After(d):
+		return true
+	case <-ctx.Done():
+		return false
 	}
 }
 

@@ -32,20 +32,9 @@ func npxOf(command []string) (c npxCall, ok bool) {
 	default:
 		return c, false
 	}
-	for ; len(words) > 0 && strings.HasPrefix(words[0], "-") && words[0] != "--"; words = words[1:] {
-		option, value, has := strings.Cut(words[0], "=")
-		switch {
-		case option == "--package" || option == "-p" && name == "npx":
-			if !has && len(words) > 1 {
-				value, words = words[1], words[1:]
-			}
-			c.packages = append(c.packages, value)
-		case words[0] == "-y" || words[0] == "--yes":
-		case has || slices.Contains(npxSwitches, option):
-			c.options = append(c.options, words[0])
-		default:
-			return c, false
-		}
+	words, ok = c.takeOptions(words, name == "npx")
+	if !ok {
+		return c, false
 	}
 	isMarked := len(words) > 0 && words[0] == "--"
 	if isMarked {
@@ -56,6 +45,27 @@ func npxOf(command []string) (c npxCall, ok bool) {
 	isOurs := name == "npx" || isMarked ||
 		!slices.ContainsFunc(words, func(word string) bool { return strings.HasPrefix(word, "-") })
 	return c, isOurs && len(words) > 0
+}
+
+// takeOptions takes the options in front of what is run, and returns the words behind them; npx says that -p names a
+// package.
+func (c *npxCall) takeOptions(words []string, npx bool) (rest []string, ok bool) {
+	for ; len(words) > 0 && strings.HasPrefix(words[0], "-") && words[0] != "--"; words = words[1:] {
+		option, value, has := strings.Cut(words[0], "=")
+		switch {
+		case option == "--package" || option == "-p" && npx:
+			if !has && len(words) > 1 {
+				value, words = words[1], words[1:]
+			}
+			c.packages = append(c.packages, value)
+		case words[0] == "-y" || words[0] == "--yes":
+		case has || slices.Contains(npxSwitches, option):
+			c.options = append(c.options, words[0])
+		default:
+			return nil, false
+		}
+	}
+	return words, true
 }
 
 // steers are files by which a folder, or one above it, chooses what these programs start.

@@ -53,22 +53,27 @@ func spawn(path string, o Options) (c *child, ours [3]*pipe, err error) {
 		}()
 	}
 	attr := &syscall.ProcAttr{Dir: o.Dir, Env: environment(o.Env), Files: theirs, Sys: inOwnGroup()}
-	if o.Apart {
-		attr.Sys = apart()
-		if c.pid, err = syscall.ForkExec(path, o.Command, attr); err == nil {
-			return c, ours, nil
-		}
-		attr.Sys = inOwnGroup()
-	}
-	c.pid, err = syscall.ForkExec(path, o.Command, attr)
-	if err == syscall.ENOEXEC {
-		// A script without #!. Shells and execvp, so all other clients, run it with sh.
-		c.pid, err = syscall.ForkExec("/bin/sh", append([]string{"sh", path}, o.Command[1:]...), attr)
-	}
-	if err != nil {
+	if c.pid, err = fork(path, o, attr); err != nil {
 		return nil, ours, err
 	}
 	return c, ours, nil
+}
+
+// fork starts the harness.
+func fork(path string, o Options, attr *syscall.ProcAttr) (pid int, err error) {
+	if o.Apart {
+		attr.Sys = apart()
+		if pid, err = syscall.ForkExec(path, o.Command, attr); err == nil {
+			return pid, nil
+		}
+		attr.Sys = inOwnGroup()
+	}
+	pid, err = syscall.ForkExec(path, o.Command, attr)
+	if err == syscall.ENOEXEC {
+		// A script without #!. Shells and execvp, so all other clients, run it with sh.
+		pid, err = syscall.ForkExec("/bin/sh", append([]string{"sh", path}, o.Command[1:]...), attr)
+	}
+	return pid, err
 }
 
 // signal and kill reach the whole group. They must not be used after reap: the number may be another group's then.

@@ -54,12 +54,14 @@ func (c *Client) follow(ctx context.Context, p Prompt, each bool) error {
 		return nil
 	}
 	first := c.keys.unheard(key)
-	if first && p.Starting != nil {
-		p.Starting(ctx)
-	}
-	if first && h.Newer {
-		if err := c.Claim(ctx, p.Session); err != nil || !each {
-			return err
+	if first {
+		if p.Starting != nil {
+			p.Starting(ctx)
+		}
+		if h.Newer {
+			if err := c.Claim(ctx, p.Session); err != nil || !each {
+				return err
+			}
 		}
 	}
 	r, err := c.submit(ctx, p)

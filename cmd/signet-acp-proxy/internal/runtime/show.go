@@ -89,8 +89,7 @@ func (d *Data) Show(ctx context.Context, s Listed, inserted []correlation.Inject
 		return Shown{}, err
 	}
 	shown := Shown{Row: s.Row(), Keys: []string{}, Injections: []shownInjection{}, Deliveries: []shownDelivery{},
-		Delegated: []delegation.Row{}, Warnings: append([]string{}, warnings...),
-		Told: []shownItem{}}
+		Delegated: []delegation.Row{}, Warnings: append([]string{}, warnings...)}
 	if shown.Files, err = d.FilesOf(ctx, s); err != nil {
 		return Shown{}, err
 	}
@@ -99,20 +98,8 @@ func (d *Data) Show(ctx context.Context, s Listed, inserted []correlation.Inject
 		return Shown{}, err
 	}
 	shown.Notes = append([]embedded.Memory{}, noted[s.ID]...)
-	uses, err := d.Sessions.Book().Uses(ctx, correlation.Scope{Sessions: []int64{s.ID}})
-	if err != nil {
+	if shown.Told, err = d.told(ctx, s.ID); err != nil {
 		return Shown{}, err
-	}
-	items := make([]string, len(uses))
-	for i, u := range uses {
-		items[i] = u.Item
-	}
-	texts, err := d.Memories.Beginnings(ctx, items, shownText)
-	if err != nil {
-		return Shown{}, err
-	}
-	for _, u := range uses {
-		shown.Told = append(shown.Told, shownItem{u.Item, u.Kind, u.InWords(), chars.Title(texts[u.Item])})
 	}
 	for _, one := range asked {
 		shown.Delegated = append(shown.Delegated, one.Row())
@@ -137,6 +124,24 @@ func (d *Data) Show(ctx context.Context, s Listed, inserted []correlation.Inject
 		shown.Deliveries = append(shown.Deliveries, deliveryOf(v))
 	}
 	return shown, nil
+}
+
+// told returns what became of the items that a session was told.
+func (d *Data) told(ctx context.Context, session int64) ([]shownItem, error) {
+	uses, err := d.Sessions.Book().Uses(ctx, correlation.Scope{Sessions: []int64{session}})
+	if err != nil {
+		return nil, err
+	}
+	items := make([]string, len(uses))
+	for i, u := range uses {
+		items[i] = u.Item
+	}
+	texts, err := d.Memories.Beginnings(ctx, items, shownText)
+	told := []shownItem{}
+	for _, u := range uses {
+		told = append(told, shownItem{u.Item, u.Kind, u.InWords(), chars.Title(texts[u.Item])})
+	}
+	return told, err
 }
 
 // FilesOf returns the files that a session touched, edited ones first.
