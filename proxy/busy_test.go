@@ -60,7 +60,7 @@ func TestBusyRecorder(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
 		began := time.Now()
-		if q.down.stripper.firstWords(ctx, q.one, 1); time.Since(began) != time.Second {
+		if q.down.firstWords(ctx, q.one, 1); time.Since(began) != time.Second {
 			t.Errorf("it waited %v", time.Since(began))
 		}
 	})

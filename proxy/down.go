@@ -11,9 +11,7 @@ import (
 
 // down decides about the frames from the harness to the client.
 type down struct {
-	*env
-	stripper  *stripper
-	responses *responses
+	*beside
 
 	out    io.Writer
 	head   frame.Head
@@ -169,18 +167,18 @@ func (d *down) edit(line []byte) (notice, edited []byte) {
 	switch update := string(d.head.Update); update {
 	case updateUser, updateUserMessage, updateSessionChunk, updateSessionMessage:
 		users := update == updateUser || update == updateUserMessage
-		return nil, d.stripper.userMessage(line, d.head.Session, users)
+		return nil, d.stripMessage(line, d.head.Session, users)
 	case updateSubagent:
-		return nil, d.stripper.subagent(line, string(d.head.Session))
+		return nil, d.stripSubagent(line, string(d.head.Session))
 	case updateState:
-		d.responses.state(line, d.head.Session)
+		d.state(line, d.head.Session)
 		return nil, line
 	case updateInfo:
-		line = d.stripper.info(line, string(d.head.Session))
+		line = d.stripInfo(line, string(d.head.Session))
 		d.talk.Do(titleIn(d.head.Session, line))
 		return nil, line
 	}
-	return d.responses.edit(line, &d.head)
+	return d.response(line, &d.head)
 }
 
 // needs says what must be known of a frame, by its method, before it can be judged.

@@ -11,8 +11,7 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/proxy/session"
 )
 
-// A placer puts the identity into the system prompt of a new session.
-type placer struct{ *beside }
+// How the identity is put into the system prompt of a new session.
 
 // placeLimit is how long a request that opens a session waits for the database and the identity files. Both take a few
 // milliseconds.
@@ -20,8 +19,8 @@ const placeLimit = 20 * time.Millisecond
 
 // place returns a session/new or session/fork with the identity appended to its system prompt, or line as it is. A fork
 // gets its parent's block again, because not all harnesses keep it.
-func (p *placer) place(line []byte, opening session.Opening, s *session.Session) []byte {
-	to := p.hello()
+func (u *up) place(line []byte, opening session.Opening, s *session.Session) []byte {
+	to := u.hello()
 	if !to.systemPrompt || !to.traits.InSystem {
 		return line
 	}
@@ -29,11 +28,11 @@ func (p *placer) place(line []byte, opening session.Opening, s *session.Session)
 	if of.Off {
 		return line
 	}
-	ctx, cancel := context.WithTimeout(p.ctx, placeLimit)
+	ctx, cancel := context.WithTimeout(u.ctx, placeLimit)
 	defer cancel()
 	switch opening.Kind {
 	case session.OpensNew:
-		block, source, ok := p.identityBlock(ctx, of)
+		block, source, ok := u.identityBlock(ctx, of)
 		if !ok {
 			return line
 		}
@@ -43,12 +42,12 @@ func (p *placer) place(line []byte, opening session.Opening, s *session.Session)
 		}
 		in := &session.Injection{Injection: correlation.Injection{
 			Kind: session.KindSystem, BlockID: block.ID, Text: block.Text, Bytes: len(block.Text),
-			Source: source, Items: block.Items, At: p.o.Now(),
+			Source: source, Items: block.Items, At: u.o.Now(),
 		}}
-		p.talk.Do(func(c *session.Connection) { c.Placed(s, in) })
+		u.talk.Do(func(c *session.Connection) { c.Placed(s, in) })
 		return edited
 	case session.OpensFork:
-		blocks, _, _ := p.blocksOf(ctx, opening.Target)
+		blocks, _, _ := u.blocksOf(ctx, opening.Target)
 		if block, ok := session.SystemBlock(blocks); ok {
 			if edited, ok := appendSystem(line, block.Text, to.traits.MetaSystem); ok {
 				return edited
@@ -60,18 +59,18 @@ func (p *placer) place(line []byte, opening session.Opening, s *session.Session)
 
 // identityBlock returns a block of the local identity files, and their source. ok is false if they cannot be read
 // before ctx ends, or hold nothing.
-func (p *placer) identityBlock(
+func (u *up) identityBlock(
 	ctx context.Context, of session.Known,
 ) (block memory.Block, source string, ok bool) {
-	if p.database.ready(ctx) == nil {
+	if u.database.ready(ctx) == nil {
 		return block, "", false
 	}
 	read := make(chan memory.Context, 1)
-	p.identity(of.Who, func(got memory.Context) { read <- got })
+	u.identity(of.Who, func(got memory.Context) { read <- got })
 	select {
 	case got := <-read:
 		// The same files give the same block in every session, so that a provider's cache of system prompts works.
-		style := memory.Style{ToolHint: p.hello().traits.HintsTools(of.Mode)}
+		style := memory.Style{ToolHint: u.hello().traits.HintsTools(of.Mode)}
 		block, ok = memory.Compose("", memory.Context{Identity: got.Identity}, memory.Context{}, style)
 		return block, got.Source, ok
 	case <-ctx.Done():

@@ -61,11 +61,8 @@ func New(o Options) *Relay {
 		lines := wire.NewLines(out)
 		out, asking = lines, newAsker(r.env, lines)
 	}
-	r.up = &up{env: r.env, placer: &placer{r.beside}, asker: asking, queue: wire.NewQueue(options.Harness.In)}
-	stripper := &stripper{r.beside}
-	r.down = &down{
-		env: r.env, stripper: stripper, responses: &responses{r.env, stripper}, out: out, stream: stream{env: r.env},
-	}
+	r.up = &up{beside: r.beside, asker: asking, queue: wire.NewQueue(options.Harness.In)}
+	r.down = &down{beside: r.beside, out: out, stream: stream{env: r.env}}
 	if r.remembers() {
 		guard.Go("database", r.database.run)
 		guard.Go("recorder", r.recorder.run)

@@ -9,28 +9,24 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/proxy/session"
 )
 
-// responses handles the harness's responses to requests that are watched, and in version 2 the updates that end turns.
-type responses struct {
-	*env
-	stripper *stripper
-}
+// How the harness's responses are handled to requests that are watched, and in version 2 the updates that end turns.
 
-// edit returns a response as the client is to get it, and a notice in front of it. What a turn has said, and the event
-// that it ended, is written by then.
-func (r *responses) edit(line []byte, head *frame.Head) (notice, edited []byte) {
+// response returns a response as the client is to get it, and a notice in front of it. What a turn has said, and the
+// event that it ended, is written by then.
+func (d *down) response(line []byte, head *frame.Head) (notice, edited []byte) {
 	var req session.Request
 	var opened *session.Session
 	var ended correlation.Event
 	awaited := false
-	r.talk.Do(func(c *session.Connection) {
+	d.talk.Do(func(c *session.Connection) {
 		if req, awaited = c.Answered(idKey(head.ID)); !awaited {
 			return
 		}
 		switch {
 		case req.Turn != nil:
-			ended = c.PromptAnswered(req, r.promptAnswer(line, head))
+			ended = c.PromptAnswered(req, d.promptAnswer(line, head))
 		case req.Method == methodInitialize:
-			r.initialized(c, line)
+			d.initialized(c, line)
 		case req.Method == methodList:
 			c.Listed(listed(line))
 		case req.Method == methodClose, req.Method == methodDelete:
@@ -38,24 +34,24 @@ func (r *responses) edit(line []byte, head *frame.Head) (notice, edited []byte) 
 				c.Closed(req.Session, req.Method)
 			}
 		default:
-			opened = c.OpeningAnswered(req, r.openingAnswer(line, head.Error))
+			opened = c.OpeningAnswered(req, d.openingAnswer(line, head.Error))
 		}
 	})
 	if !awaited {
 		return nil, line
 	}
 	if !head.Error {
-		notice = r.notice(req)
+		notice = d.notice(req)
 	}
 	switch {
 	case req.Method == methodList:
-		edited = r.stripper.list(line)
-		r.logEdit("list", nil, line, edited)
+		edited = d.stripList(line)
+		d.logEdit("list", nil, line, edited)
 		return notice, edited
 	case opened != nil: // and frames may be edited
-		return notice, r.announce(opened, line)
+		return notice, d.announce(opened, line)
 	}
-	r.recorder.end(req.Turn, ended)
+	d.recorder.end(req.Turn, ended)
 	return notice, line
 }
 
@@ -76,16 +72,16 @@ func listed(line []byte) (folders map[string]string) {
 }
 
 // promptAnswer reads the response to a prompt.
-func (r *responses) promptAnswer(line []byte, head *frame.Head) session.PromptAnswer {
+func (d *down) promptAnswer(line []byte, head *frame.Head) session.PromptAnswer {
 	stop, _ := stringAt(line, "result", "stopReason")
 	return session.PromptAnswer{
 		ID: chars.Cut(string(head.ID), maxID), Failed: head.Error, Code: errorCode(line),
-		Stop: stop, Accepted: r.version2(), Usage: usageOf(line),
+		Stop: stop, Accepted: d.version2(), Usage: usageOf(line),
 	}
 }
 
 // state handles a state_update (version 2), which ends turns when it says idle.
-func (r *responses) state(line, id []byte) {
+func (d *down) state(line, id []byte) {
 	if state, _ := stringAt(line, "params", "update", "state"); state != "idle" {
 		return
 	}
@@ -101,13 +97,13 @@ func (r *responses) state(line, id []byte) {
 	}
 	var last *session.Turn
 	var ended correlation.Event
-	r.talk.Do(func(c *session.Connection) { last, ended = c.HarnessIdle(id, idle) })
-	r.recorder.end(last, ended)
+	d.talk.Do(func(c *session.Connection) { last, ended = c.HarnessIdle(id, idle) })
+	d.recorder.end(last, ended)
 }
 
 // openingAnswer reads the response to a request that opens a session.
-func (r *responses) openingAnswer(line []byte, failed bool) session.OpeningAnswer {
-	answer := session.OpeningAnswer{Failed: failed, Editing: r.editing()}
+func (d *down) openingAnswer(line []byte, failed bool) session.OpeningAnswer {
+	answer := session.OpeningAnswer{Failed: failed, Editing: d.editing()}
 	if failed {
 		answer.Code = errorCode(line)
 	}
@@ -121,25 +117,25 @@ func (r *responses) openingAnswer(line []byte, failed bool) session.OpeningAnswe
 
 // announce adds the session's Signet key to the _meta of the response that opened it, for the client to show. The key
 // is known once the ledger was asked; the response waits for that no longer than LookLimit.
-func (r *responses) announce(s *session.Session, line []byte) []byte {
-	if !r.o.Announce {
+func (d *down) announce(s *session.Session, line []byte) []byte {
+	if !d.o.Announce {
 		return line
 	}
 	if at, ok := frame.Find(line, "result"); !ok || line[at.Start] != '{' {
 		return line
 	}
-	of := r.settled(s, r.o.LookLimit)
+	of := d.settled(s, d.o.LookLimit)
 	if of.Off || of.Who.Key == "" {
 		return line
 	}
 	edited := add(line, quote(of.Who.Key), "result", "_meta", "signet.ai", "sessionKey")
-	r.logEdit("announcement", s, line, edited)
+	d.logEdit("announcement", s, line, edited)
 	return edited
 }
 
 // initialized reads the initialize response: what the agent is and takes, and whether frames may be edited in this
 // version of the protocol.
-func (r *responses) initialized(c *session.Connection, line []byte) {
+func (d *down) initialized(c *session.Connection, line []byte) {
 	at, ok := frame.Find(line, "result", "protocolVersion")
 	if !ok {
 		return
@@ -147,19 +143,19 @@ func (r *responses) initialized(c *session.Connection, line []byte) {
 	agent := agentHello{
 		Program: programAt(line, "result"), systemPrompt: takesSystemPrompt(line), servers: serversTaken(line),
 	}
-	agent.traits = r.o.Traits(agent.Name)
-	client := r.client.Load()
+	agent.traits = d.o.Traits(agent.Name)
+	client := d.client.Load()
 	switch got := string(at.Of(line)); {
 	case client != nil && client.chained:
 	case client != nil && client.version == version1 && got == version2:
-		r.tell("the agent speaks protocol version 2, the client asked for 1: all passes unchanged, without memory")
+		d.tell("the agent speaks protocol version 2, the client asked for 1: all passes unchanged, without memory")
 	case got == version1, got == version2:
 		agent.version = got
 	default:
-		r.tell("the agent speaks protocol version %.20s; memory works with versions %s and %s only, "+
+		d.tell("the agent speaks protocol version %.20s; memory works with versions %s and %s only, "+
 			"so everything passes unchanged",
 			got, version1, version2)
 	}
-	r.agent.Store(&agent)
+	d.agent.Store(&agent)
 	c.AgentGreeted(agent.Program, agent.traits)
 }

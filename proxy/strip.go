@@ -11,16 +11,15 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/proxy/session"
 )
 
-// A stripper takes our blocks out of the user messages that a harness replays, and out of titles, which harnesses make
+// How our blocks are taken out of the user messages that a harness replays, and out of titles, which harnesses make
 // from first prompts.
-type stripper struct{ *beside }
 
 // Every block begins with these letters, which no encoder escapes: a frame without them holds none.
 const markLetters = "signet-memory"
 
-// userMessage returns a user message, or a chunk of one, without our block, every other byte as it was; nil for a chunk
-// that was nothing else. users is false for what one session says to another.
-func (p *stripper) userMessage(line []byte, id []byte, users bool) []byte {
+// stripMessage returns a user message, or a chunk of one, without our block, every other byte as it was; nil for a
+// chunk that was nothing else. users is false for what one session says to another.
+func (d *down) stripMessage(line []byte, id []byte, users bool) []byte {
 	var texts []string
 	var at []place // of each
 	content, ok := frame.Find(line, "params", "update", "content")
@@ -40,7 +39,7 @@ func (p *stripper) userMessage(line []byte, id []byte, users bool) []byte {
 			last = block.End
 		}
 	}
-	s, cut, text := p.show(line, id, users && !preamble(line), texts)
+	s, cut, text := d.show(line, id, users && !preamble(line), texts)
 	if cut == 0 {
 		return line
 	}
@@ -55,7 +54,7 @@ func (p *stripper) userMessage(line []byte, id []byte, users bool) []byte {
 			return line
 		}
 	}
-	p.logEdit("replay", s, line, edited)
+	d.logEdit("replay", s, line, edited)
 	return edited
 }
 
@@ -93,25 +92,25 @@ func withoutElement(line []byte, array, element frame.Span, before int) []byte {
 // show notes what a harness shows of what the user said, and finds our block in it: so many bytes at the start of one
 // of its texts. For the look-up of its session that waits once, and for LookLimit at most: hardly ever, because
 // harnesses answer a load later than that.
-func (p *stripper) show(line, id []byte, users bool, texts []string) (s *session.Session, cut, text int) {
+func (d *down) show(line, id []byte, users bool, texts []string) (s *session.Session, cut, text int) {
 	wait := false
-	p.talk.Do(func(c *session.Connection) { s, wait = c.UserShown(id, len(line), users, len(texts) > 0) })
+	d.talk.Do(func(c *session.Connection) { s, wait = c.UserShown(id, len(line), users, len(texts) > 0) })
 	if s == nil || len(texts) == 0 {
 		return s, 0, 0
 	}
-	ctx, cancel := context.WithTimeout(p.ctx, p.o.LookLimit)
+	ctx, cancel := context.WithTimeout(d.ctx, d.o.LookLimit)
 	defer cancel()
 	if wait {
-		p.talk.Await(ctx, func(*session.Connection) bool { return s.Settled() })
+		d.talk.Await(ctx, func(*session.Connection) bool { return s.Settled() })
 	}
 	for {
 		var first *session.Seek
-		p.talk.Do(func(c *session.Connection) { cut, text, first = c.Ours(s, texts) })
+		d.talk.Do(func(c *session.Connection) { cut, text, first = c.Ours(s, texts) })
 		if first == nil || ctx.Err() != nil {
 			return s, cut, text
 		}
-		found := p.seek(ctx, first)
-		p.talk.Do(func(c *session.Connection) { c.BlockFound(first, found) })
+		found := d.seek(ctx, first)
+		d.talk.Do(func(c *session.Connection) { c.BlockFound(first, found) })
 	}
 }
 
@@ -133,10 +132,10 @@ func titleBlockLength(title string, blocks []*session.Injection) int {
 	return 0
 }
 
-// info takes our block out of the title in a session_info_update.
-func (p *stripper) info(line []byte, id string) []byte {
+// stripInfo takes our block out of the title in a session_info_update.
+func (d *down) stripInfo(line []byte, id string) []byte {
 	marked := bytes.Contains(line, []byte(markLetters))
-	if !marked && !p.cutsTitles() {
+	if !marked && !d.cutsTitles() {
 		return line
 	}
 	at, ok := frame.Find(line, "params", "update", "title")
@@ -148,24 +147,24 @@ func (p *stripper) info(line []byte, id string) []byte {
 		text = ""
 	}
 	var s *session.Session
-	p.talk.Do(func(c *session.Connection) {
+	d.talk.Do(func(c *session.Connection) {
 		var from *session.Injection
 		if s, from = c.TitleShown(id, text); from != nil {
-			p.storeTitle(s, from.BlockID, from.Title, c.Behind(s))
+			d.storeTitle(s, from.BlockID, from.Title, c.Behind(s))
 		}
 	})
-	clean := p.stripTitles(line, []title{{at, id}})
-	p.logEdit("title", s, line, clean)
+	clean := d.stripTitles(line, []title{{at, id}})
+	d.logEdit("title", s, line, clean)
 	return clean
 }
 
 // cutsTitles reports whether the harness makes titles from the beginning of a first prompt, where our block is: such a
 // title may be ours without our mark.
-func (p *stripper) cutsTitles() bool { return p.hello().traits.TitleLength > 0 }
+func (d *down) cutsTitles() bool { return d.hello().traits.TitleLength > 0 }
 
-// subagent takes our block out of what a subagent_update calls a child and its work.
-func (p *stripper) subagent(line []byte, id string) []byte {
-	if !p.cutsTitles() && !bytes.Contains(line, []byte(markLetters)) {
+// stripSubagent takes our block out of what a subagent_update calls a child and its work.
+func (d *down) stripSubagent(line []byte, id string) []byte {
+	if !d.cutsTitles() && !bytes.Contains(line, []byte(markLetters)) {
 		return line
 	}
 	var titles []title
@@ -174,30 +173,30 @@ func (p *stripper) subagent(line []byte, id string) []byte {
 			titles = append(titles, title{at, id})
 		}
 	}
-	clean := p.stripTitles(line, titles)
-	p.logEdit("subagent", nil, line, clean)
+	clean := d.stripTitles(line, titles)
+	d.logEdit("subagent", nil, line, clean)
 	return clean
 }
 
 // storeTitle notes in the ledger a title that was made from our block, because the harness shows it again.
-func (p *stripper) storeTitle(s *session.Session, block, hash string, first int) {
-	p.tasks.run("title", func(ctx context.Context) {
-		err := p.database.ask(ctx, first, func(ctx context.Context, b *Backend) error {
-			row, err := p.file.Row(ctx, s.Number())
+func (d *down) storeTitle(s *session.Session, block, hash string, first int) {
+	d.tasks.run("title", func(ctx context.Context) {
+		err := d.database.ask(ctx, first, func(ctx context.Context, b *Backend) error {
+			row, err := d.file.Row(ctx, s.Number())
 			if err != nil {
 				return err
 			}
 			return b.Ledger.SetTitle(ctx, row, block, hash)
 		})
 		if err != nil {
-			p.o.Log.Info().Err(err).Str("session", s.Label()).Msg("a title was not noted")
+			d.o.Log.Info().Err(err).Str("session", s.Label()).Msg("a title was not noted")
 		}
 	})
 }
 
-// list takes our blocks out of the titles and previews in a session/list result.
-func (p *stripper) list(line []byte) []byte {
-	shortens := p.cutsTitles()
+// stripList takes our blocks out of the titles and previews in a session/list result.
+func (d *down) stripList(line []byte) []byte {
+	shortens := d.cutsTitles()
 	if !shortens && !bytes.Contains(line, []byte(markLetters)) {
 		return line
 	}
@@ -218,7 +217,7 @@ func (p *stripper) list(line []byte) []byte {
 			}
 		}
 	}
-	return p.stripTitles(line, all)
+	return d.stripTitles(line, all)
 }
 
 // A title is the place in a frame of a session's title or preview.
@@ -229,10 +228,10 @@ type title struct {
 
 // stripTitles takes our blocks out of titles. A title that was nothing else becomes the beginning of the user's first
 // prompt. The ledger has LookLimit for all of them together.
-func (p *stripper) stripTitles(line []byte, titles []title) []byte {
-	ctx, cancel := context.WithTimeout(p.ctx, p.o.LookLimit)
+func (d *down) stripTitles(line []byte, titles []title) []byte {
+	ctx, cancel := context.WithTimeout(d.ctx, d.o.LookLimit)
 	defer cancel()
-	shortens := p.cutsTitles()
+	shortens := d.cutsTitles()
 	slices.SortFunc(titles, func(a, b title) int { return a.at.Start - b.at.Start })
 	var out []byte
 	done := 0
@@ -242,10 +241,10 @@ func (p *stripper) stripTitles(line []byte, titles []title) []byte {
 		if !ok || !shortens && !strings.Contains(text, markLetters) || t.at.Start < done {
 			continue
 		}
-		blocks, row, here := p.blocksOf(ctx, t.session)
+		blocks, row, here := d.blocksOf(ctx, t.session)
 		n := titleBlockLength(text, blocks)
 		if id := session.BlockID(text); n == 0 && id != "" { // of a session with another name, or a copy of one
-			found := p.seek(ctx, &session.Seek{Harness: p.harness(), Block: id})
+			found := d.seek(ctx, &session.Seek{Harness: d.harness(), Block: id})
 			blocks, row, here = oldestFirst(found.Blocks), found.Of.ID, nil
 			n = titleBlockLength(text, blocks)
 		}
@@ -254,7 +253,7 @@ func (p *stripper) stripTitles(line []byte, titles []title) []byte {
 		}
 		edited, ok := frame.CutString(token, frame.Span{End: len(token)}, n)
 		if n == len(text) {
-			edited, ok = quote(p.firstWords(ctx, here, row)), true
+			edited, ok = quote(d.firstWords(ctx, here, row)), true
 		}
 		if ok {
 			out = append(append(out, line[done:t.at.Start]...), edited...)
@@ -269,16 +268,16 @@ func (p *stripper) stripTitles(line []byte, titles []title) []byte {
 
 // firstWords returns the beginning of a session's first prompt; "" if it cannot be found before ctx ends. s is nil if
 // this connection does not have the session.
-func (p *stripper) firstWords(ctx context.Context, s *session.Session, row int64) string {
+func (d *down) firstWords(ctx context.Context, s *session.Session, row int64) string {
 	if s != nil { // its first prompt may have been sent just now
-		p.recorder.recordNow(ctx)
-		if known, err := p.file.Row(ctx, s.Number()); err == nil {
+		d.recorder.recordNow(ctx)
+		if known, err := d.file.Row(ctx, s.Number()); err == nil {
 			row = known
 		}
-		_ = p.file.Folded(ctx)
+		_ = d.file.Folded(ctx)
 	}
 	words := ""
-	if p.database.ask(ctx, 0, func(ctx context.Context, b *Backend) (err error) {
+	if d.database.ask(ctx, 0, func(ctx context.Context, b *Backend) (err error) {
 		words, err = b.Ledger.FirstPrompt(ctx, row)
 		return err
 	}) != nil {

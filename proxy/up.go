@@ -13,9 +13,8 @@ import (
 
 // up decides about the frames from the client to the harness.
 type up struct {
-	*env
-	placer *placer
-	asker  *asker // nil where nothing is asked
+	*beside
+	asker *asker // nil where nothing is asked
 
 	queue  *wire.Queue // in front of the harness's stdin
 	head   frame.Head
@@ -295,7 +294,7 @@ func (u *up) openSession(line []byte) []byte {
 		u.logEdit("acpx's settings", s, line, worded)
 		line = worded
 	}
-	placed := u.placer.place(line, opening, s)
+	placed := u.place(line, opening, s)
 	u.logEdit("system prompt", s, line, placed)
 	served := u.addServer(placed, opening, s)
 	u.logEdit("memory tools", s, placed, served)
