@@ -86,9 +86,13 @@ func isHeading(bare string, level int) bool {
 	return level >= 1 && level <= 6 && (len(bare) == level || bare[level] == ' ' || bare[level] == '\t')
 }
 
-// OnlyComment reports whether a text is one HTML comment, as the templates are that init writes: it tells an agent
-// nothing.
-func OnlyComment(text string) bool {
-	text = strings.TrimSpace(text)
-	return strings.HasPrefix(text, "<!--") && strings.Index(text, "-->")+len("-->") == len(text)
+// WithoutComment returns a text without the HTML comment that it begins with, if any: in a template that init writes
+// it is for the person, and has an example of somebody else.
+func WithoutComment(text string) string {
+	if rest, begins := strings.CutPrefix(strings.TrimSpace(text), "<!--"); begins {
+		if _, behind, ends := strings.Cut(rest, "-->"); ends {
+			return strings.TrimSpace(behind)
+		}
+	}
+	return text
 }

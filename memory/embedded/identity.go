@@ -48,7 +48,10 @@ func (s *Store) Identity(session memory.Session) memory.Context {
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			s.opts.Log.Info().Err(err).Str("file", f.name).Msg("identity file left out")
 		}
-		if text == "" || memory.OnlyComment(text) || known.has(text) {
+		if known.has(text) {
+			continue
+		}
+		if text = memory.WithoutComment(text); text == "" {
 			continue
 		}
 		heading := "# " + f.name + "\n"

@@ -156,19 +156,22 @@ func TestIdentityNotTwice(t *testing.T) {
 	}
 }
 
-// The templates of init tell an agent nothing until something stands outside of the comment.
+// The comment that a template of init begins with is told to no agent.
 func TestIdentityTemplates(t *testing.T) {
-	for text, want := range map[string]bool{
-		"<!-- who? -->": false, "<!--\nwho?\n-->\n\n": false,
-		"<!-- who? -->\nYou are Alto.": true, "<!-- a -->b<!-- c -->": true, "<!-- not closed": true,
+	for text, want := range map[string]string{
+		"<!-- who? -->": "", "<!--\nwho?\n-->\n\n": "", "<!-- who? -->\n\nYou are Alto.": "You are Alto.",
+		"<!-- a -->b<!-- c -->": "b<!-- c -->", "<!-- not closed": "<!-- not closed",
 	} {
 		dir := t.TempDir()
 		if err := os.WriteFile(filepath.Join(dir, "IDENTITY.md"), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
 		got := New(nil, Options{SignetPath: dir}).Identity(memory.Session{}).Identity
-		if (got != "") != want {
-			t.Errorf("%q: %q", text, got)
+		if want != "" {
+			want = "# IDENTITY.md\n" + want + "\n"
+		}
+		if got != want {
+			t.Errorf("%q: %q, want %q", text, got, want)
 		}
 	}
 }

@@ -97,7 +97,8 @@ func (e *examination) identity() []finding {
 		}
 		if err == nil {
 			var text []byte
-			if text, err = os.ReadFile(path); err == nil && memory.OnlyComment(string(text)) {
+			text, err = os.ReadFile(path)
+			if err == nil && len(text) > 0 && memory.WithoutComment(string(text)) == "" {
 				untouched = append(untouched, name)
 				continue
 			}

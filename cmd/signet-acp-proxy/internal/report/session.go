@@ -37,7 +37,7 @@ func Session(v runtime.Shown, s term.Screen) error {
 	l.Add("continued by", v.ContinuedBy)
 	l.Add("folder", v.Cwd)
 	l.Add("project", v.Project)
-	l.Add("context", contextOf(correlation.State(v.State), v.Live))
+	l.Add("context", contextOf(correlation.State(v.State), v.Client, v.Live))
 	l.Add("turns", strconv.Itoa(v.Turns))
 	l.Add("started", term.Local(v.Started))
 	l.Add("last active", term.Local(v.LastActive))

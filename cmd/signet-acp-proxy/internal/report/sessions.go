@@ -29,7 +29,7 @@ func Sessions(all []runtime.Listed, s term.Screen) error {
 			title = strings.Repeat("  ", one.depth-1) + "└ " + title
 		}
 		t.Add(id, title, runtime.HarnessName(one.Harness), term.Local(one.LastActive), strconv.Itoa(one.Turns),
-			contextOf(one.State, one.Live), runtime.HomeShort(one.Cwd))
+			contextOf(one.State, one.Client, one.Live), runtime.HomeShort(one.Cwd))
 	}
 	return t.Print(s)
 }
@@ -71,8 +71,11 @@ func tree(all []runtime.Listed) []branch {
 	return branches
 }
 
-// contextOf says in words what became of a session's context.
-func contextOf(state correlation.State, live bool) string {
+// contextOf says in words what became of a session's context. An imported one never had a prompt to add it to.
+func contextOf(state correlation.State, client string, live bool) string {
+	if state == correlation.Armed && strings.HasPrefix(client, correlation.Backfill) {
+		return "imported"
+	}
 	text := map[correlation.State]string{
 		correlation.Armed:         "not added yet",
 		correlation.IdentityGiven: "identity added",

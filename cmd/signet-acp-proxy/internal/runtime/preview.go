@@ -246,7 +246,7 @@ func identityFileStatus(path, identity string) string {
 	switch text, err := os.ReadFile(path); {
 	case err != nil:
 		return "out: " + err.Error()
-	case memory.OnlyComment(string(text)):
+	case memory.WithoutComment(string(text)) == "":
 		return "out: only a comment so far"
 	}
 	return "out: the agent reads it itself"
