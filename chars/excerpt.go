@@ -50,6 +50,16 @@ func (e *Excerpt) Write(piece []byte) (int, error) {
 // String is what was kept, with the mark of Omission between its two parts.
 func (e *Excerpt) String() string { return string(e.Head) + Omission(e.Omitted) + string(e.Tail) }
 
+// Ends keeps the beginning and the end of a text, most bytes in all.
+func Ends(text string, most int) string {
+	e := Excerpt{MaxHead: most / 2, MaxTail: most / 2}
+	e.Add([]byte(text))
+	if e.Omitted == 0 {
+		return text
+	}
+	return string(e.Head) + "\n" + string(e.Tail)
+}
+
 // Omission is the mark where so many bytes were left out; "" if none were.
 func Omission(bytes int) string {
 	if bytes == 0 {

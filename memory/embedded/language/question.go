@@ -43,7 +43,7 @@ const maxTerms = 400
 
 // Ask reads a question. Of a very long one the beginning and the end are read.
 func Ask(text string) Question {
-	text = bothEnds(text, 24<<10)
+	text = chars.Ends(text, 24<<10)
 	words := Words(text)
 	folded := foldedWords(words)
 	lang, sure := languageOf(folded)
@@ -139,14 +139,4 @@ func formsOf(part string, in set) []string {
 		}
 	}
 	return list
-}
-
-// bothEnds keeps the beginning and the end of a text, most bytes in all.
-func bothEnds(text string, most int) string {
-	e := chars.Excerpt{MaxHead: most / 2, MaxTail: most / 2}
-	e.Add([]byte(text))
-	if e.Omitted == 0 {
-		return text
-	}
-	return string(e.Head) + "\n" + string(e.Tail)
 }

@@ -11,6 +11,8 @@ import (
 // says after its last call, which is the result.
 
 const (
+	maxPasted = 4 << 10 // bytes of one thing that was pasted: of a log, a trace, a file that is longer, its two ends
+
 	// An answer without calls is work as well where it is so much longer than its prompt, and that long: in talk both
 	// sides say as much. Not every harness reports its calls.
 	workShare = 4
@@ -28,14 +30,22 @@ type Part struct {
 // Parts takes a turn apart. answer has chars.ToolMark where tools were called; tools says that some were, wherever.
 func Parts(user, answer string, tools bool) []Part {
 	texts := strings.Split(answer, chars.ToolMark)
+	parts := pieces(user)
+	typed := 0 // bytes
+	for i, p := range parts {
+		switch p.Who {
+		case memory.Typed:
+			typed += len(p.Text)
+		case memory.Pasted:
+			parts[i].Text = chars.Ends(p.Text, maxPasted)
+		}
+	}
 	var of Traits
-	if tools || len(texts) > 1 || len(answer) > minWork && len(answer) > workShare*len(withoutPastes(user)) {
+	if tools || len(texts) > 1 || len(answer) > minWork && len(answer) > workShare*typed {
 		of = Works
 	}
-	var parts []Part
-	for _, p := range pieces(withoutPastes(user)) {
-		p.Traits = of
-		parts = append(parts, p)
+	for i := range parts {
+		parts[i].Traits = of
 	}
 	said := len(parts) // by the user
 	for i, text := range texts {
