@@ -29,12 +29,15 @@ func Cut(text string, n int) string {
 	return strings.Clone(text[:Boundary(text, n)])
 }
 
+// OneLine is text with each run of white space as one space.
+func OneLine(text string) string { return strings.Join(strings.Fields(text), " ") }
+
 // MaxTitle is how many characters a title has at most.
 const MaxTitle = 80
 
 // Title returns the first words of a text, on one line.
 func Title(text string) string {
-	text = strings.Join(strings.Fields(Printable(Cut(text, 8*MaxTitle))), " ")
+	text = OneLine(Printable(Cut(text, 8*MaxTitle)))
 	if runes := []rune(text); len(runes) > MaxTitle {
 		return string(runes[:MaxTitle-1]) + "…"
 	}

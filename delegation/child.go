@@ -21,7 +21,7 @@ type child struct {
 
 	mu       sync.Mutex // guards what follows
 	policy   policy
-	message  answerText
+	message  chars.Excerpt
 	said     []string // the last messages of turns before this one
 	before   string   // the last message that has ended: the one after a tool call may stay empty
 	id       string   // of the message
@@ -50,7 +50,8 @@ func (c *child) Update(u acpclient.Update) {
 			c.endMessageLocked()
 			c.id = u.Message
 		}
-		c.message.add(u.Content.Text)
+		c.message.MaxHead, c.message.MaxTail = maxAnswer, maxAnswer
+		c.message.Add([]byte(u.Content.Text))
 	case "tool_call", "tool_call_update":
 		u.Changes = u.Content.Diffs
 		c.toolLocked(u.ToolCall)
@@ -95,7 +96,7 @@ func (c *child) endMessageLocked() {
 	if text := c.message.String(); strings.TrimSpace(text) != "" && (c.id != "" || !c.named) {
 		c.before, c.named = text, c.id != ""
 	}
-	c.message = answerText{}
+	c.message = chars.Excerpt{}
 }
 
 // taskSent is called when the child is given its task: what it said before is no answer, such as gemini's notice of the
@@ -103,7 +104,7 @@ func (c *child) endMessageLocked() {
 func (c *child) taskSent() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.message, c.before, c.named, c.replays = answerText{}, "", false, false
+	c.message, c.before, c.named, c.replays = chars.Excerpt{}, "", false, false
 }
 
 // nextTurn is called before the child is told something else.
@@ -216,12 +217,5 @@ func (c *child) outcome() (answer string, u Usage, refused []string) {
 	return answer, c.usedLocked(), c.policy.refused
 }
 
-// An answerText is a text of which, if it is long, only the beginning and the end are kept.
-type answerText struct{ chars.Excerpt }
-
-const maxAnswer = 32 << 10 // bytes of its beginning, and of its end
-
-func (a *answerText) add(text string) {
-	a.MaxHead, a.MaxTail = maxAnswer, maxAnswer
-	a.Add([]byte(text))
-}
+// maxAnswer is how much of an answer is kept, in bytes, of its beginning and of its end each.
+const maxAnswer = 32 << 10

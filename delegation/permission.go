@@ -72,7 +72,7 @@ func (p *policy) refuse(call acpclient.ToolCall, why string) {
 
 // nameOf says in a line what a call is.
 func nameOf(call acpclient.ToolCall) string {
-	return strings.Join(strings.Fields(cmp.Or(call.Title, call.Name)), " ")
+	return chars.OneLine(cmp.Or(call.Title, call.Name))
 }
 
 // gitsOwn ends the reason of a refusal that nobody can lift.

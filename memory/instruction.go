@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/Signet-AI/signet-acp-proxy/chars"
 	"github.com/Signet-AI/signet-acp-proxy/memory/pattern"
 )
 
@@ -66,7 +67,7 @@ var instructionPatterns = []struct {
 // instructs reports whether recalled text reads like instructions to an agent. Such text is marked with its origin and
 // ranks last; it is never left out, because what it says may still be true.
 func instructs(text string) bool {
-	text = strings.Join(strings.Fields(strings.ToLower(text)), " ")
+	text = chars.OneLine(strings.ToLower(text))
 	for _, o := range instructionPatterns {
 		if slices.ContainsFunc(o.cues, func(c string) bool { return strings.Contains(text, c) }) &&
 			o.re().MatchString(text) {

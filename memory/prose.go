@@ -19,14 +19,14 @@ const (
 func safe(text string, most int) string { return privacy.Safe(chars.Cut(text, most)) }
 
 // oneLine makes a note one line, so that it cannot begin a section of its own.
-func oneLine(text string) string { return strings.Join(strings.Fields(safe(text, maxItemBytes)), " ") }
+func oneLine(text string) string { return chars.OneLine(safe(text, maxItemBytes)) }
 
 // itemText makes an item one line, but for its code, which keeps its lines between its fences.
 func itemText(text string) string {
 	var parts, prose []string
 	lines := strings.Split(safe(text, maxItemBytes), "\n")
 	flush := func() {
-		if line := strings.Join(strings.Fields(strings.Join(prose, " ")), " "); line != "" {
+		if line := chars.OneLine(strings.Join(prose, " ")); line != "" {
 			parts = append(parts, line)
 		}
 		prose = prose[:0]

@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/Signet-AI/signet-acp-proxy/chars"
 )
 
 const (
@@ -189,5 +191,5 @@ func repeats(folded string, said []string) bool {
 
 // fold makes texts comparable: case, white space and a bullet do not count.
 func fold(text string) string {
-	return strings.TrimPrefix(strings.ToLower(strings.Join(strings.Fields(text), " ")), "- ")
+	return strings.TrimPrefix(strings.ToLower(chars.OneLine(text)), "- ")
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/Signet-AI/signet-acp-proxy/chars"
 	"github.com/Signet-AI/signet-acp-proxy/memory/embedded"
 	"github.com/Signet-AI/signet-acp-proxy/memory/embedded/language"
 	"github.com/Signet-AI/signet-acp-proxy/memory/privacy"
@@ -55,7 +56,7 @@ func (b brief) parse(answer string) ([]embedded.Note, error) {
 }
 
 // safe is a text on one line, without what must not be stored or told.
-func safe(text string) string { return strings.Join(strings.Fields(privacy.Safe(text)), " ") }
+func safe(text string) string { return chars.OneLine(privacy.Safe(text)) }
 
 // turnsOf returns the turns, by their places, that say what a note names; none if it names what no turn says. A note
 // that names nothing is of all.

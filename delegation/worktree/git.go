@@ -84,7 +84,7 @@ func (g git) write(ctx context.Context, out io.Writer, in string, args ...string
 	if err == nil {
 		return nil
 	}
-	f := &failure{command: args[0], said: strings.Join(strings.Fields(stderr.String()), " "), code: -1}
+	f := &failure{command: args[0], said: chars.OneLine(stderr.String()), code: -1}
 	var exit *exec.ExitError
 	if errors.As(err, &exit) {
 		f.code = exit.ExitCode()

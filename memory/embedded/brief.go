@@ -92,7 +92,7 @@ func checkIn(tools []correlation.ToolCall) string {
 		if t.Exit != nil {
 			ended = fmt.Sprint("exit ", *t.Exit)
 		}
-		return "`" + oneLine(command) + "`: " + ended
+		return "`" + chars.OneLine(command) + "`: " + ended
 	}
 	return ""
 }

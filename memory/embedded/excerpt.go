@@ -28,7 +28,7 @@ func sentencesOf(text string) (list []sentence) {
 	}
 	var prose []string
 	flush := func() {
-		for _, s := range language.SplitSentences(oneLine(strings.Join(prose, " "))) {
+		for _, s := range language.SplitSentences(chars.OneLine(strings.Join(prose, " "))) {
 			add(s, false)
 		}
 		prose = prose[:0]
@@ -66,8 +66,6 @@ func withoutNarration(list []sentence) []sentence {
 			strings.HasSuffix(s.text, "："))
 	})
 }
-
-func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }
 
 // A part of a text is sentences of it that follow each other.
 type part struct {

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/Signet-AI/signet-acp-proxy/chars"
 	"github.com/Signet-AI/signet-acp-proxy/memory"
 	"github.com/Signet-AI/signet-acp-proxy/memory/embedded/rank"
 	"github.com/Signet-AI/signet-acp-proxy/memory/embedded/where"
@@ -90,7 +91,7 @@ func (s *Store) visits(ctx context.Context, project, path string, ranked []*rank
 	}
 	words, err := s.wordsOf(ctx, turns, ranked)
 	for i, session := range sessions {
-		visits[i].Words = clip(strings.Join(strings.Fields(words[session]), " "), maxSessionOf)
+		visits[i].Words = clip(chars.OneLine(words[session]), maxSessionOf)
 	}
 	return visits, err
 }

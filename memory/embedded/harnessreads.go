@@ -8,6 +8,7 @@ import (
 	"strings"
 	"unicode"
 
+	"github.com/Signet-AI/signet-acp-proxy/chars"
 	"github.com/Signet-AI/signet-acp-proxy/files"
 	"github.com/Signet-AI/signet-acp-proxy/memory"
 	"github.com/Signet-AI/signet-acp-proxy/sqlite"
@@ -50,7 +51,7 @@ type texts []string
 // has reports whether one of them holds text. A text of less than 80 bytes must be the whole of it, for it would be
 // found in anything.
 func (t texts) has(text string) bool {
-	folded := foldFile(text)
+	folded := chars.OneLine(text)
 	for _, known := range t {
 		if known == folded || len(folded) >= 80 && strings.Contains(known, folded) {
 			return true
@@ -58,8 +59,6 @@ func (t texts) has(text string) bool {
 	}
 	return false
 }
-
-func foldFile(text string) string { return strings.Join(strings.Fields(text), " ") }
 
 // harnessReads returns the texts that a harness working in cwd reads by itself.
 func harnessReads(harness, cwd string) texts {
@@ -87,7 +86,7 @@ func harnessReads(harness, cwd string) texts {
 	var known texts
 	for _, name := range names {
 		if text, err := files.Text(name, 4*identityBytes); err == nil && text != "" {
-			known = append(known, foldFile(text))
+			known = append(known, chars.OneLine(text))
 		}
 	}
 	return known

@@ -14,6 +14,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/Signet-AI/signet-acp-proxy/chars"
 	"github.com/Signet-AI/signet-acp-proxy/memory"
 	"github.com/Signet-AI/signet-acp-proxy/sqlite"
 )
@@ -213,7 +214,7 @@ func passageID(turn int64) string {
 
 // digest identifies what a text says, whatever its case, white space and final full stop.
 func digest(text string) string {
-	folded := strings.ToLower(strings.Join(strings.Fields(text), " "))
+	folded := strings.ToLower(chars.OneLine(text))
 	sum := sha256.Sum256([]byte(strings.TrimRight(folded, ".!")))
 	return hex.EncodeToString(sum[:16])
 }

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/Signet-AI/signet-acp-proxy/chars"
 	"github.com/Signet-AI/signet-acp-proxy/memory"
 	"github.com/Signet-AI/signet-acp-proxy/memory/embedded/language"
 	"github.com/Signet-AI/signet-acp-proxy/memory/embedded/rank"
@@ -120,7 +121,7 @@ func (l line) fromTemplate(said map[int64][]string) bool {
 	sessions := map[string]map[string]bool{} // by paragraph
 	for _, r := range l.rows {
 		for _, text := range said[r.turn] {
-			if len(text) < len(r.Content)*3/2 || !strings.Contains(oneLine(text), oneLine(r.Content)) {
+			if len(text) < len(r.Content)*3/2 || !strings.Contains(chars.OneLine(text), chars.OneLine(r.Content)) {
 				continue
 			}
 			if sessions[text] == nil {

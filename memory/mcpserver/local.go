@@ -72,18 +72,8 @@ func answerFrom(ctx context.Context, store *embedded.Store, rights Rights, q too
 	case searchTool:
 		found, err := searchIn(ctx, store, q.who, q.values)
 		return object{"results": found}, err
-	case "memory_store":
-		importance := optional[float64](q.values, "importance")
-		m, added, err := store.Add(ctx, embedded.Memory{
-			Content: q.text("content"), Type: q.text("type"), Tags: q.text("tags"),
-			Importance: deref(importance), ImportanceSet: importance != nil,
-			Project: q.who.Project, Harness: q.who.Harness, Session: q.who.Key, Source: q.tool.name, Who: rights.who(),
-		})
-		status := "updated"
-		if added {
-			status = "stored"
-		}
-		return object{"id": m.ID, "status": status}, err
+	case storeTool:
+		return storeFrom(ctx, store, rights, q)
 	case "memory_get":
 		return getFrom(ctx, store, q.text("id"))
 	case "memory_list":
@@ -105,17 +95,38 @@ func answerFrom(ctx context.Context, store *embedded.Store, rights Rights, q too
 	case "memory_forget":
 		return object{"id": q.text("id"), "status": "deleted"}, store.Forget(ctx, q.text("id"))
 	case filesTool:
-		files, err := store.Files(ctx, q.text("query"), q.who.Project, cmp.Or(q.integer("limit"), 10))
-		for _, f := range files {
-			for i := range f.Sessions {
-				f.Sessions[i].Words = privacy.Neutralise(f.Sessions[i].Words)
-			}
-		}
-		return object{"files": append([]embedded.FileWork{}, files...)}, err
+		files, err := filesIn(ctx, store, q)
+		return object{"files": files}, err
 	case "memory_feedback":
 		return rate(ctx, store, q.who, q.values)
 	}
 	return nil, fmt.Errorf("unknown tool %q", q.tool.name)
+}
+
+// storeFrom stores a memory.
+func storeFrom(ctx context.Context, store *embedded.Store, rights Rights, q toolCall) (any, error) {
+	importance := optional[float64](q.values, "importance")
+	m, added, err := store.Add(ctx, embedded.Memory{
+		Content: q.text("content"), Type: q.text("type"), Tags: q.text("tags"),
+		Importance: deref(importance), ImportanceSet: importance != nil,
+		Project: q.who.Project, Harness: q.who.Harness, Session: q.who.Key, Source: q.tool.name, Who: rights.who(),
+	})
+	status := "updated"
+	if added {
+		status = "stored"
+	}
+	return map[string]any{"id": m.ID, "status": status}, err
+}
+
+// filesIn returns the files of earlier work on what a call asks for, as they are shown.
+func filesIn(ctx context.Context, store *embedded.Store, q toolCall) ([]embedded.FileWork, error) {
+	files, err := store.Files(ctx, q.text("query"), q.who.Project, cmp.Or(q.integer("limit"), 10))
+	for _, f := range files {
+		for i := range f.Sessions {
+			f.Sessions[i].Words = privacy.Neutralise(f.Sessions[i].Words)
+		}
+	}
+	return append([]embedded.FileWork{}, files...), err
 }
 
 // searchIn returns what a store finds for a call, as it is shown.

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/Signet-AI/signet-acp-proxy/chars"
 )
 
 // conceal replaces what text repeats of private passages, as WithoutPrivate returns them, by "[private]": a passage,
@@ -44,7 +46,7 @@ func (c *concealer) learn(private []string) {
 		}
 		c.known[passage] = true
 		for _, text := range pieces(passage) {
-			p := piece{text: text, folded: []rune(strings.ToLower(strings.Join(strings.Fields(text), " ")))}
+			p := piece{text: text, folded: []rune(strings.ToLower(chars.OneLine(text)))}
 			p.short = len(text) < 8 && strings.TrimFunc(text, unicode.IsLetter) == ""
 			list := c.pieces[p.folded[0]]
 			at, _ := slices.BinarySearchFunc(list, p, func(a, b piece) int {

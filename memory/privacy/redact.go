@@ -7,7 +7,8 @@ package privacy
 import (
 	"cmp"
 	"slices"
-	"strings"
+
+	"github.com/Signet-AI/signet-acp-proxy/chars"
 )
 
 // Safe takes out of foreign text what must not be said to a model: invisible characters, private passages, secrets, and
@@ -22,7 +23,7 @@ func Safe(text string) string {
 // daemon that is given a prompt in two forms keeps the longer one.
 func Line(text string) string {
 	kept, _ := WithoutPrivate(text)
-	return strings.Join(strings.Fields(Neutralise(Redact(kept))), " ")
+	return chars.OneLine(Neutralise(Redact(kept)))
 }
 
 // Clean returns text as it may be stored: without what it marks private, without what it repeats of the private

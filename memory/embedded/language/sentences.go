@@ -107,7 +107,7 @@ func clean(text string) string {
 	if strings.ContainsAny(text, "[*_") { // few have them, and looking for both costs more than all else
 		text = emphasis().ReplaceAllString(link().ReplaceAllString(text, "$1"), "$2")
 	}
-	return strings.Join(strings.Fields(text), " ")
+	return chars.OneLine(text)
 }
 
 var commandStart = pattern.New(`^(?:\$ )?[a-z./][\w./-]*(?: \S+)+$`)

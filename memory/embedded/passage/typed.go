@@ -199,7 +199,7 @@ var (
 
 // asksAboutText reports whether a text asks about one that stands beside it, or wants something done with it.
 func asksAboutText(text string) bool {
-	for _, s := range language.SplitSentences(strings.Join(strings.Fields(text), " ")) {
+	for _, s := range language.SplitSentences(chars.OneLine(text)) {
 		plain := language.PlainOf(s)
 		if works.Begins(plain) && !always()[plain.Word(0)] || texts.In(plain) && language.EndsInQuestion(s) {
 			return true

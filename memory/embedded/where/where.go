@@ -44,11 +44,9 @@ type File struct {
 // The weights were chosen on the sessions of three projects (docs/facts/recall.md, "Where the work is"). Near ones do
 // as well.
 const (
-	carried  = .5  // share of a turn's bearing that the next turn with files gets,
-	together = .5  // and of the best in a session that each of its turns gets
+	together = .5  // share of the best bearing in a session that each of its turns gets
 	contrast = 2   // power of a turn's bearing, beside the best
-	aging    = .98 // of a vote, for each later session,
-	again    = .6  // and for each greater one of the same session for the file
+	aging    = .98 // of a vote, for each later session
 	forRead  = .7  // of a vote: for a file that was read,
 	forNamed = .25 // and for one that was named
 	recent   = .25 // of the best file's votes: for each file that the last session edited,
@@ -79,20 +77,12 @@ func Rank(touches []Touch, heard []Heard, words language.Set) (files []File, bea
 	ages := agesOf(touches)
 	best := map[string]File{}
 	votes := map[string]float64{}
-	ofSession := map[visit][]float64{}
 	bears, bearing := bearings(touches, heard)
 	for _, t := range touches {
 		v := math.Pow(bears[t.Turn], contrast) * math.Pow(aging, ages[t.Session]) * t.Kind.weight()
-		at := visit{t.Session, t.Path}
-		ofSession[at] = append(ofSession[at], v)
+		votes[t.Path] += v
 		if v >= best[t.Path].Score {
 			best[t.Path] = File{Score: v, Turn: t.Turn}
-		}
-	}
-	for at, list := range ofSession {
-		slices.Sort(list)
-		for i, v := range slices.Backward(list) {
-			votes[at.path] += v * math.Pow(again, float64(len(list)-1-i))
 		}
 	}
 	most := 0.0
@@ -110,12 +100,6 @@ func Rank(touches []Touch, heard []Heard, words language.Set) (files []File, bea
 		return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(a.Path, b.Path))
 	})
 	return files, bearing
-}
-
-// A visit is what one session did with one file.
-type visit struct {
-	session int64
-	path    string
 }
 
 func (k Kind) String() string { return [...]string{"named", "read", "edited"}[k] }
@@ -141,22 +125,10 @@ func bearings(touches []Touch, heard []Heard) (bears map[int64]float64, most flo
 		said[h.Turn] = max(said[h.Turn], h.Bears)
 		ofSession[h.Session] = max(ofSession[h.Session], h.Bears)
 	}
-	next := map[int64][]int64{} // the turns with files of a session
 	bears = map[int64]float64{}
 	for _, t := range touches {
-		if turns := next[t.Session]; len(turns) == 0 || turns[len(turns)-1] != t.Turn {
-			next[t.Session] = append(turns, t.Turn)
-			bears[t.Turn] = said[t.Turn] + together*ofSession[t.Session]
-		}
-	}
-	for _, h := range heard {
-		turns := next[h.Session]
-		if at, _ := slices.BinarySearch(turns, h.Turn+1); at < len(turns) {
-			bears[turns[at]] = max(bears[turns[at]], said[turns[at]]+together*ofSession[h.Session]+carried*said[h.Turn])
-		}
-	}
-	for _, b := range bears {
-		most = max(most, b)
+		bears[t.Turn] = said[t.Turn] + together*ofSession[t.Session]
+		most = max(most, bears[t.Turn])
 	}
 	for turn := range bears {
 		bears[turn] /= max(most, 1e-9)
@@ -166,6 +138,10 @@ func bearings(touches []Touch, heard []Heard) (bears map[int64]float64, most flo
 
 // addRecent votes for what was edited lately, each session once.
 func addRecent(votes map[string]float64, touches []Touch, ages map[int64]float64, most float64) {
+	type visit struct {
+		session int64
+		path    string
+	}
 	done := map[visit]bool{}
 	for _, t := range touches {
 		if at := (visit{t.Session, t.Path}); t.Kind == Edited && !done[at] {

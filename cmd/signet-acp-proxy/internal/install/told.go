@@ -5,9 +5,9 @@ import (
 	"errors"
 	"io/fs"
 	"os"
-	"strings"
 	"time"
 
+	"github.com/Signet-AI/signet-acp-proxy/chars"
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/runtime"
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/term"
 	"github.com/Signet-AI/signet-acp-proxy/correlation"
@@ -79,5 +79,5 @@ func recalled(ctx context.Context, d *runtime.Data) (q runtime.PreviewQuery, fou
 
 // inLine is text on one line, cut to a width.
 func inLine(text string, width int) string {
-	return term.Cut(strings.Join(strings.Fields(text), " "), width)
+	return term.Cut(chars.OneLine(text), width)
 }

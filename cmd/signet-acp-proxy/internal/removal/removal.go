@@ -10,7 +10,6 @@ import (
 	"math"
 	"os"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/Signet-AI/signet-acp-proxy/chars"
@@ -302,7 +301,7 @@ func (r Removal) changes(ctx context.Context, o correlation.PruneOptions) error 
 		if err == nil && !result.Applied(ctx) {
 			old := !o.Before.IsZero() && d.Ended.Before(o.Before)
 			r.Std.Say("not applied: %s, %s: %s", d.ID, term.Count(len(d.Paths), "file"),
-				chars.Cut(strings.Join(strings.Fields(d.Task), " "), 60))
+				chars.Cut(chars.OneLine(d.Task), 60))
 			if !old {
 				continue
 			}

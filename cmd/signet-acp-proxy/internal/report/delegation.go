@@ -40,7 +40,7 @@ func Delegations(all []delegation.Row, s term.Screen) error {
 		if note == "" {
 			note = d.Progress
 		}
-		t.Add(d.ID, d.Agent, string(d.State), strings.Join(strings.Fields(d.Task), " "), term.Local(d.Started),
+		t.Add(d.ID, d.Agent, string(d.State), chars.OneLine(d.Task), term.Local(d.Started),
 			string(d.Mode), note)
 	}
 	return t.Print(s)
@@ -113,7 +113,7 @@ func Delegation(d runtime.ShownDelegation, s term.Screen) {
 	l.Add("session", d.Session)
 	l.Add("continues", d.Continues)
 	l.Add("continued", d.ContinuedBy)
-	l.Add("task", strings.Join(strings.Fields(d.Task), " "))
+	l.Add("task", chars.OneLine(d.Task))
 	l.Add("scope", strings.Join(d.Scope, "; "))
 	l.Add("caller keeps", strings.Join(d.Kept, "; "))
 	l.Add("started", term.Local(d.Started))
