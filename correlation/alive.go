@@ -17,6 +17,7 @@ import (
 type Lock struct {
 	id    string
 	flock *flock.Flock
+	file  fs.FileInfo // nil: nobody can tell
 }
 
 // TakeLock takes the lock of a process id, in folder live, which is made when needed. It needs no database. The error
@@ -25,7 +26,7 @@ func TakeLock(live, id string) (*Lock, error) {
 	if err := os.MkdirAll(live, 0o700); err != nil {
 		return nil, sqlite.Explain(err)
 	}
-	l := &Lock{id, flock.New(lockFile(live, id), flock.SetPermissions(0o600))}
+	l := &Lock{id: id, flock: flock.New(lockFile(live, id), flock.SetPermissions(0o600))}
 	locked, err := l.flock.TryLock()
 	if err == nil && !locked {
 		err = ErrTaken
@@ -33,6 +34,7 @@ func TakeLock(live, id string) (*Lock, error) {
 	if err != nil {
 		return nil, fmt.Errorf("locking %s: %w", l.flock.Path(), sqlite.Explain(err))
 	}
+	l.file, _ = l.flock.Stat()
 	return l, nil
 }
 
@@ -44,15 +46,11 @@ func (l *Lock) Path() string { return l.flock.Path() }
 
 // Stands reports whether the lock's file is still at its path, or nobody can tell.
 func (l *Lock) Stands() bool {
-	held, err := l.flock.Stat()
-	if err != nil {
-		return true
-	}
 	now, err := os.Lstat(l.flock.Path())
-	if err != nil {
+	if err != nil || l.file == nil {
 		return !errors.Is(err, fs.ErrNotExist)
 	}
-	return os.SameFile(held, now)
+	return os.SameFile(l.file, now)
 }
 
 // Release releases the lock and removes its file: the process counts as dead.

@@ -209,7 +209,7 @@ func (f *folding) file(ctx context.Context, from file, did func(folded)) error {
 
 // blank writes spaces over a part of a file of events, which ends with a line.
 func blank(w io.WriterAt, from, to int64) error {
-	spaces := bytes.Repeat([]byte{' '}, maxRead)
+	spaces := bytes.Repeat([]byte{' '}, int(min(maxRead, to-from)))
 	for ; from < to-1; from += int64(len(spaces)) {
 		if _, err := w.WriteAt(spaces[:min(int64(len(spaces)), to-1-from)], from); err != nil {
 			return err

@@ -1,6 +1,7 @@
 package eventlog
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"reflect"
@@ -42,15 +43,20 @@ type line struct {
 	strange error  // it is no event of ours
 }
 
-// parse decodes a line, without its line end. It returns an error if the line is no event.
+// parse decodes a line, without its line end. It returns an error if the line is no event. What every event has stands
+// in front, so that a long text is gone through once.
 func parse(text []byte) (line, error) {
 	var head struct {
 		At   int64  `json:"at"`
 		N    int64  `json:"n"`
 		Kind string `json:"kind"`
 	}
-	if err := json.Unmarshal(text, &head); err != nil {
-		return line{}, err
+	front, rest, _ := bytes.Cut(text, []byte(`"kind":"`))
+	kind, _, _ := bytes.Cut(rest, []byte{'"'})
+	if json.Unmarshal(fmt.Appendf(nil, `%s"kind":"%s"}`, front, kind), &head) != nil {
+		if err := json.Unmarshal(text, &head); err != nil { // somebody else wrote it
+			return line{}, err
+		}
 	}
 	e, err := correlation.ParseEvent(head.Kind, text)
 	return line{n: head.N, at: time.UnixMilli(head.At), event: e}, err

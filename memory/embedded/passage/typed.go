@@ -69,12 +69,13 @@ var (
 func piecesOf(block string) (list []Part) {
 	var fence language.Fence
 	until, within := "", memory.Pasted // the end of an element that is open, and what stands in it
+	first, at := 0, 0                  // where the last piece begins, and the line
 	add := func(line string, who memory.Who) {
 		if last := len(list) - 1; last >= 0 && list[last].Who == who && list[last].Text != "" {
-			list[last].Text += "\n" + line
+			list[last].Text = block[first : at+len(line)]
 			return
 		}
-		list = append(list, Part{Text: line, Who: who})
+		first, list = at, append(list, Part{Text: line, Who: who})
 	}
 	for line := range strings.SplitSeq(block, "\n") {
 		bare := strings.TrimSpace(line)
@@ -105,6 +106,7 @@ func piecesOf(block string) (list []Part) {
 		default:
 			add(line, memory.Typed)
 		}
+		at += len(line) + 1
 	}
 	return slices.DeleteFunc(list, func(p Part) bool { return strings.TrimSpace(p.Text) == "" })
 }

@@ -387,7 +387,7 @@ func (b *backend) Close() {
 	defer b.mu.Unlock()
 	if b.follower != nil {
 		b.follower.close()
-		if b.backfill != nil && b.follower.ended { // a process of a single prompt may end before that began
+		if b.backfill != nil && b.follower.ended > 0 { // a process of a single prompt may end before that began
 			b.backfill(context.Background())
 		}
 	}

@@ -39,7 +39,7 @@ type follower struct {
 	daemon    *signet.Client
 	deliver   func(ctx context.Context, key string) error // nil: it is not attached
 	afterTurn []func(ctx context.Context)                 // called after each turn
-	ended     bool                                        // a turn has
+	ended     int                                         // turns that have
 	warnings  map[string][]string                         // by key, of sessions that are not known yet
 	sessions  map[int]*followedSession
 	turns     map[int]*followedTurn // those under way
@@ -67,8 +67,8 @@ const (
 	deliverTime  = time.Hour // the same, by time
 )
 
-// gcPercent keeps a relay small that runs beside an agent all day, and has little garbage. It is set after the first
-// turn: before, collecting would be a sixth of all that a process of one prompt does.
+// gcPercent keeps a relay small that runs beside an agent all day, and has little garbage. It is set after the second
+// turn: collecting would be a sixth of all that a process of one prompt does.
 const gcPercent = 50
 
 func newFollower(log *eventlog.Log, presence bool, skills string, l zerolog.Logger) *follower {
@@ -285,8 +285,7 @@ func (f *follower) endedLocked(t *followedTurn) {
 		f.daemon.Answered(s.who.Key, t.said.String())
 	}
 	s.turns++
-	if !f.ended {
-		f.ended = true
+	if f.ended++; f.ended == 2 {
 		f.doLocked(func(context.Context) { debug.SetGCPercent(gcPercent) })
 	}
 	for _, do := range f.afterTurn {
