@@ -26,7 +26,7 @@ type Daemon interface {
 	// Present reports whether there is a daemon that may be spoken to.
 	Present(ctx context.Context) (signet.Health, error)
 	// End delivers a session, or a part of one under a key of its own.
-	End(ctx context.Context, e End) (Reply, error)
+	End(ctx context.Context, e signet.End) (Reply, error)
 	// SwitchedOff reports whether a person has switched the session of a key off.
 	SwitchedOff(ctx context.Context, key string) (bool, error)
 	// Became asks what became of jobs, of a session's agent.
@@ -37,15 +37,6 @@ type Daemon interface {
 	Compacted(ctx context.Context, of memory.Session, summary string) (Reply, error)
 	// Remember delivers a memory that a tool stored, unless the daemon has it: after any error it is tried again.
 	Remember(ctx context.Context, m signet.Note) (Reply, error)
-}
-
-// An End is a session's end. File and Text are empty for a session in which nothing was said.
-type End struct {
-	Session memory.Session
-	Reason  string
-	File    string // absolute path of the transcript
-	Text    string // the same, for a daemon that cannot open the file
-	Again   bool   // it was posted before without an answer
 }
 
 // A Reply is what a daemon made of a post.

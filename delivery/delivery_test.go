@@ -42,9 +42,9 @@ type daemon struct {
 	down   error
 	asked  func() // what happens while it is asked whether it is there
 	hang   bool   // takes a post and does not answer
-	answer func(e End) (Reply, error)
+	answer func(e signet.End) (Reply, error)
 	keeps  func(m signet.Note) (Reply, error)
-	ends   []End
+	ends   []signet.End
 	texts  []string // as they stood in the files
 }
 
@@ -55,7 +55,7 @@ func (d *daemon) Present(context.Context) (signet.Health, error) {
 	return signet.Health{}, d.down
 }
 
-func (d *daemon) End(ctx context.Context, e End) (Reply, error) {
+func (d *daemon) End(ctx context.Context, e signet.End) (Reply, error) {
 	if d.hang {
 		<-ctx.Done()
 		return Reply{}, signet.ErrNoAnswer
@@ -162,7 +162,7 @@ var (
 // The transcript is readable by us alone, is there inline, too, and the file is gone afterwards.
 func TestTranscriptFile(t *testing.T) {
 	b := newBench(t)
-	b.daemon.answer = func(e End) (Reply, error) {
+	b.daemon.answer = func(e signet.End) (Reply, error) {
 		if !filepath.IsAbs(e.File) {
 			t.Errorf("path %s", e.File)
 		}
@@ -212,7 +212,7 @@ func TestLeftFiles(t *testing.T) {
 func TestBlackHoleOnce(t *testing.T) {
 	b := newBench(t)
 	asked := 0
-	b.daemon.answer = func(End) (Reply, error) { asked++; return Reply{}, signet.ErrNoAnswer }
+	b.daemon.answer = func(signet.End) (Reply, error) { asked++; return Reply{}, signet.ErrNoAnswer }
 	b.say(toDaemon, "hello", "hi")
 	p := b.process(toDaemon)
 	s, err := correlationtest.Session(t.Context(), b.Store, correlation.OpenSession{Harness: "echo", ACPID: "two", Process: p.ID()})
@@ -231,7 +231,7 @@ func TestRunEnds(t *testing.T) {
 	b := newBench(t)
 	s := b.say(toDaemon, "hello", "hi")
 	ctx, cancel := context.WithCancel(t.Context())
-	b.daemon.answer = func(End) (Reply, error) { cancel(); return Reply{Note: "queued"}, nil }
+	b.daemon.answer = func(signet.End) (Reply, error) { cancel(); return Reply{Note: "queued"}, nil }
 	if _, err := Run(ctx, b.o, UntilSettled); err != nil {
 		t.Fatal(err)
 	}
@@ -248,7 +248,7 @@ func TestRunUntilPaid(t *testing.T) {
 	b.o.Now = nil
 	s := b.say(toDaemon, "hello", "hi")
 	var other correlation.Session
-	b.daemon.answer = func(e End) (Reply, error) {
+	b.daemon.answer = func(e signet.End) (Reply, error) {
 		switch {
 		case e.Session.Key != s.Key:
 			return Reply{Note: "queued"}, nil
@@ -310,7 +310,7 @@ func TestUntilQuiet(t *testing.T) {
 				b := newBench(t)
 				b.o.Now = time.Now
 				b.o.Store = correlation.New(b.db, correlation.Options{LiveDir: filepath.Join(b.dir, "acp", "live")})
-				b.daemon.answer = func(End) (Reply, error) {
+				b.daemon.answer = func(signet.End) (Reply, error) {
 					return Reply{Later: len(b.daemon.ends) == 1, After: tt.after}, nil
 				}
 				b.say(toDaemon, "hello", "hi")

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/Signet-AI/signet-acp-proxy/correlation"
+	"github.com/Signet-AI/signet-acp-proxy/memory/signet"
 	"github.com/Signet-AI/signet-acp-proxy/sqlite"
 )
 
@@ -190,7 +191,7 @@ func TestHookAfterDaemon(t *testing.T) {
 	info.Hook = true
 	order := filepath.Join(b.dir, "order")
 	b.o.Hook = sh(`echo hook >> order`)
-	b.daemon.answer = func(End) (Reply, error) {
+	b.daemon.answer = func(signet.End) (Reply, error) {
 		return Reply{}, os.WriteFile(order, []byte("daemon\n"), 0o600)
 	}
 	b.say(info, "hello", "hi")

@@ -30,9 +30,8 @@ const duplicateWindow = 30*time.Minute + time.Second
 // End implements Daemon. Within duplicateWindow the daemon refuses a second end, unless it is told that the key goes
 // on, which it does: the turns are new. Only if these turns were posted before without an answer, they have been taken
 // already.
-func (s Signet) End(ctx context.Context, e End) (Reply, error) {
-	request := signet.EndRequest{Session: e.Session, Reason: e.Reason, TranscriptPath: e.File, Transcript: e.Text}
-	got, err := s.Client.End(ctx, request)
+func (s Signet) End(ctx context.Context, e signet.End) (Reply, error) {
+	got, err := s.Client.End(ctx, e)
 	if err == nil && got.Duplicate {
 		if e.Again && chars.Units(e.Text) >= minTranscript {
 			return Reply{Note: "taken before, when no answer came"}, nil
@@ -41,7 +40,7 @@ func (s Signet) End(ctx context.Context, e End) (Reply, error) {
 			return notQueued(e, true), nil
 		}
 		if claim := s.Claim(ctx, e.Session); claim == nil {
-			got, err = s.Client.End(ctx, request)
+			got, err = s.Client.End(ctx, e)
 		}
 	}
 	switch {
@@ -66,7 +65,7 @@ func (s Signet) End(ctx context.Context, e End) (Reply, error) {
 
 // queued asks what became of a transcript that a daemon has queued, where it can be asked. A job that has failed holds
 // nothing; one that is not found, or still waits, is believed.
-func (s Signet) queued(ctx context.Context, e End, got signet.EndReply) Reply {
+func (s Signet) queued(ctx context.Context, e signet.End, got signet.EndReply) Reply {
 	note := "queued " + got.JobID
 	if got.CaptureID != "" {
 		if status, err := s.Captured(ctx, got.CaptureID, e.Session.AgentID); err == nil && status != "" {
@@ -158,7 +157,7 @@ const minTranscript = 500
 
 // notQueued sorts a transcript that a daemon makes no job of, for which it gives no reason. One that is long enough is
 // not lost: the daemon has not found it, or makes no jobs now.
-func notQueued(e End, kept bool) Reply {
+func notQueued(e signet.End, kept bool) Reply {
 	switch size := chars.Units(e.Text); {
 	case size < minTranscript && kept:
 		return Reply{Note: "kept, not queued", Dropped: true, Why: KeptByDaemon}

@@ -210,13 +210,13 @@ func TestSignetEnd(t *testing.T) {
 		answers []string // to session-end
 		start   string   // the answer to session-start
 		status  string   // of a capture, asked for under the agent's name
-		e       End
+		e       signet.End
 		want    Reply
 	}{
 		"queued":                   {answers: []string{taken}, want: Reply{Note: "queued j", Job: "j"}},
-		"in a temp folder":         {answers: []string{taken}, e: End{Session: memory.Session{Project: os.TempDir()}}, want: Reply{Note: "queued j" + temporary, Job: "j"}},
-		"below it":                 {answers: []string{taken}, e: End{Session: memory.Session{Project: filepath.Join(os.TempDir(), "x")}}, want: Reply{Note: "queued j" + temporary, Job: "j"}},
-		"beside it":                {answers: []string{taken}, e: End{Session: memory.Session{Project: filepath.Clean(os.TempDir()) + "x"}}, want: Reply{Note: "queued j", Job: "j"}},
+		"in a temp folder":         {answers: []string{taken}, e: signet.End{Session: memory.Session{Project: os.TempDir()}}, want: Reply{Note: "queued j" + temporary, Job: "j"}},
+		"below it":                 {answers: []string{taken}, e: signet.End{Session: memory.Session{Project: filepath.Join(os.TempDir(), "x")}}, want: Reply{Note: "queued j" + temporary, Job: "j"}},
+		"beside it":                {answers: []string{taken}, e: signet.End{Session: memory.Session{Project: filepath.Clean(os.TempDir()) + "x"}}, want: Reply{Note: "queued j", Job: "j"}},
 		"completed":                {answers: []string{captured}, status: "completed", want: Reply{Note: "queued c/1: completed", Job: "c/1"}},
 		"not found":                {answers: []string{captured}, want: Reply{Note: "queued c/1", Job: "c/1"}},
 		"failed":                   {answers: []string{captured}, status: "failed", want: worker("queued c/1: failed, so that the daemon does not have it", 0)},
@@ -224,16 +224,16 @@ func TestSignetEnd(t *testing.T) {
 		"bypassed":                 {answers: []string{`{"bypassed":true}`}, want: Reply{Off: true}},
 		"ended, and it goes on":    {answers: []string{duplicate, taken}, start: `{}`, want: Reply{Note: "queued j", Job: "j"}},
 		"ended, and goes not on":   {answers: []string{duplicate}, start: `{"skipped":true,"duplicateRuntimePath":true,"claimedBy":"x"}`, want: worker("skipped: ended a short while ago, by plugin", 30*time.Minute+time.Second)},
-		"ended, with these turns":  {answers: []string{duplicate}, e: End{Again: true, Text: enough}, want: Reply{Note: "taken before, when no answer came"}},
-		"ended, with a short part": {answers: []string{duplicate}, e: End{Again: true, Text: short}, want: Reply{Note: "kept, not queued", Dropped: true, Why: KeptByDaemon}},
+		"ended, with these turns":  {answers: []string{duplicate}, e: signet.End{Again: true, Text: enough}, want: Reply{Note: "taken before, when no answer came"}},
+		"ended, with a short part": {answers: []string{duplicate}, e: signet.End{Again: true, Text: short}, want: Reply{Note: "kept, not queued", Dropped: true, Why: KeptByDaemon}},
 		"claimed":                  {answers: []string{`{"skipped":true,"duplicateRuntimePath":true,"claimedBy":"x"}`}, want: worker("skipped: claimed by x", 0)},
 		"skipped":                  {answers: []string{`{"skipped":true}`}, want: worker("skipped", 0)},
 		"nothing to extract":       {answers: []string{`{"memoriesSaved":0}`}, want: Reply{Note: "ended"}},
-		"too short":                {answers: []string{`{"memoriesSaved":0}`}, e: End{Text: short}, want: Reply{Note: "not queued", Dropped: true, Why: "under 500 characters (499)"}},
-		"too short, and kept":      {answers: []string{`{"memoriesSaved":0,"queued":false}`}, e: End{Text: short}, want: Reply{Note: "kept, not queued", Dropped: true, Why: "kept by the daemon, too short to summarise"}},
-		"long enough":              {answers: []string{`{"memoriesSaved":0}`}, e: End{Text: enough}, want: elsewhere},
-		"long enough, and kept":    {answers: []string{`{"memoriesSaved":0,"queued":false}`}, e: End{Text: enough}, want: elsewhere},
-		"kept, in a temp folder":   {answers: []string{`{"memoriesSaved":0,"queued":false}`}, e: End{Text: enough, Session: memory.Session{Project: os.TempDir()}}, want: Reply{Note: "kept, not queued" + temporary}},
+		"too short":                {answers: []string{`{"memoriesSaved":0}`}, e: signet.End{Text: short}, want: Reply{Note: "not queued", Dropped: true, Why: "under 500 characters (499)"}},
+		"too short, and kept":      {answers: []string{`{"memoriesSaved":0,"queued":false}`}, e: signet.End{Text: short}, want: Reply{Note: "kept, not queued", Dropped: true, Why: "kept by the daemon, too short to summarise"}},
+		"long enough":              {answers: []string{`{"memoriesSaved":0}`}, e: signet.End{Text: enough}, want: elsewhere},
+		"long enough, and kept":    {answers: []string{`{"memoriesSaved":0,"queued":false}`}, e: signet.End{Text: enough}, want: elsewhere},
+		"kept, in a temp folder":   {answers: []string{`{"memoriesSaved":0,"queued":false}`}, e: signet.End{Text: enough, Session: memory.Session{Project: os.TempDir()}}, want: Reply{Note: "kept, not queued" + temporary}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			ends := 0

@@ -77,7 +77,7 @@ func (a *attempt) postParts(
 		if p.text == "" {
 			return "no text", a.store.Delivered(ctx, a.d, p.post, "no text")
 		}
-		end := End{
+		end := signet.End{
 			Session: a.who(), Reason: reasonFor(a.d), Text: p.text, Again: a.d.Unanswered != 0 && i == a.d.Parts,
 		}
 		if apart {

@@ -226,7 +226,7 @@ func TestUnconfiguredDaemonMustServeOurFolder(t *testing.T) {
 			return err
 		},
 		"end": func(c *Client) error {
-			_, err := c.End(context.Background(), EndRequest{Session: memory.Session{Key: "k"}})
+			_, err := c.End(context.Background(), End{Session: memory.Session{Key: "k"}})
 			return err
 		},
 		"compaction": func(c *Client) error {
@@ -323,7 +323,7 @@ func TestRetries(t *testing.T) {
 		c := client(t, d.URL())
 		c.Start(t.Context(), memory.Session{Key: "k"})
 		c.Recall(t.Context(), memory.Session{Key: "k"}, "heron", nil)
-		c.End(t.Context(), EndRequest{Session: memory.Session{Key: "k"}})
+		c.End(t.Context(), End{Session: memory.Session{Key: "k"}})
 		c.CompactionComplete(t.Context(), memory.Session{Key: "k"}, "s")
 		c.Remember(t.Context(), Note{Content: "s"})
 		if n := len(d.Requests()); n != 5 {

@@ -21,18 +21,19 @@ var (
 	errRefused = errors.New("not taken by the daemon")
 )
 
-// An EndRequest hands a session over for extraction.
-type EndRequest struct {
+// An End hands a session over for extraction. File and Text are empty for a session in which nothing was said.
+type End struct {
 	Session memory.Session // as it was started
 	Reason  string         // never "clear", by which a daemon discards the session
-	// TranscriptPath is absolute; the daemon opens it within the request, so it may be removed as soon as End returns.
-	// "User: ..." and "Assistant: ..." lines are what every version takes.
-	TranscriptPath string
-	// Transcript is the same inline, for a daemon that cannot open the path, as in a container; 0.58.1 reads it never.
-	Transcript string
+	// File is the transcript's absolute path; the daemon opens it within the request, so it may be removed as soon as
+	// End returns. "User: ..." and "Assistant: ..." lines are what every version takes.
+	File string
+	// Text is the same inline, for a daemon that cannot open the path, as in a container; 0.58.1 reads it never.
+	Text  string
+	Again bool // it was posted before without an answer
 }
 
-// An EndReply is what the daemon made of an EndRequest. At most one of Queued, Skipped, Bypassed and Dropped is true;
+// An EndReply is what the daemon made of an End. At most one of Queued, Skipped, Bypassed and Dropped is true;
 // none is for a session that ended without a transcript.
 type EndReply struct {
 	Queued    bool
@@ -68,12 +69,12 @@ type endReply struct {
 //
 // Errors: ErrNoAnswer, or one after which it may be sent again, with memory.ErrOwned for a session that another runtime
 // path holds.
-func (c *Client) End(ctx context.Context, r EndRequest) (EndReply, error) {
+func (c *Client) End(ctx context.Context, r End) (EndReply, error) {
 	ctx, cancel := context.WithTimeout(ctx, endTimeout)
 	defer cancel()
 	ask := c.hook(r.Session)
 	ask.Cwd, ask.Reason = r.Session.Cwd, r.Reason
-	ask.TranscriptPath, ask.Transcript = r.TranscriptPath, inline(r.Transcript)
+	ask.TranscriptPath, ask.Transcript = r.File, inline(r.Text)
 	if r.Reason == "clear" {
 		ask.Reason = "session_shutdown"
 	}
@@ -92,7 +93,7 @@ func (c *Client) End(ctx context.Context, r EndRequest) (EndReply, error) {
 	case !got.queued() && !got.skipped() && got.MemoriesSaved == nil:
 		return EndReply{}, fmt.Errorf("%w: %w", ErrNoAnswer, errGarbage)
 	}
-	return got.result(r.TranscriptPath != "" || r.Transcript != ""), nil
+	return got.result(r.File != "" || r.Text != ""), nil
 }
 
 func (r *endReply) queued() bool { return r.Queued != nil && *r.Queued || r.CaptureJobID != "" }

@@ -23,12 +23,12 @@ func transcript(t *testing.T, text string) string {
 var longTalk = strings.Repeat("User: Where does heron run?\nAssistant: On staging, behind the VPN.\n", 20)
 
 func TestEndReplies(t *testing.T) {
-	with := EndRequest{Session: memory.Session{Key: "k"}, TranscriptPath: "/t.txt"}
+	with := End{Session: memory.Session{Key: "k"}, File: "/t.txt"}
 	for _, tc := range []struct {
 		name   string
 		status int
 		body   string
-		req    EndRequest
+		req    End
 		want   EndReply
 		errs   []error
 		not    []error
@@ -37,7 +37,7 @@ func TestEndReplies(t *testing.T) {
 		{name: "queued, newer", status: 200, body: `{"memoriesSaved":0,"queued":true,"transcriptCaptureJobId":"c1"}`, req: with, want: EndReply{Queued: true, JobID: "c1", CaptureID: "c1"}},
 		{name: "captured without saying queued", status: 200, body: `{"memoriesSaved":0,"transcriptCaptureJobId":"c1"}`, req: with, want: EndReply{Queued: true, JobID: "c1", CaptureID: "c1"}},
 		{name: "dropped", status: 200, body: `{"memoriesSaved":0}`, req: with, want: EndReply{Dropped: true}},
-		{name: "no transcript", status: 200, body: `{"memoriesSaved":0}`, req: EndRequest{Session: memory.Session{Key: "k"}}, want: EndReply{}},
+		{name: "no transcript", status: 200, body: `{"memoriesSaved":0}`, req: End{Session: memory.Session{Key: "k"}}, want: EndReply{}},
 		{name: "duplicateSessionEnd", status: 200,
 			body: `{"memoriesSaved":0,"skipped":true,"duplicateSessionEnd":true,"endedBy":"plugin"}`, req: with,
 			want: EndReply{Skipped: true, Duplicate: true, EndedBy: "plugin"}},
@@ -83,7 +83,7 @@ func TestEndFaults(t *testing.T) {
 		t.Run(tc.name, func(t *testing.T) {
 			d := daemontest.Start(t, daemontest.Options{})
 			d.Fail(daemontest.Fault{Kind: tc.fault})
-			_, err := client(t, d.URL()).End(t.Context(), EndRequest{Session: memory.Session{Key: "k"}, TranscriptPath: transcript(t, longTalk)})
+			_, err := client(t, d.URL()).End(t.Context(), End{Session: memory.Session{Key: "k"}, File: transcript(t, longTalk)})
 			check(t, err, []error{tc.err}, []error{tc.not})
 			if n := len(d.Requests()); n != 1 {
 				t.Errorf("%d requests, want 1", n)
@@ -91,7 +91,7 @@ func TestEndFaults(t *testing.T) {
 		})
 	}
 	t.Run("refused", func(t *testing.T) {
-		_, err := client(t, refusing(t)).End(t.Context(), EndRequest{Session: memory.Session{Key: "k"}})
+		_, err := client(t, refusing(t)).End(t.Context(), End{Session: memory.Session{Key: "k"}})
 		check(t, err, []error{errRefused}, []error{ErrNoAnswer})
 	})
 	t.Run("stopped and started", func(t *testing.T) {
@@ -101,12 +101,12 @@ func TestEndFaults(t *testing.T) {
 			t.Fatal(err)
 		}
 		d.Stop()
-		_, err := c.End(t.Context(), EndRequest{Session: memory.Session{Key: "k"}})
+		_, err := c.End(t.Context(), End{Session: memory.Session{Key: "k"}})
 		check(t, err, []error{errRefused}, []error{ErrNoAnswer})
 		if err := d.Resume(); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := c.End(t.Context(), EndRequest{Session: memory.Session{Key: "k"}}); err != nil {
+		if _, err := c.End(t.Context(), End{Session: memory.Session{Key: "k"}}); err != nil {
 			t.Errorf("after it came back: %v", err)
 		}
 	})
@@ -118,8 +118,8 @@ func TestEndOfEachKind(t *testing.T) {
 			d := daemontest.Start(t, daemontest.Options{Generation: gen})
 			c := client(t, d.URL(), func(o *Options) { o.AgentID = "alto" })
 			path := transcript(t, longTalk)
-			got, err := c.End(t.Context(), EndRequest{Session: memory.Session{Key: "k", Cwd: "/p"}, Reason: "session_shutdown",
-				TranscriptPath: path, Transcript: longTalk})
+			got, err := c.End(t.Context(), End{Session: memory.Session{Key: "k", Cwd: "/p"}, Reason: "session_shutdown",
+				File: path, Text: longTalk})
 			if err != nil || !got.Queued || got.JobID == "" {
 				t.Fatalf("got %+v, %v", got, err)
 			}
@@ -131,7 +131,7 @@ func TestEndOfEachKind(t *testing.T) {
 				e.Transcript != longTalk || e.Inline || e.JobID != got.JobID {
 				t.Errorf("the daemon got %+v", e)
 			}
-			again, err := c.End(t.Context(), EndRequest{Session: memory.Session{Key: "k"}, TranscriptPath: path, Transcript: longTalk})
+			again, err := c.End(t.Context(), End{Session: memory.Session{Key: "k"}, File: path, Text: longTalk})
 			want := EndReply{Dropped: true} // the file is gone, and it reads no other
 			if gen != daemontest.Older {
 				want = EndReply{Skipped: true, Duplicate: true, EndedBy: "plugin"}
@@ -139,12 +139,12 @@ func TestEndOfEachKind(t *testing.T) {
 			if err != nil || again != want {
 				t.Errorf("again: %+v, %v\nwant %+v", again, err, want)
 			}
-			short, err := c.End(t.Context(), EndRequest{Session: memory.Session{Key: "short"},
-				TranscriptPath: transcript(t, "User: hi\nAssistant: hello\n")})
+			short, err := c.End(t.Context(), End{Session: memory.Session{Key: "short"},
+				File: transcript(t, "User: hi\nAssistant: hello\n")})
 			if err != nil || short.Dropped == gen.Documented() || short.Kept != (gen == daemontest.Middle) {
 				t.Errorf("under 500 characters: %+v, %v", short, err)
 			}
-			bare, err := c.End(t.Context(), EndRequest{Session: memory.Session{Key: "bare"}})
+			bare, err := c.End(t.Context(), End{Session: memory.Session{Key: "bare"}})
 			if err != nil || bare != (EndReply{}) {
 				t.Errorf("no transcript: %+v, %v", bare, err)
 			}
@@ -156,7 +156,7 @@ func TestEndOfEachKind(t *testing.T) {
 func TestEndNeverClears(t *testing.T) {
 	d := daemontest.Start(t, daemontest.Options{})
 	got, err := client(t, d.URL()).End(t.Context(),
-		EndRequest{Session: memory.Session{Key: "k"}, Reason: "clear", TranscriptPath: transcript(t, longTalk)})
+		End{Session: memory.Session{Key: "k"}, Reason: "clear", File: transcript(t, longTalk)})
 	if err != nil || !got.Queued {
 		t.Errorf("got %+v, %v", got, err)
 	}
@@ -209,7 +209,7 @@ func TestBound(t *testing.T) {
 	d := daemontest.Start(t, daemontest.Options{Generation: daemontest.Bound})
 	c := client(t, d.URL())
 	who := memory.Session{Key: "k", AgentID: "alto", Cwd: "/p/x", Project: "/p"}
-	r := EndRequest{Session: who, TranscriptPath: transcript(t, longTalk)}
+	r := End{Session: who, File: transcript(t, longTalk)}
 	if got, err := c.End(t.Context(), r); err != nil || !got.Queued {
 		t.Errorf("the end of a key that was not started: %+v, %v", got, err)
 	}

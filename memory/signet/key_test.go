@@ -72,8 +72,8 @@ func TestBypassIsFinal(t *testing.T) {
 				_, err = c.Recall(t.Context(), s, "heron", nil)
 			case "end":
 				var got EndReply
-				if got, err = c.End(t.Context(), EndRequest{Session: memory.Session{Key: "k"},
-					TranscriptPath: transcript(t, longTalk)}); err != nil || got != (EndReply{Bypassed: true}) {
+				if got, err = c.End(t.Context(), End{Session: memory.Session{Key: "k"},
+					File: transcript(t, longTalk)}); err != nil || got != (EndReply{Bypassed: true}) {
 					t.Errorf("%s: end: %+v, %v", gen.Version(), got, err)
 				}
 				err = memory.ErrBypassed
@@ -113,7 +113,7 @@ func TestClaim(t *testing.T) {
 		d := daemontest.Start(t, daemontest.Options{Generation: gen})
 		c := client(t, d.URL())
 		end := func() EndReply {
-			got, err := c.End(t.Context(), EndRequest{Session: memory.Session{Key: "k"}, TranscriptPath: transcript(t, longTalk)})
+			got, err := c.End(t.Context(), End{Session: memory.Session{Key: "k"}, File: transcript(t, longTalk)})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -148,8 +148,8 @@ func TestFollow(t *testing.T) {
 			resumed, started := memory.Session{Key: "resumed",
 				Project: "/p"}, memory.Session{Key: "started", Project: "/p"}
 			earlier := client(t, d.URL())
-			if got, err := earlier.End(t.Context(), EndRequest{Session: resumed,
-				TranscriptPath: transcript(t, longTalk)}); err != nil || !got.Queued {
+			if got, err := earlier.End(t.Context(), End{Session: resumed,
+				File: transcript(t, longTalk)}); err != nil || !got.Queued {
 				t.Fatalf("%+v, %v", got, err)
 			}
 			if _, err := c.Start(t.Context(), started); err != nil {
@@ -184,8 +184,8 @@ func TestFollow(t *testing.T) {
 				t.Errorf("%s, each %v: %d claims and %d prompts, want %d and %d", gen.Version(), each, claims, prompts,
 					wantClaims, wantPrompts)
 			}
-			if got, err := c.End(t.Context(), EndRequest{Session: resumed,
-				TranscriptPath: transcript(t, longTalk)}); err != nil || !got.Queued {
+			if got, err := c.End(t.Context(), End{Session: resumed,
+				File: transcript(t, longTalk)}); err != nil || !got.Queued {
 				t.Errorf("%s: the end of a resumed session: %+v, %v", gen.Version(), got, err)
 			}
 			c.keys.resumed(started.Key)

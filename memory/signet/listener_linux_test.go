@@ -101,7 +101,7 @@ func TestAnotherUserListens(t *testing.T) {
 		calls := map[string]error{}
 		_, calls["start"] = c.Start(ctx, s)
 		_, calls["recall"] = c.Recall(ctx, s, "heron", nil)
-		_, calls["end"] = c.End(ctx, EndRequest{Session: memory.Session{Key: "k"}, TranscriptPath: path, Transcript: "x"})
+		_, calls["end"] = c.End(ctx, End{Session: memory.Session{Key: "k"}, File: path, Text: "x"})
 		_, calls["compaction"] = c.CompactionComplete(ctx, memory.Session{}, "s")
 		_, calls["remember"] = c.Remember(ctx, Note{Content: "x"})
 		calls["claim"] = c.Claim(ctx, s)

@@ -168,7 +168,7 @@ func TestEndTells(t *testing.T) {
 	if !c.LeftAlone() {
 		t.Error("it is asked though it does not answer")
 	}
-	if _, err := c.End(t.Context(), EndRequest{Session: memory.Session{Key: "k"}}); err != nil || c.LeftAlone() {
+	if _, err := c.End(t.Context(), End{Session: memory.Session{Key: "k"}}); err != nil || c.LeftAlone() {
 		t.Errorf("it answered (%v), and is left alone", err)
 	}
 }

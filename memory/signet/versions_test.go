@@ -26,7 +26,7 @@ func TestVersions(t *testing.T) {
 		large[name] = strings.Repeat(strings.Repeat("x", 79)+"\n", size/80)
 	}
 	end := func(w *world) EndReply {
-		got, err := w.c.End(w.Context(), EndRequest{Session: memory.Session{Key: w.s.Key}, TranscriptPath: transcript(w.T, longTalk)})
+		got, err := w.c.End(w.Context(), End{Session: memory.Session{Key: w.s.Key}, File: transcript(w.T, longTalk)})
 		if err != nil {
 			w.Error(err)
 		}
@@ -103,7 +103,7 @@ func TestVersions(t *testing.T) {
 			}
 		}},
 		{"what is too short is not queued; the later one says that it keeps it", nil, func(w *world) {
-			got, err := w.c.End(w.Context(), EndRequest{Session: memory.Session{Key: "k"}, TranscriptPath: transcript(w.T, "User: hi\n")})
+			got, err := w.c.End(w.Context(), End{Session: memory.Session{Key: "k"}, File: transcript(w.T, "User: hi\n")})
 			if want := (EndReply{Dropped: true, Kept: w.kind == daemontest.Middle}); err != nil || got != want {
 				w.Errorf("%+v, %v", got, err)
 			}
