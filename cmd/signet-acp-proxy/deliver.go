@@ -86,8 +86,15 @@ func (d deliverCommand) run(p program) error {
 		}
 		return err
 	}
+	return d.forPerson(ctx, c, store, o, p.std)
+}
+
+// forPerson delivers as the flags say, and reports what is left.
+func (d deliverCommand) forPerson(
+	ctx context.Context, c *config.Config, store *correlation.Store, o delivery.Options, std term.Streams,
+) error {
 	if d.move {
-		if err := d.moveOwed(ctx, c, store, p.std, log.Logger()); err != nil {
+		if err := d.moveOwed(ctx, c, store, std, o.Log); err != nil {
 			return err
 		}
 	}
@@ -98,13 +105,13 @@ func (d deliverCommand) run(p program) error {
 	case d.wait:
 		until = delivery.UntilSettled
 	}
-	done := runtime.WatchOwed(ctx, store, term.NewProgress(p.std.Err))
+	done := runtime.WatchOwed(ctx, store, term.NewProgress(std.Err))
 	rest, err := delivery.Run(ctx, o, until)
 	done()
 	if err != nil {
 		return err
 	}
-	return d.report(context.WithoutCancel(ctx), c, store, rest, p.std)
+	return d.report(context.WithoutCancel(ctx), c, store, rest, std)
 }
 
 // moveOwed moves what is owed to other addresses, once a person has agreed.

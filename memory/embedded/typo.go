@@ -2,6 +2,7 @@ package embedded
 
 import (
 	"context"
+	"slices"
 
 	"github.com/Signet-AI/signet-acp-proxy/memory/embedded/language"
 	"github.com/Signet-AI/signet-acp-proxy/memory/embedded/rank"
@@ -31,22 +32,11 @@ func (s *Store) mendTypos(ctx context.Context, q *rank.Query, lists [][]int64, m
 		if len(lists[i]) > 0 || t.Pair || len(t.Forms[0]) < minTypo || len(mended) == maxTypos {
 			continue
 		}
-		word, start, longest := t.Forms[0], t.Forms[0][:typoStart], len(t.Forms[0])+1
-		hash := len(word) > minTypo && shortHash().MatchString(word)
-		if hash {
-			start, longest = word, lengthHash
-		}
-		like, err := sqlite.Collect(ctx, s.db, sqlite.One[string], `SELECT term FROM (SELECT term FROM passages_terms
-			WHERE term >= ?1 AND term < ?1 || char(1114111) LIMIT ?2) WHERE octet_length(term) BETWEEN ?3 - 1 AND ?4`,
-			start, maxLikeTypo, len(word), longest)
+		like, err := s.likeTerms(ctx, t.Forms[0])
 		if err != nil {
 			return err
 		}
-		for _, other := range like {
-			if hash || language.OneTypo(word, other) {
-				q.Terms[i].Forms = append(q.Terms[i].Forms, other)
-			}
-		}
+		q.Terms[i].Forms = append(q.Terms[i].Forms, like...)
 		if len(q.Terms[i].Forms) > len(t.Forms) {
 			mended = append(mended, i)
 		}
@@ -63,4 +53,17 @@ func (s *Store) mendTypos(ctx context.Context, q *rank.Query, lists [][]int64, m
 		lists[i] = found[n]
 	}
 	return nil
+}
+
+// likeTerms returns the terms of the index that a word may stand for.
+func (s *Store) likeTerms(ctx context.Context, word string) ([]string, error) {
+	start, longest := word[:typoStart], len(word)+1
+	hash := len(word) > minTypo && shortHash().MatchString(word)
+	if hash {
+		start, longest = word, lengthHash
+	}
+	like, err := sqlite.Collect(ctx, s.db, sqlite.One[string], `SELECT term FROM (SELECT term FROM passages_terms
+		WHERE term >= ?1 AND term < ?1 || char(1114111) LIMIT ?2) WHERE octet_length(term) BETWEEN ?3 - 1 AND ?4`,
+		start, maxLikeTypo, len(word), longest)
+	return slices.DeleteFunc(like, func(other string) bool { return !hash && !language.OneTypo(word, other) }), err
 }
