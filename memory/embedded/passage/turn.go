@@ -19,14 +19,6 @@ const (
 	minWork   = 400 // bytes
 )
 
-// A Part of a turn is what the user said, or what the agent said between two calls. Narration that follows narration is
-// one part.
-type Part struct {
-	Text   string
-	Traits Traits // those that come of its place
-	Who    memory.Who
-}
-
 // Parts takes a turn apart. answer has chars.ToolMark where tools were called; tools says that some were, wherever.
 func Parts(user, answer string, tools bool) []Part {
 	texts := strings.Split(answer, chars.ToolMark)

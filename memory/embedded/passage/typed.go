@@ -13,6 +13,14 @@ import (
 // What a person typed is told from what they brought along by where it stands: in the first block, outside fences,
 // quotations, elements and documents. Length is no sign. For what they state, when in doubt it was not typed.
 
+// A Part of a turn is what the user said, or what the agent said between two calls. Narration that follows narration is
+// one part.
+type Part struct {
+	Text   string
+	Traits Traits // those that come of its place
+	Who    memory.Who
+}
+
 // pieces takes a prompt apart by how its parts came there.
 func pieces(prompt string) (list []Part) {
 	first, rest, _ := strings.Cut(prompt, chars.BlockMark)
