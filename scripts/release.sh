@@ -52,7 +52,8 @@ pack() {
 
 {
 	echo "# signet-acp-proxy $version"
-	awk '/^## / { n++; next } n == 1' CHANGELOG.md # the newest section
+	awk '/^## / { n++; next } n == 1' CHANGELOG.md | # the newest section
+		sed "s|](docs/|](https://github.com/Signet-AI/signet-acp-proxy/blob/v$version/docs/|g"
 	echo "| system | SQLite | tested |"
 	echo "|---|---|---|"
 } >"$dist/NOTES.md"

@@ -144,13 +144,13 @@ func Found() []string {
 
 // WithoutClient says what to do where no client is found.
 func WithoutClient(c *config.Config) string {
-	acpx := "npm install -g acpx, then signet-acp-proxy init"
+	acpx := "npm install -g acpx@latest, then signet-acp-proxy init"
 	if OnPath("npx") {
 		agent, named := "claude", " claude" // which npx fetches
 		if here := Installed(c); len(here) > 0 {
 			agent, named = here[0], ""
 		}
-		acpx = "signet-acp-proxy setup acpx" + named + ", then npx -y acpx " + Prefix + agent + " in a terminal"
+		acpx = "signet-acp-proxy setup acpx" + named + ", then npx -y acpx@latest " + Prefix + agent + " in a terminal"
 	}
 	return acpx + "; or signet-acp-proxy setup print AGENT --for CLIENT for any other client"
 }

@@ -53,7 +53,7 @@ func (s Steps) begin() error {
 		}
 		acpx := "acpx"
 		if !clients.OnPath(acpx) {
-			acpx = "npx -y acpx"
+			acpx = "npx -y acpx@latest"
 		}
 		s.say("Now type:")
 		fmt.Fprintf(s.Std.Out, "  %s %s exec \"What do you know about me?\"\n", acpx, entries[i].Name)

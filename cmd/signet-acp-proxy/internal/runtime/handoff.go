@@ -84,7 +84,7 @@ func (d *Data) Handoff(ctx context.Context, id, to string) (handoff, error) {
 func viaAcpx(c *config.Config, cwd, to string) [][]string {
 	acpx := []string{"acpx"}
 	if !clients.OnPath("acpx") {
-		acpx = []string{"npx", "-y", "acpx"}
+		acpx = []string{"npx", "-y", "acpx@latest"}
 	}
 	acpx = append(acpx, "--cwd", cwd)
 	if name := acpxName(to); name != "" {
@@ -135,7 +135,7 @@ func (h handoff) Run(ctx context.Context, std term.Streams) error {
 		return fmt.Errorf("no command is known for %s: start its session in your client", h.To)
 	}
 	if !clients.OnPath("acpx") {
-		return errors.New("acpx is not installed: npm install -g acpx, or start the session in your client")
+		return errors.New("acpx is not installed: npm install -g acpx@latest, or start the session in your client")
 	}
 	for _, line := range h.acpx {
 		cmd := exec.CommandContext(ctx, line[0], line[1:]...)
