@@ -165,15 +165,10 @@ var errNoLedger = errors.New("no database")
 // ask runs f once the ledger has so many of the events that were recorded, and waits for it. If ctx ends first it
 // returns at once; then f is not begun, or runs on with a context that has ended: what f sets is to be read only if
 // there is no error.
-func (d *database) ask(ctx context.Context, first int, f func(context.Context, *Backend) error) error {
-	if d.ready(ctx) == nil {
-		return errNoLedger
-	}
+func (d *database) ask(ctx context.Context, first int, f func(*Backend) error) error {
 	result := make(chan error, 1)
 	running := d.tasks.run("ledger", func(context.Context) {
-		result <- guard.Try("asking the ledger", func() error {
-			return d.with(ctx, first, func(b *Backend) error { return f(ctx, b) })
-		})
+		result <- guard.Try("asking the ledger", func() error { return d.with(ctx, first, f) })
 	})
 	if !running {
 		return errNoLedger

@@ -161,7 +161,7 @@ func (w *beside) blocksOf(
 	}
 	var one correlation.Session
 	var stored []correlation.Injection
-	if w.database.ask(ctx, 0, func(ctx context.Context, b *Backend) (err error) {
+	if w.database.ask(ctx, 0, func(b *Backend) (err error) {
 		if one, err = b.Ledger.Find(ctx, w.harness(), id); err == nil {
 			stored, err = b.Ledger.Injections(ctx, one.ID)
 		}
@@ -186,7 +186,7 @@ func (w *beside) harness() string { return cmp.Or(w.hello().Name, w.o.Name) }
 // seek looks a block up by its id, before ctx ends.
 func (w *beside) seek(ctx context.Context, q *session.Seek) session.BlockFound {
 	found := session.BlockFound{}
-	err := w.database.ask(ctx, 0, func(ctx context.Context, b *Backend) (err error) {
+	err := w.database.ask(ctx, 0, func(b *Backend) (err error) {
 		if found.Of, err = b.Ledger.BlockOwner(ctx, q.Harness, q.Block); isNotFound(err) {
 			return nil
 		}

@@ -181,7 +181,7 @@ func (d *down) stripSubagent(line []byte, id string) []byte {
 // storeTitle notes in the ledger a title that was made from our block, because the harness shows it again.
 func (d *down) storeTitle(s *session.Session, block, hash string, first int) {
 	d.tasks.run("title", func(ctx context.Context) {
-		err := d.database.ask(ctx, first, func(ctx context.Context, b *Backend) error {
+		err := d.database.ask(ctx, first, func(b *Backend) error {
 			row, err := d.file.Row(ctx, s.Number())
 			if err != nil {
 				return err
@@ -277,7 +277,7 @@ func (d *down) firstWords(ctx context.Context, s *session.Session, row int64) st
 		_ = d.file.Folded(ctx)
 	}
 	words := ""
-	if d.database.ask(ctx, 0, func(ctx context.Context, b *Backend) (err error) {
+	if d.database.ask(ctx, 0, func(b *Backend) (err error) {
 		words, err = b.Ledger.FirstPrompt(ctx, row)
 		return err
 	}) != nil {
