@@ -46,10 +46,7 @@ func (s *Store) DropContexts(ctx context.Context, maxAge time.Duration) error {
 	if err != nil || !any {
 		return sqlite.While(doing, err)
 	}
-	return s.write(ctx, doing, func(tx *sql.Tx) error {
-		_, err := tx.ExecContext(ctx, dropContexts+`AND context_at < ?`, before)
-		return err
-	})
+	return s.change(ctx, doing, dropContexts+`AND context_at < ?`, before)
 }
 
 // DropContexts removes the stored contexts that contain a text.

@@ -135,6 +135,11 @@ func (s *core) write(ctx context.Context, doing string, f func(tx *sql.Tx) error
 	return err
 }
 
+// change is write for a single statement.
+func (s *core) change(ctx context.Context, doing, query string, args ...any) error {
+	return s.mustChange(ctx, doing, nil, query, args...)
+}
+
 // mustChange is write for a single statement. It returns none if that changes no row.
 func (s *core) mustChange(ctx context.Context, doing string, none error, query string, args ...any) error {
 	return s.write(ctx, doing, func(tx *sql.Tx) error { return sqlite.MustHit(ctx, tx, none, query, args...) })

@@ -2,7 +2,6 @@ package correlation
 
 import (
 	"context"
-	"database/sql"
 	"encoding/json"
 	"time"
 
@@ -38,10 +37,7 @@ func (s Debts) NoteJobs(ctx context.Context, d Debt, jobs []Job) error {
 	}
 	ctx, cancel := ownTime(ctx)
 	defer cancel()
-	return s.write(ctx, "noting jobs", func(tx *sql.Tx) error {
-		_, err := tx.ExecContext(ctx, `UPDATE debts SET jobs = ?, ask = ? WHERE id = ?`, string(text), ask, d.ID)
-		return err
-	})
+	return s.change(ctx, "noting jobs", `UPDATE debts SET jobs = ?, ask = ? WHERE id = ?`, string(text), ask, d.ID)
 }
 
 // addJob notes the job of a part that was taken, if the daemon was given one.

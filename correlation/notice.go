@@ -2,7 +2,6 @@ package correlation
 
 import (
 	"context"
-	"database/sql"
 	"errors"
 	"time"
 
@@ -52,11 +51,8 @@ const slowNotice = "slow disk"
 
 // NoteSlow notes that the disk takes too long to be synced.
 func (s *Store) NoteSlow(ctx context.Context) error {
-	return s.write(ctx, "noting a slow disk", func(tx *sql.Tx) error {
-		_, err := tx.ExecContext(ctx, `INSERT INTO noted (kind, name, at) VALUES ('told', ?, ?)
-			ON CONFLICT DO UPDATE SET at = excluded.at`, slowNotice, sqlite.Stamp(s.now()))
-		return err
-	})
+	return s.change(ctx, "noting a slow disk", `INSERT INTO noted (kind, name, at) VALUES ('told', ?, ?)
+		ON CONFLICT DO UPDATE SET at = excluded.at`, slowNotice, sqlite.Stamp(s.now()))
 }
 
 // Slow is when the disk last took too long to be synced; zero: never.

@@ -185,11 +185,8 @@ func (s Debts) BrokeOff(ctx context.Context, taken Debt, why string) error {
 // MakeDue makes debts that wait after a failure due now: a person who asks for it does not want to wait for the
 // back-off.
 func (s Debts) MakeDue(ctx context.Context) error {
-	return s.write(ctx, "making debts due", func(tx *sql.Tx) error {
-		now := sqlite.Stamp(s.now())
-		_, err := tx.ExecContext(ctx, `UPDATE debts SET due = ? WHERE done = 0 AND failures > 0 AND due > ?`, now, now)
-		return err
-	})
+	return s.change(ctx, "making debts due", `UPDATE debts SET due = ?1 WHERE done = 0 AND failures > 0 AND due > ?1`,
+		sqlite.Stamp(s.now()))
 }
 
 // finish closes a delivery, and opens another for turns of the same key that are not in it: those that became owed

@@ -58,12 +58,9 @@ func (s *Store) EmptyEvents(ctx context.Context) error {
 	for kind := range kinds {
 		known = append(known, kind)
 	}
-	return s.write(ctx, "emptying events", func(tx *sql.Tx) error {
-		_, err := tx.ExecContext(ctx, `UPDATE events
-			SET data = iif(kind = ?, json_object('reason', data ->> 'reason'), '{}')
-			WHERE kind NOT IN (SELECT value FROM json_each(?))`, kindRefused, sqlite.List(known))
-		return err
-	})
+	return s.change(ctx, "emptying events", `UPDATE events
+		SET data = iif(kind = ?, json_object('reason', data ->> 'reason'), '{}')
+		WHERE kind NOT IN (SELECT value FROM json_each(?))`, kindRefused, sqlite.List(known))
 }
 
 // deleteRefused deletes what may be of one of the sessions, a JSON list of rows. What names one goes with it.

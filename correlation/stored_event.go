@@ -2,7 +2,6 @@ package correlation
 
 import (
 	"context"
-	"database/sql"
 	"encoding/json"
 	"time"
 
@@ -65,11 +64,8 @@ func (s *core) expireEvents(ctx context.Context, before time.Time) error {
 				}
 				break
 			}
-			err = s.write(ctx, "removing old events", func(tx *sql.Tx) error {
-				_, err := tx.ExecContext(ctx, `DELETE FROM `+table+` WHERE id IN (`+old+`)`,
-					sqlite.Stamp(before), eventsAtOnce)
-				return err
-			})
+			err = s.change(ctx, "removing old events", `DELETE FROM `+table+` WHERE id IN (`+old+`)`,
+				sqlite.Stamp(before), eventsAtOnce)
 			if err != nil {
 				return err
 			}
