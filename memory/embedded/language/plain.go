@@ -34,19 +34,3 @@ func (t Plain) Word(i int) string {
 func (t Plain) has(phrase []string, at int) bool {
 	return len(t.folded)-at >= len(phrase) && slices.Equal(t.folded[at:at+len(phrase)], phrase)
 }
-
-// Names returns how many different words have a capital inside a sentence.
-func (t Plain) Names() int {
-	names := map[string]bool{}
-	for i, w := range t.Words {
-		if isCapitalized(w.Text) && !opensSentence(t.Text[:w.At]) && !firstPerson()[t.folded[i]] {
-			names[t.folded[i]] = true
-		}
-	}
-	return len(names)
-}
-
-var firstPerson = WordSet(`i im ive id ill me my mine myself we weve well us our ours`,
-	`ich mir mich mein meine meinen wir uns unser unsere`, `je jai mon ma mes moi nous notre nos`,
-	`yo mi mis me nosotros nuestro nuestra`, `io mio mia noi nostro nostra`, `eu meu minha nos nosso nossa`,
-	`ik mijn wij we ons onze`, `я мне мой моя мы нас наш`)

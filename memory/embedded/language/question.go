@@ -23,20 +23,10 @@ type Term struct {
 // A Question is a prompt as it is looked for in the index.
 type Question struct {
 	Terms   []Term
-	Who     bool // it asks for a name or a thing
 	Nouns   bool // its language writes all nouns with a capital
 	Foreign bool // it is in another language than English
 	Asks    bool // it is a question
 }
-
-// whoWords ask for a name or a thing; the others do where no spaces are set.
-var (
-	whoWords = WordSet(`who whom whose what which where name named called title`,
-		`wer wem wen was welche welcher welches wo heißt name namen`, `qui quoi quel quelle où nom appelle`,
-		`quién qué cuál dónde nombre llama`, `chi cosa quale dove nome chiama`, `quem qual onde nome chama`,
-		`wie wat welke waar naam heet`, `кто что какой какая где`)
-	unspacedWho = strings.Fields(`谁 什么 哪 叫 誰 何 どこ どれ 누가 무엇 어디 ใคร อะไร`)
-)
 
 // maxTerms is how many terms a question has at most; a prompt may have a megabyte.
 const maxTerms = 400
@@ -53,8 +43,6 @@ func Ask(text string) Question {
 	}
 	r.Nouns, r.Foreign = lang == german_, sure && lang != english_
 	r.Asks = EndsInQuestion(text)
-	r.Who = slices.ContainsFunc(folded, func(w string) bool { return whoWords()[w] }) ||
-		slices.ContainsFunc(unspacedWho, func(w string) bool { return strings.Contains(text, w) })
 	for i, w := range words {
 		if !isStopWord(folded[i], lang|english_) {
 			r.read(w)

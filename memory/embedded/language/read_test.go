@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// described is a question: whether it asks for a name, and its terms, each with what it is and its stems.
+// described is a question: its terms, each with what it is and its stems.
 func described(q Question) string {
 	var b strings.Builder
 	mark := func(list ...any) {
@@ -17,7 +17,7 @@ func described(q Question) string {
 			}
 		}
 	}
-	mark("who", q.Who, "nouns", q.Nouns, "foreign", q.Foreign)
+	mark("nouns", q.Nouns, "foreign", q.Foreign)
 	for _, t := range q.Terms {
 		b.WriteString("| " + t.Word + " ")
 		mark("name", t.Name, "id", t.Identifier, "common", t.Common, "pair", t.Pair, "part", t.Part)
@@ -28,7 +28,7 @@ func described(q Question) string {
 
 func TestQuestion(t *testing.T) {
 	for text, want := range map[string]string{
-		"Which port does F5 use, and 16 or #16?": "who | port port | F5 name id f5 | 16 16",
+		"Which port does F5 use, and 16 or #16?": "| port port | F5 name id f5 | 16 16",
 		"Is #16 open?":                           "| 16 id 16 | open common open",
 		"When is Anna's kiln full?":              "| Anna name anna | kiln kiln | full common full",
 		"The garde-t-on follow-up of retry_count v1.2": "| garde common gard | follow common follow " +
@@ -40,7 +40,7 @@ func TestQuestion(t *testing.T) {
 		"kilns":                             "| kilns kiln/kilns",
 		"Utilisons-nous le four ?":          "foreign | Utilisons common utilison | four four",
 		"Wann brennt Anna den Ofen?":        "nouns foreign | brennt brennt | Anna name anna | Ofen name ofen",
-		"谁用猫 表":                             "who foreign | 谁用 pair 谁用 | 用猫 pair 用猫 | 表 表",
+		"谁用猫 表":                             "foreign | 谁用 pair 谁用 | 用猫 pair 用猫 | 表 表",
 		"12":                                "| 12 12",
 		"the X-ray of a-b":                  "| X-ray id xray | ray part ray",
 		strings.Repeat("x", 65):             "",
@@ -148,15 +148,8 @@ func TestPhrases(t *testing.T) {
 }
 
 func TestPlain(t *testing.T) {
-	for text, want := range map[string]int{
-		"Then Anna met Bo, and Anna I":   2,
-		"Ours is older. We met in 1998.": 0,
-		"yesterday, on a Monday":         1,
-	} {
+	for _, text := range []string{"Then Anna met Bo, and Anna I", "Ours is older. We met in 1998.", "yesterday, on a Monday"} {
 		p := PlainOf(text)
-		if p.Names() != want {
-			t.Errorf("%q: %d names", text, p.Names())
-		}
 		if n := len(p.Words); p.Word(n) != "" || p.Word(0) != Fold(p.Words[0].Text) {
 			t.Errorf("%q: its first word is %q, behind the last %q", text, p.Word(0), p.Word(n))
 		}

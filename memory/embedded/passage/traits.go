@@ -7,9 +7,8 @@ type Traits uint16
 
 // Bits of Traits.
 const (
-	Asks      Traits = 1 << 0 // ends in a question
-	Changes   Traits = 1 << 4 // says that something is not as it was
-	nameShift        = 7      // three bits from here: Names
+	Asks    Traits = 1 << 0 // ends in a question
+	Changes Traits = 1 << 4 // says that something is not as it was
 )
 
 // Bits of what a passage's place in its turn says, and of the user's words.
@@ -23,13 +22,9 @@ const (
 // Has reports whether t has one trait, or one of several.
 func (t Traits) Has(one Traits) bool { return t&one != 0 }
 
-// Names is how many names a passage has, up to 7.
-func (t Traits) Names() int { return int(t>>nameShift) & 7 }
-
 // TraitsOf returns the traits of a text, of the user's words or of what an agent said.
-func TraitsOf(text string, byUser bool) Traits {
+func TraitsOf(text string, byUser bool) (t Traits) {
 	plain := language.PlainOf(text)
-	t := Traits(min(plain.Names(), 7)) << nameShift
 	for trait, on := range map[Traits]bool{Asks: language.EndsInQuestion(text),
 		Changes: changes.In(plain), Directs: byUser && directives.In(plain)} {
 		if on {

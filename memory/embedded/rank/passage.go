@@ -37,7 +37,6 @@ type Passage struct {
 	weights [maxAsked]float32 // of each asked term in it (BM25)
 	terms   uint32            // which asked terms it has, a bit each
 	pairs   int               // of asked terms that follow each other in it
-	shared  int               // how many names of the question it has
 	own     float64           // the share of the question that it holds by itself
 	bearing float64           // of a short passage of the user: how well it bears on the prompt
 	near    []*Passage        // itself and, once it is ranked, its neighbours
@@ -86,9 +85,6 @@ func (q *Query) Read(p *Passage, content string, about []byte) {
 		p.weights[i] = float32(w)
 		p.terms |= 1 << i
 		p.own += q.asked[i].share * w
-		if q.asked[i].Name {
-			p.shared++
-		}
 	}
 }
 
@@ -98,7 +94,6 @@ var space = []byte(" ")
 type features struct {
 	window   float64 // share of the question's terms in it and its neighbours, weighed
 	before   float64 // the same in it and what was said before it
-	newNames float64 // names that the question does not have, where that asks for one
 	session  float64 // the same in its conversation, relative to the best conversation
 	answers  float64 // the same in the question before it, where it answers one
 	question float64 // it is a question
@@ -112,7 +107,7 @@ type features struct {
 
 // score is the weighed sum. The weights were fitted on halves of dialogues with questions, and rounded.
 func (f features) score() float64 {
-	return 4.5*math.Sqrt(f.window) + 3*f.before + 2.8*f.session + 2*f.answers + f.newNames + 5*f.date +
+	return 4.5*math.Sqrt(f.window) + 3*f.before + 2.8*f.session + 2*f.answers + 5*f.date +
 		.5*f.pairs - .9*f.question - f.place +
 		.9*f.speaker + .35*f.replies
 }

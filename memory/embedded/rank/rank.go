@@ -124,9 +124,6 @@ func (q *Query) features(thread []*Passage, i int) features {
 	if i > 0 && thread[i-1].Traits.Has(passage.Asks) {
 		f.answers = thread[i-1].own
 	}
-	if q.Who {
-		f.newNames = float64(min(max(c.Traits.Names()-c.shared, 0), 2)) / 2
-	}
 	if c.Turn == 0 {
 		f.speaker = share(q.opens(c))
 		f.replies = share(i > 0 && thread[i-1].Traits.Has(passage.Asks))

@@ -12,7 +12,7 @@ import (
 // What a feature adds to a score, each by itself.
 func TestScore(t *testing.T) {
 	for f, want := range map[features]float64{{window: .25}: 2.25, {before: 1}: 3, {session: 1}: 2.8, {answers: 1}: 2,
-		{newNames: 1}: 1, {date: 1}: 5, {pairs: 1}: .5, {question: 1}: -.9, {place: 2}: -2, {speaker: 1}: .9,
+		{date: 1}: 5, {pairs: 1}: .5, {question: 1}: -.9, {place: 2}: -2, {speaker: 1}: .9,
 		{replies: 1}: .35} {
 		if got := f.score(); got != want {
 			t.Errorf("%+v: %v, want %v", f, got, want)
@@ -44,34 +44,33 @@ func TestFeatures(t *testing.T) {
 		q.Read(p, content, []byte(about))
 		all = append(all, p)
 	}
-	names := func(n int) passage.Traits { return passage.Traits(n << 7) }
 	then := time.Date(2026, 9, 30, 23, 0, 0, 0, time.UTC)
 	add(1, "boat kiln anna boat", passage.Asks, monday, nil)
-	add(1, "fire kiln", names(1), then, nil)
+	add(1, "fire kiln", 0, then, nil)
 	add(1, "boat", passage.Narrates, then.Add(24*time.Hour), nil)
 	add(1, "boat", 0, then.Add(26*time.Hour), nil)
 	add(1, "boat", 0, then.AddDate(0, 0, -30), nil)
 	add(1, "boat", 0, then.AddDate(0, 0, -31), nil)
-	add(2, "kiln", names(5), monday, nil)
-	add(2, "anna kiln", names(1), monday, func(p *Passage) { p.Turn = 0 })
+	add(2, "kiln", 0, monday, nil)
+	add(2, "anna kiln", 0, monday, func(p *Passage) { p.Turn = 0 })
 	add(0, "anna", 0, monday, nil)
 	add(0, "fire kiln kiln anna", 0, monday, func(p *Passage) { p.Found = false })
 	ranked := q.Rank(all)
 	var got strings.Builder
 	for _, p := range all {
-		fmt.Fprintf(&got, "%d own %.2f shared %d %s\n", p.ID, p.own, p.shared,
+		fmt.Fprintf(&got, "%d own %.2f %s\n", p.ID, p.own,
 			strings.ReplaceAll(fmt.Sprintf("%.2f", p.features), "0.00", "-"))
 	}
-	const want = `9 own 0.38 shared 1 {0.38 0.38 - 0.38 - - - - - - -}
-10 own 1.10 shared 1 {- - - - - - - - - - -}
-1 own 0.72 shared 1 {0.89 0.72 - 1.00 - 1.00 - 0.50 - - -}
-2 own 0.62 shared 0 {0.85 0.92 0.50 1.00 0.72 - 1.00 0.50 - - -}
-3 own 0.00 shared 0 {0.51 0.74 - 1.00 - - 1.00 - 2.00 - -}
-4 own 0.00 shared 0 {0.31 0.59 - 1.00 - - - - - - -}
-5 own 0.00 shared 0 {0.19 0.32 - 1.00 - - 1.00 - - - -}
-6 own 0.19 shared 0 {0.19 0.19 - 1.00 - - - - - - -}
-7 own 0.33 shared 0 {0.56 0.33 1.00 0.70 - - - - - - -}
-8 own 0.72 shared 1 {0.72 0.72 - 0.70 - - - 0.50 - 1.00 -}
+	const want = `9 own 0.38 {0.38 0.38 0.38 - - - - - - -}
+10 own 1.10 {- - - - - - - - - -}
+1 own 0.72 {0.89 0.72 1.00 - 1.00 - 0.50 - - -}
+2 own 0.62 {0.85 0.92 1.00 0.72 - 1.00 0.50 - - -}
+3 own 0.00 {0.51 0.74 1.00 - - 1.00 - 2.00 - -}
+4 own 0.00 {0.31 0.59 1.00 - - - - - - -}
+5 own 0.00 {0.19 0.32 1.00 - - 1.00 - - - -}
+6 own 0.19 {0.19 0.19 1.00 - - - - - - -}
+7 own 0.33 {0.56 0.33 0.70 - - - - - - -}
+8 own 0.72 {0.72 0.72 0.70 - - - 0.50 - 1.00 -}
 `
 	if got.String() != want || len(ranked) != 9 {
 		t.Errorf("%d ranked\n%s", len(ranked), got.String())
@@ -80,7 +79,7 @@ func TestFeatures(t *testing.T) {
 	for _, p := range ranked {
 		order += fmt.Sprint(p.ID, " ")
 	}
-	if order != "2 3 5 8 1 7 4 6 9 " {
+	if order != "2 3 5 8 1 4 7 6 9 " {
 		t.Errorf("ranked %s", order)
 	}
 	if words := strings.Join(q.Matched(all[4]), " "); words != "Anna kiln fired" {
