@@ -57,7 +57,7 @@ var executions = map[string]execution{
 	`acpx signet-gemini "Remember this: the mast of the Curlew is 11.42 metres long."`: {want: `> Remember this`},
 	"acpx signet-gemini sessions close": {then: "signet-acp-proxy " +
 		"memory search mast", want: `Remember this: the mast`},
-	`acpx signet-gemini exec "How long is the mast of the Curlew?"`: {want: `(?s)## Memories.*Remember this: the mast`},
+	`acpx signet-gemini exec "How long is the mast of the Curlew?"`: {want: `(?s)asked for.*Remember this: the mast`},
 
 	"signet-acp-proxy --agent claude":                 {by: (*reader).converse, want: `You are Halyard`},
 	"signet-acp-proxy --agent gemini":                 {by: (*reader).converse, want: `You are Halyard`},
@@ -102,7 +102,7 @@ var executions = map[string]execution{
 	"signet-acp-proxy memory list":                                         {want: `mast of the Curlew`},
 	"signet-acp-proxy memory list --from WHO":                              {before: "signet-acp-proxy memory add 'A mistake.'", want: `(?m)^ID +CREATED`},
 	"signet-acp-proxy memory profile":                                      {want: `profile`},
-	"signet-acp-proxy memory files WORDS":                                  {want: `No matches`},
+	"signet-acp-proxy memory files WORDS":                                  {want: `no matches`},
 	"signet-acp-proxy memory list --json":                                  {want: `"content": ".*mast of the Curlew`},
 	"signet-acp-proxy memory search WORDS":                                 {want: `mast of the Curlew`},
 	`signet-acp-proxy memory search "mast of the Curlew" --limit 1 --json`: {},
@@ -192,6 +192,7 @@ var notRun = map[string]string{
 	"make publish-check":               "builds for minutes, and into the checkout",
 	"VERSION=1.2.3 make publish-check": "builds for minutes, and into the checkout",
 	"npm install -g acpx@0.19.1":       "fetches, and installs for the whole machine",
+	"npm install -g acpx@latest":       "fetches, and installs for the whole machine",
 	npmInstall:                         "fetches, and installs for the whole machine; scripts/packages installs the package",
 	npxInit:                            "fetches; scripts/packages has it from a registry of its own",
 	gitClone:                           "fetches what is not there yet when a change is tested",
