@@ -192,7 +192,6 @@ var notRun = map[string]string{
 	"make publish-check":               "builds for minutes, and into the checkout",
 	"VERSION=1.2.3 make publish-check": "builds for minutes, and into the checkout",
 	"npm install -g acpx@0.19.1":       "fetches, and installs for the whole machine",
-	"npm install -g acpx@latest":       "fetches, and installs for the whole machine",
 	npmInstall:                         "fetches, and installs for the whole machine; scripts/packages installs the package",
 	npxInit:                            "fetches; scripts/packages has it from a registry of its own",
 	gitClone:                           "fetches what is not there yet when a change is tested",
