@@ -14,6 +14,7 @@ import (
 // newDoctor makes the command that checks the machine for what is wrong.
 func newDoctor(p program) *cobra.Command {
 	var agents []string
+	var full bool
 	cmd := &cobra.Command{
 		Use: "doctor", SuggestFor: []string{"status", "check", "health", "diagnose"},
 		Short: "Check the setup; exit 1 on a problem. Changes nothing.",
@@ -25,7 +26,7 @@ func newDoctor(p program) *cobra.Command {
 			}
 			progress := term.NewProgress(p.std.Err)
 			all := doctor.Examine(context.Background(), doctor.Options{
-				Config: c, ConfigErr: err, Agents: agents, Step: progress.Step,
+				Config: c, ConfigErr: err, Agents: agents, Full: full, Step: progress.Step,
 			})
 			progress.Done()
 			if err := p.print(all, func(s term.Screen) error { return doctor.Print(all, s) }); err != nil {
@@ -38,6 +39,7 @@ func newDoctor(p program) *cobra.Command {
 		},
 	}
 	cmd.Flags().StringSliceVar(&agents, "agent", nil, "Also check these agents: `NAME,NAME`.")
+	cmd.Flags().BoolVar(&full, "full", false, "Check all of a large database, however long it takes.")
 	complete(cmd, "agent", agentNames(p.flags))
 	return p.forScripts(cmd)
 }

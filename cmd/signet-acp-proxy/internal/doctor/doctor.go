@@ -19,6 +19,7 @@ type Options struct {
 	Config    *config.Config
 	ConfigErr error    // the error of config.Load
 	Agents    []string // harnesses to check beside those in use here
+	Full      bool     // check all of the database, however long that takes
 	// Step, if not nil, is called with what is being checked, by one goroutine at a time.
 	Step func(what string)
 }
@@ -26,7 +27,7 @@ type Options struct {
 // Examine makes all checks, most of them at once; harnesses are started two at a time. It ends with ctx; each check has
 // a deadline of its own.
 func Examine(ctx context.Context, o Options) []finding {
-	e := examination{c: o.Config, step: o.Step, timeouts: defaultTimeouts}
+	e := examination{c: o.Config, full: o.Full, step: o.Step, timeouts: defaultTimeouts}
 	if e.step == nil {
 		e.step = func(string) {}
 	}

@@ -95,6 +95,7 @@ func Print(all []finding, s term.Screen) error {
 // An examination is what the checks share.
 type examination struct {
 	c        *config.Config
+	full     bool
 	step     func(string)
 	timeouts timeouts // of each harness
 }
