@@ -58,15 +58,23 @@ func (s Book) Harnesses(ctx context.Context) ([]string, error) {
 	return collect(ctx, s.db, "reading names of harnesses", sqlite.One[string], `SELECT DISTINCT harness FROM sessions`)
 }
 
-// TurnStarts calls do with the session and the beginning of each turn in the scope.
-func (s Book) TurnStarts(ctx context.Context, in Scope, do func(session int64, at time.Time)) error {
+// TurnStarts calls do with the session and the beginning of each turn in the scope or, not timed, with how many there
+// are of each session, which is a tenth of the work.
+func (s Book) TurnStarts(ctx context.Context, in Scope, timed bool, do func(session int64, at time.Time, n int)) error {
+	columns, from, group := `session, started, 1`, ` AND `+in.column("started")+` >= ?2`, ``
+	if !timed {
+		columns, group = `session, 0, count(*)`, ` GROUP BY session`
+	}
+	if !timed && in.Since.IsZero() {
+		from = ` AND ?2 = 0` // so that the index of sessions is enough
+	}
 	err := sqlite.Each(ctx, s.db, func(row sqlite.Row) error {
 		var session, at int64
-		err := row.Scan(&session, &at)
-		do(session, sqlite.Unstamp(at))
+		var n int
+		err := row.Scan(&session, &at, &n)
+		do(session, sqlite.Unstamp(at), n)
 		return err
-	}, `SELECT session, started FROM turns WHERE `+in.where("session")+` AND `+in.column("started")+` >= ?2`,
-		in.sessions(), sqlite.Stamp(in.Since))
+	}, `SELECT `+columns+` FROM turns WHERE `+in.where("session")+from+group, in.sessions(), sqlite.Stamp(in.Since))
 	return sqlite.While("reading when turns began", err)
 }
 

@@ -120,8 +120,14 @@ func TestQuestions(t *testing.T) {
 		{func() (any, error) { return b.Book().Names(ctx, some) }, "[{1 claude /p a} {3 claude /p c}]"},
 		{func() (any, error) { return b.Book().Harnesses(ctx) }, "[claude codex]"},
 		{each(func(do func(...any)) error {
-			return b.Book().TurnStarts(ctx, Scope{Since: at(200)}, func(n int64, at time.Time) { do(n, at.UnixMilli()) })
+			return b.Book().TurnStarts(ctx, Scope{Since: at(200)}, true, func(n int64, at time.Time, _ int) { do(n, at.UnixMilli()) })
 		}), "1 200; 2 300; 2 400; "},
+		{each(func(do func(...any)) error {
+			return b.Book().TurnStarts(ctx, Scope{}, false, func(session int64, _ time.Time, n int) { do(session, n) })
+		}), "1 2; 2 2; "},
+		{each(func(do func(...any)) error {
+			return b.Book().TurnStarts(ctx, Scope{Since: at(200)}, false, func(session int64, _ time.Time, n int) { do(session, n) })
+		}), "1 1; 2 2; "},
 		{each(func(do func(...any)) error {
 			return b.Book().InsertedBytes(ctx, Scope{Since: at(300)}, func(n int64, _ time.Time, size int64) { do(n, size) })
 		}), "2 30; 1 2; "},

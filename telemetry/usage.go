@@ -67,11 +67,17 @@ type Usage struct{ accounts []*account }
 type account struct {
 	session              int64
 	harness, project, id string
-	turns                []time.Time // when they began
+	turns                []turns
 	inserted             []addition
 	reports              []Report
 	uses                 []correlation.Use
 	notings              []correlation.Noting
+}
+
+// turns are so many that began then; the time is zero where only their number is known.
+type turns struct {
+	at time.Time
+	n  int
 }
 
 // An addition is one injection.
@@ -92,8 +98,8 @@ func (u *Usage) account(accounts map[int64]*account, session int64) *account {
 	return a
 }
 
-// ReadUsage reads the usage within a scope.
-func ReadUsage(ctx context.Context, store correlation.Book, scope correlation.Scope) (*Usage, error) {
+// ReadUsage reads the usage within a scope. Only what is timed can be summed up by day and week.
+func ReadUsage(ctx context.Context, store correlation.Book, scope correlation.Scope, timed bool) (*Usage, error) {
 	u, accounts := &Usage{}, map[int64]*account{}
 	names, err := store.Names(ctx, scope)
 	for _, n := range names {
@@ -101,9 +107,9 @@ func ReadUsage(ctx context.Context, store correlation.Book, scope correlation.Sc
 		a.harness, a.project, a.id = n.Harness, n.Project, n.ACPID
 	}
 	if err == nil {
-		err = store.TurnStarts(ctx, scope, func(session int64, at time.Time) {
+		err = store.TurnStarts(ctx, scope, timed, func(session int64, at time.Time, n int) {
 			a := u.account(accounts, session)
-			a.turns = append(a.turns, at)
+			a.turns = append(a.turns, turns{at, n})
 		})
 	}
 	if err == nil {
@@ -232,8 +238,8 @@ func (u *Usage) Sums(by string) []Sum {
 			}
 			return t
 		}
-		for _, at := range a.turns {
-			of(at).Turns++
+		for _, t := range a.turns {
+			of(t.at).Turns += t.n
 		}
 		for _, in := range a.inserted {
 			of(in.at).MemoryBytes += in.bytes

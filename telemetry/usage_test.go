@@ -82,7 +82,8 @@ func (w *world) says(session, turn int64, reporter string, input, output, cost a
 
 func (w *world) sums(by string, since time.Time) []telemetry.Sum {
 	w.t.Helper()
-	used, err := telemetry.ReadUsage(context.Background(), w.store.Book(), correlation.Scope{Since: since})
+	used, err := telemetry.ReadUsage(context.Background(), w.store.Book(), correlation.Scope{Since: since},
+		by == telemetry.ByDay || by == telemetry.ByWeek)
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -279,7 +280,7 @@ func TestUses(t *testing.T) {
 		w.exec(`INSERT INTO uses (session, item, kind, state, at) VALUES (?, ?, ?, ?, ?)`, w.session("claude", one.session),
 			one.item, one.kind, one.state, one.at.UnixMilli())
 	}
-	used, err := telemetry.ReadUsage(t.Context(), w.store.Book(), correlation.Scope{})
+	used, err := telemetry.ReadUsage(t.Context(), w.store.Book(), correlation.Scope{}, true)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -31,7 +31,7 @@ func (c *conversations) read(ctx context.Context, src Source, of choice) (err er
 			s.Turns = append(s.Turns, t.turn)
 		}
 	}
-	used, err := telemetry.ReadUsage(ctx, src.Sessions, in)
+	used, err := telemetry.ReadUsage(ctx, src.Sessions, in, false)
 	if err != nil {
 		return err
 	}

@@ -41,7 +41,7 @@ type row struct {
 
 // readUsage reads usage. Tables by session link to those of the page.
 func (p *Page) readUsage(ctx context.Context, src Source) error {
-	used, err := telemetry.ReadUsage(ctx, src.Sessions, correlation.Scope{})
+	used, err := telemetry.ReadUsage(ctx, src.Sessions, correlation.Scope{}, true)
 	if err != nil {
 		return err
 	}

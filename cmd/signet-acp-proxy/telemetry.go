@@ -24,7 +24,8 @@ func newUsage(p program) *cobra.Command {
 		Long:    "Sum up tokens and cost, as far as harnesses report them, and what memory added to prompts.",
 		PreRunE: func(*cobra.Command, []string) error { return oneOf("--by", by, telemetry.Groupings) },
 		RunE: p.onData(func(ctx context.Context, d *runtime.Data, _ []string) error {
-			used, err := telemetry.ReadUsage(ctx, d.Sessions.Book(), in)
+			used, err := telemetry.ReadUsage(ctx, d.Sessions.Book(), in,
+				by == telemetry.ByDay || by == telemetry.ByWeek)
 			if err != nil {
 				return err
 			}
