@@ -197,8 +197,9 @@ func (s *core) countTurns(ctx context.Context, sessions []Session) (n int, err e
 	return n, err
 }
 
-// pruneTime is how long a transaction of a pruning takes more sessions: a prompt may wait for it.
-const pruneTime = 8 * time.Millisecond
+// pruneTime is how long a transaction of a pruning takes more sessions: a prompt may wait for it. They share what is
+// written of the search index.
+const pruneTime = 50 * time.Millisecond
 
 // pruneSome removes the first of some sessions, unless they came into use since they were read. looked is at how many.
 func pruneSome(ctx context.Context, tx *sql.Tx, all []Session, unlearn Unlearn) (gone Pruned, looked int, err error) {

@@ -86,6 +86,10 @@ func attach(ctx context.Context, db *sql.DB, path string) (detach func() error, 
 	if _, err := db.ExecContext(ctx, `ATTACH ? AS undo`, path); err != nil {
 		return nil, err
 	}
+	// a crash leaves a file that nobody uses: its caller names it only once it is whole
+	if _, err := db.ExecContext(ctx, `PRAGMA undo.journal_mode = MEMORY; PRAGMA undo.synchronous = OFF`); err != nil {
+		return nil, err
+	}
 	return func() error {
 		_, err := db.ExecContext(context.WithoutCancel(ctx), `DETACH undo`)
 		return err

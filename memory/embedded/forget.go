@@ -331,8 +331,8 @@ type Learned struct{ Passages, Memories int }
 
 // LearnedFrom counts what was learned from sessions (ids of their rows), and so goes when they go.
 func (s *Store) LearnedFrom(ctx context.Context, sessions []int64) (l Learned, err error) {
-	err = s.db.QueryRowContext(ctx, `SELECT (SELECT count(*) FROM passages WHERE turn IS NOT NULL
-		AND thread IN (SELECT value FROM json_each(?1))),
+	err = s.db.QueryRowContext(ctx, `SELECT (SELECT count(*) FROM passages
+		WHERE thread <> 0 AND thread IN (SELECT value FROM json_each(?1))),
 		(SELECT count(*) FROM memories WHERE turn IS NOT NULL AND session IN (SELECT value
 		FROM json_each(?1)))`, sqlite.List(sessions)).Scan(&l.Passages, &l.Memories)
 	return l, sqlite.While("counting what was learned", err)

@@ -120,13 +120,16 @@ func (r Removal) Prune(ctx context.Context, o correlation.PruneOptions) error {
 	o.Unlearn = d.Memories.Unlearn
 	progress := term.NewProgress(r.Std.Err)
 	progress.Step("looking for old sessions")
+	if err := d.Bulk(ctx); err != nil { // before anything is recorded: it would drop the triggers that do so
+		return err
+	}
 	dry := o
 	dry.DryRun = true
 	p, err := d.Sessions.Prune(ctx, dry)
 	if err != nil {
 		return err
 	}
-	listed, err := d.Listed(ctx, idsOf(p.Sessions)) // before they are gone
+	listed, err := d.Listed(ctx, idsOf(p.Sessions[:min(len(p.Sessions), maxListed)])) // before they are gone
 	if err != nil {
 		return err
 	}
@@ -138,7 +141,8 @@ func (r Removal) Prune(ctx context.Context, o correlation.PruneOptions) error {
 	if learned.Passages+learned.Memories > 0 {
 		r.Std.Say("%s", goesToo(learned))
 	}
-	o.Done = func(n int) { progress.Share("removing", int64(n), int64(len(listed))) }
+	found := len(p.Sessions)
+	o.Done = func(n int) { progress.Share("removing", int64(n), int64(found)) }
 	prune := func() (err error) {
 		p, err = d.Sessions.Prune(ctx, o)
 		return err
@@ -157,10 +161,13 @@ func (r Removal) Prune(ctx context.Context, o correlation.PruneOptions) error {
 	if len(gone) > 0 {
 		err = errors.Join(err, report.Sessions(gone, term.On(r.Std.Out)))
 	}
+	if more := len(p.Sessions) - len(gone); more > 0 {
+		r.Std.Say("%d more", more)
+	}
 	err = errors.Join(err, r.changes(ctx, o))
-	what := term.Count(len(gone), "session") + ", " + term.Count(p.Turns, "turn")
+	what := term.Count(len(p.Sessions), "session") + ", " + term.Count(p.Turns, "turn")
 	switch {
-	case len(gone) == 0:
+	case len(p.Sessions) == 0:
 		r.Std.Say("nothing to remove; sessions in use or not yet delivered are kept")
 	case o.DryRun:
 		r.Std.Say("would remove %s; --yes does it", what)
@@ -170,6 +177,9 @@ func (r Removal) Prune(ctx context.Context, o correlation.PruneOptions) error {
 	}
 	return err
 }
+
+// maxListed is how many of the sessions that Prune removes are listed, the newest.
+const maxListed = 50
 
 func idsOf(sessions []correlation.Session) []int64 {
 	ids := make([]int64, len(sessions))

@@ -61,10 +61,16 @@ func BackfillAgents(ofProject bool) []string {
 	return slices.DeleteFunc(backfill.Agents(), func(agent string) bool { return !ofProject && backfill.Asked(agent) })
 }
 
-// bulkCache lets SQLite keep 16 MB of pages, because an import writes all over the indexes. Fewer checkpoints would
-// save as much, but a relay beside the import would then have to make them. What a statement would undo stays in
-// memory, too: in a file it is written for each.
-const bulkCache = `PRAGMA cache_size = -16384; PRAGMA temp_store = memory`
+// bulkCache lets SQLite keep 16 MB of pages, because an import and a removal write all over the indexes. What a
+// statement would undo stays in memory, too: in a file it is written for each. A relay beside that may have to make a
+// checkpoint of 16 MB.
+const bulkCache = `PRAGMA cache_size = -16384; PRAGMA temp_store = memory; PRAGMA wal_autocheckpoint = 4096`
+
+// Bulk prepares the database for a command that writes much.
+func (d *Data) Bulk(ctx context.Context) error {
+	_, err := d.DB.ExecContext(ctx, bulkCache)
+	return sqlite.While("preparing to write much", err)
+}
 
 // learnEvery is how many turns are taken in before memory learns from them: a person may interrupt it at any time, and
 // what was read until then is known.
@@ -79,8 +85,8 @@ func (b Backfill) Run(ctx context.Context, agents []string) (all []Backfilled, e
 	}
 	var to *eventlog.Importer
 	if !b.DryRun {
-		if _, err := b.Data.DB.ExecContext(ctx, bulkCache); err != nil {
-			return nil, sqlite.While("preparing to take in conversations", err)
+		if err := b.Data.Bulk(ctx); err != nil {
+			return nil, err
 		}
 		end := func() error { return nil }
 		if to, end, err = b.importer(ctx); err != nil {
