@@ -94,14 +94,14 @@ func (l *Ledger) End(ctx context.Context, id, runner string, o Outcome) error {
 	o.Reason, o.Answer = clean(o.Reason), clean(o.Answer)
 	o.Paths, o.Refused = cleaned(o.Paths), cleaned(o.Refused)
 	o.Progress, o.Last = "", ""
-	return l.change(ctx, "ending a delegation", id, errTaken, `UPDATE delegations SET state = ?, folder = ?, tree = ?,
+	return l.change(ctx, id, errTaken, `UPDATE delegations SET state = ?, folder = ?, tree = ?,
 		work = ?, result = ?, ended = ? WHERE id = ? AND runner = ? AND state = ?`, o.State, o.Folder, o.Tree,
 		column(o.Run), column(o.Result), sqlite.Stamp(l.now()), id, runner, Running)
 }
 
 // cancel asks the runner to end a delegation; one that has not begun ends at once.
 func (l *Ledger) cancel(ctx context.Context, id, why string) error {
-	return l.change(ctx, "cancelling a delegation", id, nil, `UPDATE delegations SET cancel = ?2,
+	return l.change(ctx, id, nil, `UPDATE delegations SET cancel = ?2,
 		result = iif(state = 'queued', json_set(result, '$.reason', ?2), result),
 		ended = iif(state = 'queued', ?3, ended), state = iif(state = 'queued', 'cancelled', state)
 		WHERE id = ?1 AND ended = 0 AND cancel = ''`, id, why, sqlite.Stamp(l.now()))
@@ -109,14 +109,14 @@ func (l *Ledger) cancel(ctx context.Context, id, why string) error {
 
 // endWithout ends a delegation that no runner ends: it is as before, of the state and the runner that d has.
 func (l *Ledger) endWithout(ctx context.Context, d Delegation, state State, why string) error {
-	return l.change(ctx, "ending a delegation", d.ID, nil, `UPDATE delegations SET state = ?, ended = ?,
+	return l.change(ctx, d.ID, nil, `UPDATE delegations SET state = ?, ended = ?,
 		result = json_set(result, '$.reason', ?) WHERE id = ? AND state = ? AND runner = ?`, state,
 		sqlite.Stamp(l.now()), why, d.ID, d.State, d.Runner)
 }
 
 // change runs an UPDATE of a row, and notes the event. Where no row is changed it returns none.
-func (l *Ledger) change(ctx context.Context, doing, id string, none error, query string, args ...any) error {
-	return sqlite.Write(ctx, l.db, doing, func(tx *sql.Tx) error {
+func (l *Ledger) change(ctx context.Context, id string, none error, query string, args ...any) error {
+	return sqlite.Write(ctx, l.db, "changing a delegation", func(tx *sql.Tx) error {
 		if n, err := sqlite.Change(ctx, tx, query, args...); err != nil || n == 0 {
 			return cmp.Or(err, none)
 		}

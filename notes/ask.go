@@ -32,44 +32,36 @@ const (
 	maxReason  = 300      // bytes of an error
 )
 
-// A reply is what an agent has answered, and what that cost; nil where it does not say.
-type reply struct {
-	text     string
-	model    string // that was chosen; "": the agent's own
-	tokens   *int64
-	cost     *float64
-	currency string
-}
-
-// ask starts an agent, in an empty folder and a home of its own, and asks it once. The relay before it passes
-// everything unchanged and records nothing; what the agent stores goes with its home. Of what it is used to, it has its
-// login and its provider.
-func (w Writer) ask(ctx context.Context, agent string, profile upstream.Profile, text string) (r reply, err error) {
+// ask starts got's agent, in an empty folder and a home of its own, asks it once, and notes what that cost. The relay
+// before it passes everything unchanged and records nothing; what the agent stores goes with its home. Of what it is
+// used to, it has its login and its provider.
+func (w Writer) ask(ctx context.Context, got *Written, profile upstream.Profile, text string) (
+	answer string, err error) {
 	root, err := os.MkdirTemp(w.Folder, "")
 	if err != nil {
-		return r, err
+		return "", err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(root)) }()
 	place := bounds.Place{Tree: filepath.Join(root, "work"), State: filepath.Join(root, "state"), Reads: w.Reads,
 		Memory: w.Memory}
 	for _, dir := range []string{place.Tree, place.State} {
 		if err := os.Mkdir(dir, 0o700); err != nil {
-			return r, err
+			return "", err
 		}
 	}
 	ctx, cancel := context.WithTimeout(ctx, askLimit)
 	defer cancel()
-	process, err := upstream.Start(upstream.Options{Command: slices.Concat(w.Command, []string{"--agent", agent}),
+	process, err := upstream.Start(upstream.Options{Command: slices.Concat(w.Command, []string{"--agent", got.Agent}),
 		Dir: place.Tree, Env: append(delegation.Outside(os.Environ()), place.Environment(), "SIGNET_BYPASS=1"),
 		Stderr: io.Discard, Grace: leaveLimit, KillAfter: killLimit})
 	if err != nil {
-		return r, err
+		return "", err
 	}
-	l := &listener{stop: cancel}
-	conn := acpclient.New(process.Stdin, l)
+	l := &listener{got: got, stop: cancel}
+	l.conn = acpclient.New(process.Stdin, l)
 	var reading guard.Group
-	reading.Go("agent's notes", func() { conn.Read(process.Stdout) })
-	r, err = w.converse(ctx, conn, l, profile, place.Tree, text)
+	reading.Go("agent's notes", func() { l.conn.Read(process.Stdout) })
+	err = w.converse(ctx, l, profile, place.Tree, text)
 	if err != nil {
 		process.Terminate(syscall.SIGTERM)
 	} else {
@@ -77,44 +69,43 @@ func (w Writer) ask(ctx context.Context, agent string, profile upstream.Profile,
 	}
 	reading.Wait()
 	exit := process.Wait()
-	conn.WaitWrites()
-	r.text, r.cost, r.currency = l.heard()
-	if tool := l.called(); tool != "" {
+	l.conn.WaitWrites()
+	if l.called {
 		err = errors.New("it called a tool")
 	}
-	return r, explained(err, agent, exit, process.LastStderr())
+	return l.text.String(), explained(err, got.Agent, exit, process.LastStderr())
 }
 
 // converse opens a session, with the cheapest model that is known, and sends the prompt.
-func (w Writer) converse(ctx context.Context, conn *acpclient.Conn, l *listener, profile upstream.Profile, cwd,
-	text string) (r reply, err error) {
+func (w Writer) converse(ctx context.Context, l *listener, profile upstream.Profile, cwd, text string) error {
+	conn := l.conn
 	if _, err := conn.Initialize(ctx, "signet-acp-proxy", w.Version); err != nil {
-		return r, fmt.Errorf("initialize: %w", err)
+		return fmt.Errorf("initialize: %w", err)
 	}
 	session, err := conn.NewSession(ctx, cwd)
 	if err != nil {
-		return r, fmt.Errorf("session/new: %w", err)
+		return fmt.Errorf("session/new: %w", err)
 	}
-	r.model = session.Offered(acpclient.Model, slices.Concat([]string{w.Model}, profile.CheapModels)...)
-	if r.model != "" {
-		if err := conn.Choose(ctx, session, acpclient.Model, r.model); err != nil {
-			return r, fmt.Errorf("choosing the model %s: %w", r.model, err)
+	model := session.Offered(acpclient.Model, slices.Concat([]string{w.Model}, profile.CheapModels)...)
+	if l.got.Model = model; model != "" {
+		if err := conn.Choose(ctx, session, acpclient.Model, model); err != nil {
+			return fmt.Errorf("choosing the model %s: %w", model, err)
 		}
 	}
 	if profile.Bounded == nil && session.HasMode(profile.ReadMode) {
 		if err := conn.SetMode(ctx, session.ID, profile.ReadMode); err != nil {
-			return r, fmt.Errorf("setting its read-only mode: %w", err)
+			return fmt.Errorf("setting its read-only mode: %w", err)
 		}
 	}
 	l.listen()
 	turn, err := conn.Prompt(ctx, session.ID, text)
 	if n, ok := turn.Tokens(); ok {
-		r.tokens = &n
+		l.got.Tokens = &n
 	}
 	if err == nil && turn.Stop != acp.StopReasonEndTurn {
 		err = fmt.Errorf("its turn ended with %s", chars.Cut(string(turn.Stop), 40))
 	}
-	return r, err
+	return err
 }
 
 // explained is an error in a line that says what to do.
@@ -136,14 +127,14 @@ func explained(err error, agent string, exit upstream.Exit, last []string) error
 
 // A listener keeps an agent's answer, and refuses everything else.
 type listener struct {
+	conn *acpclient.Conn
+	got  *Written // its cost is noted by who reads, all else by who asks
 	stop context.CancelFunc
 
-	mu       sync.Mutex // guards what follows
-	listens  bool       // the prompt was sent: what an agent says before is a notice
-	text     strings.Builder
-	tool     string // that it called
-	cost     *float64
-	currency string
+	mu      sync.Mutex // guards what follows, until the agent has ended
+	listens bool       // the prompt was sent: what an agent says before is a notice
+	text    strings.Builder
+	called  bool // it called a tool
 }
 
 var _ acpclient.Handler = (*listener)(nil)
@@ -157,11 +148,11 @@ func (l *listener) Update(u acpclient.Update) {
 	case u.Kind == "agent_message_chunk" && l.text.Len() < maxAnswer:
 		l.text.WriteString(u.Content.Text)
 	case u.Kind == "tool_call":
-		l.tool = u.Title + " "
+		l.called = true
 		l.stop()
 	case u.Cost != nil:
 		amount := u.Cost.Amount
-		l.cost, l.currency = &amount, chars.Cut(u.Cost.Currency, 10)
+		l.got.Cost, l.got.Currency = &amount, chars.Cut(u.Cost.Currency, 10)
 	}
 }
 
@@ -172,16 +163,4 @@ func (l *listener) listen() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.listens = true
-}
-
-func (l *listener) heard() (text string, cost *float64, currency string) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.text.String(), l.cost, l.currency
-}
-
-func (l *listener) called() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.tool
 }

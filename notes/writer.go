@@ -161,11 +161,10 @@ func (w Writer) write(ctx context.Context, id int64) (got Written, err error) {
 		return got, err
 	}
 	b := newBrief(turns, known, maxInput)
-	r, failed := w.ask(ctx, got.Agent, profile, b.text)
-	got.Model, got.Tokens, got.Cost, got.Currency = r.model, r.tokens, r.cost, r.currency
+	answer, failed := w.ask(ctx, &got, profile, b.text)
 	var notes []embedded.Note
 	if failed == nil {
-		notes, failed = b.parse(r.text)
+		notes, failed = b.parse(answer)
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), storeLimit)
 	defer cancel()

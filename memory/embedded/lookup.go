@@ -93,10 +93,9 @@ func passageCount(ids []int64, read int) int {
 // candidateIDs returns the ids of passages that the terms and the days of a question find, best first. known has, by
 // the place of a term, all ids of passages with it, or nil where they were not all read.
 func (s *Store) candidateIDs(ctx context.Context, q *rank.Query, known [][]int64, in search) ([]int64, error) {
-	wanted := max(maxHits, 2*in.most)
-	found, whole, err := s.matchingIDs(ctx, q, known, in, "", wanted)
-	if err == nil && len(found) < wanted && !whole { // what may be seen is little of the index
-		found, _, err = s.matchingIDs(ctx, q, nil, in, within(in.project), wanted)
+	found, whole, err := s.matchingIDs(ctx, q, known, in, "")
+	if err == nil && len(found) < in.hits() && !whole { // what may be seen is little of the index
+		found, _, err = s.matchingIDs(ctx, q, nil, in, within(in.project))
 	}
 	if err != nil || !q.Dated || len(found) > 0 && q.Days.Days() > 31 {
 		return found, err
@@ -120,8 +119,8 @@ func insertAmong(found, others []int64) []int64 {
 
 // matchingIDs returns the ids of passages that have terms of a question, best first; whole says that there are no more.
 // narrow is a further condition in FTS5's query language.
-func (s *Store) matchingIDs(ctx context.Context, q *rank.Query, known [][]int64, in search, narrow string,
-	most int) (found []int64, whole bool, err error) {
+func (s *Store) matchingIDs(ctx context.Context, q *rank.Query, known [][]int64, in search, narrow string) (
+	found []int64, whole bool, err error) {
 	terms := q.Rarest(maxEntries)
 	if len(terms) == 0 {
 		return nil, true, nil
@@ -154,7 +153,7 @@ func (s *Store) matchingIDs(ctx context.Context, q *rank.Query, known [][]int64,
 		}
 	}
 	best := topScored(scores, maxLooked)
-	found, err = s.visible(ctx, in, best, most)
+	found, err = s.visible(ctx, in, best, in.hits())
 	return found, len(best) < maxLooked, err
 }
 
@@ -186,6 +185,9 @@ func (in search) only() string {
 	}
 	return ""
 }
+
+// hits is how many passages are found by their own words.
+func (in search) hits() int { return max(maxHits, 2*in.most) }
 
 func (in search) scope(most int) []any {
 	return []any{most, in.all, in.project, in.kind, in.keys[0], in.keys[1], in.sessions[0], in.sessions[1]}

@@ -66,10 +66,10 @@ func (q *Query) Replaced(by *Passage, text string, list []*Passage) []*Passage {
 
 // commonTerms returns those of the terms that say what a change is about that many of the passages have.
 func commonTerms(changes []*statement, all []*Passage) language.Set {
-	holding := map[string]*tally{}
+	holding, last := map[string]int{}, map[string]*Passage{} // how many passages have a term, and which was the last
 	for _, s := range changes {
 		for t := range s.terms {
-			holding[t] = new(tally)
+			holding[t] = 0
 		}
 	}
 	different := map[string]bool{} // what is repeated and again is not what many say
@@ -79,22 +79,16 @@ func commonTerms(changes []*statement, all []*Passage) language.Set {
 		}
 		different[p.content] = true
 		for t := range strings.FieldsSeq(p.content) {
-			if h := holding[t]; h != nil && h.last != p {
-				h.n, h.last = h.n+1, p
+			if n, looked := holding[t]; looked && last[t] != p {
+				holding[t], last[t] = n+1, p
 			}
 		}
 	}
 	common := language.Set{}
-	for t, h := range holding {
-		common[t] = h.n > max(4, len(different)/8)
+	for t, n := range holding {
+		common[t] = n > max(4, len(different)/8)
 	}
 	return common
-}
-
-// A tally counts the passages that have a term; last is the one counted last.
-type tally struct {
-	n    int
-	last *Passage
 }
 
 // A statement is a passage with what it is compared by.
