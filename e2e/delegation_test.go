@@ -33,7 +33,7 @@ func TestDelegateReads(t *testing.T) {
 		t.Errorf("the caller remembers %q", got)
 	}
 	again := b.try(ask("heron", "Review heron.txt.")...)
-	if again.Code != 0 || again.Stdout != r.Stdout || !strings.Contains(again.Stderr, "already asked") {
+	if again.Code != 0 || again.Stdout != r.Stdout || !strings.Contains(again.Stderr, "already delegated") {
 		t.Errorf("again: exit %d\n%s%s", again.Code, again.Stdout, again.Stderr)
 	}
 	if n := len(b.requests("session/prompt")); n != 1 {

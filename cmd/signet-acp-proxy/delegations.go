@@ -161,7 +161,7 @@ func (o *applying) args(cmd *cobra.Command, args []string) error {
 	if len(o.Only) == 0 {
 		return takes("ID")(cmd, args)
 	}
-	return takes("ID PATH…")(cmd, args)
+	return takes("ID [PATH…]")(cmd, args)
 }
 
 // applyDelegation makes the work of apply.
