@@ -19,7 +19,7 @@ func TestDelegateReads(t *testing.T) {
 	}
 	b.orphans()
 	all := b.delegations()
-	if len(all) != 1 || all[0].State != "done" || all[0].Kind != "review" || all[0].Depth != 1 || all[0].Ended == nil {
+	if len(all) != 1 || all[0].State != "done" || all[0].Kind != "read" || all[0].Depth != 1 || all[0].Ended == nil {
 		t.Fatalf("%+v", all)
 	}
 	work, err := filepath.EvalSymlinks(b.Work)

@@ -54,7 +54,7 @@ func TestDelegateByTool(t *testing.T) {
 	if shown.Delegation == nil || shown.Delegation.ID != id || len(shown.Delegations) != 0 {
 		t.Errorf("show of who was asked: %+v", shown)
 	}
-	if text := b.run(proxyBin, "show", id); !strings.Contains(text, "heron, read, review") ||
+	if text := b.run(proxyBin, "show", id); !strings.Contains(text, "heron, read") ||
 		!strings.Contains(text, "I was given 2 block(s)") {
 		t.Errorf("show of the delegation:\n%s", text)
 	}
