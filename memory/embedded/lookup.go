@@ -51,11 +51,12 @@ const (
 // candidates returns the passages that may answer the query, and their neighbours.
 func (s *Store) candidates(ctx context.Context, q *rank.Query, in search) ([]*rank.Passage, error) {
 	most := max(min(maxCounted, countedOver/max(len(q.Terms), 1)), 2)
-	lists, err := s.entries(ctx, "", q.Terms, most)
-	if err != nil {
-		return nil, err
+	looking, done := in.share(ctx, lookShare)
+	lists, err := s.entries(looking, "", q.Terms, most)
+	if err == nil {
+		err = unlessLate(s.mendTypos(looking, q, lists, most))
 	}
-	if err := s.mendTypos(ctx, q, lists, most); err != nil && !timedOut(err) {
+	if done(); err != nil {
 		return nil, err
 	}
 	var passages, terms float64
@@ -74,11 +75,14 @@ func (s *Store) candidates(ctx context.Context, q *rank.Query, in search) ([]*ra
 	if in.sessions, err = s.sessionsOf(ctx, in.keys); err != nil {
 		return nil, err
 	}
-	ids, err := s.candidateIDs(ctx, q, lists, in)
-	if err != nil || len(ids) == 0 {
+	finding, done := in.share(ctx, findShare)
+	ids, err := s.candidateIDs(finding, q, lists, in)
+	if done(); err != nil || len(ids) == 0 {
 		return nil, err
 	}
-	return s.rows(ctx, q, ids, max(seeds, 2*in.most), in)
+	reading, done := in.share(ctx, readShare)
+	defer done()
+	return s.rows(reading, q, ids, max(seeds, 2*in.most), in)
 }
 
 // passageCount returns a term's frequency: how many passages have it. ids are the newest of them, the newest first, at

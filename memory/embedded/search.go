@@ -76,12 +76,14 @@ func (s *Store) SearchAll(ctx context.Context, texts []string, q Query) ([]Memor
 	return descending(merged), nil
 }
 
-// The shares of the time before the deadline that looking up may take, and then of the rest that comparing may take.
-// What remains is for reading what is told.
+// The shares of the time before the deadline, each of what the ones before have left. Where looking up or reading is
+// cut off, what was got is gone on with; what remains at last is for reading what is told.
 const (
-	lookShare    = .6
+	lookShare    = .5 // which passages have the words
+	findShare    = .8 // which of these may be told: without that nothing is
+	readShare    = .5
 	compareShare = .5
-	besideShare  = .6 // of the rest: rules and digests, without which passages are told all the same
+	besideShare  = .6 // rules and digests, without which passages are told all the same
 )
 
 // share returns a context that ends after a share of the time before ctx's deadline. done, which is called when the
@@ -104,9 +106,7 @@ func (in search) share(ctx context.Context, part float64) (limited context.Conte
 // until then.
 func (s *Store) rank(ctx context.Context, in search) (rank.Query, []*rank.Passage, error) {
 	q := rank.Ask(in.text, s.opts.Now())
-	looking, done := in.share(ctx, lookShare)
-	defer done()
-	all, err := s.candidates(looking, &q, in)
+	all, err := s.candidates(ctx, &q, in)
 	if err != nil || len(all) == 0 {
 		return q, nil, err
 	}
