@@ -10,14 +10,14 @@ import (
 
 // Claim moves a session to in flight and records the injection, in one transaction that only one proxy can win.
 func (w *beside) Claim(
-	ctx context.Context, s *session.Session, from correlation.State, in correlation.Injection, first int,
+	ctx context.Context, s *session.Session, from correlation.State, in correlation.Injection,
 ) <-chan error {
 	answer := make(chan error)
 	w.tasks.run("ledger", func(context.Context) {
 		claimed := false
 		err := guard.Try("asking the ledger", func() error {
-			return w.database.with(ctx, first, func(b *Backend) error {
-				row, err := w.file.Row(ctx, s.Number())
+			return w.database.with(ctx, func(b *Backend) error {
+				row, err := w.database.row(ctx, s)
 				if err == nil {
 					_, err = b.Ledger.Claim(ctx, row, []correlation.State{from}, w.file.Process(), in)
 				}
@@ -43,16 +43,16 @@ func (w *beside) Claim(
 }
 
 // Continued says how the conversation ended that a session continues; "" if it continues none, or was told before.
-func (w *beside) Continued(ctx context.Context, s *session.Session, first int) <-chan string {
+func (w *beside) Continued(ctx context.Context, s *session.Session) <-chan string {
 	answer := make(chan string, 1)
 	w.tasks.run("ledger", func(context.Context) {
 		text := ""
 		defer func() { answer <- text }()
-		err := w.database.with(ctx, first, func(b *Backend) error {
+		err := w.database.with(ctx, func(b *Backend) error {
 			if b.Continued == nil {
 				return nil
 			}
-			row, err := w.file.Row(ctx, s.Number())
+			row, err := w.database.row(ctx, s)
 			if err == nil {
 				text, err = b.Continued(ctx, row, w.hello().Name)
 			}

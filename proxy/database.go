@@ -162,13 +162,12 @@ func (d *database) ready(ctx context.Context) *Backend {
 
 var errNoLedger = errors.New("no database")
 
-// ask runs f once the ledger has so many of the events that were recorded, and waits for it. If ctx ends first it
-// returns at once; then f is not begun, or runs on with a context that has ended: what f sets is to be read only if
-// there is no error.
-func (d *database) ask(ctx context.Context, first int, f func(*Backend) error) error {
+// ask runs f with the backend, and waits for it. If ctx ends first it returns at once; then f is not begun, or runs on
+// with a context that has ended: what f sets is to be read only if there is no error.
+func (d *database) ask(ctx context.Context, f func(*Backend) error) error {
 	result := make(chan error, 1)
 	running := d.tasks.run("ledger", func(context.Context) {
-		result <- guard.Try("asking the ledger", func() error { return d.with(ctx, first, f) })
+		result <- guard.Try("asking the ledger", func() error { return d.with(ctx, f) })
 	})
 	if !running {
 		return errNoLedger
@@ -181,17 +180,19 @@ func (d *database) ask(ctx context.Context, first int, f func(*Backend) error) e
 	}
 }
 
-// with runs f once the ledger has so many of the events that were recorded.
-func (d *database) with(ctx context.Context, first int, f func(*Backend) error) error {
+// row returns the row of a session once the ledger has all that was recorded until now.
+func (d *database) row(ctx context.Context, s *session.Session) (int64, error) {
+	if err := d.file.Folded(ctx); err != nil {
+		return 0, err
+	}
+	return d.file.Row(ctx, s.Number())
+}
+
+// with runs f with the backend, once there is one.
+func (d *database) with(ctx context.Context, f func(*Backend) error) error {
 	b := d.ready(ctx)
 	if b == nil {
 		return errNoLedger
-	}
-	if first > 0 {
-		if err := d.file.Folded(ctx); err != nil {
-			return err
-		}
-		d.talk.Tell(func(c *session.Connection) { c.Folded(first) })
 	}
 	if err := ctx.Err(); err != nil {
 		return err

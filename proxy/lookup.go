@@ -37,9 +37,14 @@ func (w *beside) lookUp(ctx context.Context, l *session.Lookup) {
 	if l.Kind == session.OpensNew {
 		record = w.o.Record("")
 	}
-	first := 0
-	w.talk.Tell(func(c *session.Connection) { first = c.Behind(l.First...) })
-	answer.Err = w.database.with(ctx, first, func(b *Backend) (err error) {
+	recorded := false
+	w.talk.Tell(func(c *session.Connection) { recorded = c.HaveEvents(l.First) })
+	answer.Err = w.database.with(ctx, func(b *Backend) (err error) {
+		if recorded {
+			if err := w.file.Folded(ctx); err != nil {
+				return err
+			}
+		}
 		found := session.Found{Record: record}
 		if l.Kind == session.OpensNew {
 			err = w.continued(ctx, b.Ledger, l, &found)
@@ -161,7 +166,7 @@ func (w *beside) blocksOf(
 	}
 	var one correlation.Session
 	var stored []correlation.Injection
-	if w.database.ask(ctx, 0, func(b *Backend) (err error) {
+	if w.database.ask(ctx, func(b *Backend) (err error) {
 		if one, err = b.Ledger.Find(ctx, w.harness(), id); err == nil {
 			stored, err = b.Ledger.Injections(ctx, one.ID)
 		}
@@ -186,7 +191,7 @@ func (w *beside) harness() string { return cmp.Or(w.hello().Name, w.o.Name) }
 // seek looks a block up by its id, before ctx ends.
 func (w *beside) seek(ctx context.Context, q *session.Seek) session.BlockFound {
 	found := session.BlockFound{}
-	err := w.database.ask(ctx, 0, func(b *Backend) (err error) {
+	err := w.database.ask(ctx, func(b *Backend) (err error) {
 		if found.Of, err = b.Ledger.BlockOwner(ctx, q.Harness, q.Block); isNotFound(err) {
 			return nil
 		}

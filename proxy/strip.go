@@ -150,7 +150,7 @@ func (d *down) stripInfo(line []byte, id string) []byte {
 	d.talk.Do(func(c *session.Connection) {
 		var from *session.Injection
 		if s, from = c.TitleShown(id, text); from != nil {
-			d.storeTitle(s, from.BlockID, from.Title, c.Behind(s))
+			d.storeTitle(s, from.BlockID, from.Title)
 		}
 	})
 	clean := d.stripTitles(line, []title{{at, id}})
@@ -179,14 +179,14 @@ func (d *down) stripSubagent(line []byte, id string) []byte {
 }
 
 // storeTitle notes in the ledger a title that was made from our block, because the harness shows it again.
-func (d *down) storeTitle(s *session.Session, block, hash string, first int) {
+func (d *down) storeTitle(s *session.Session, block, hash string) {
 	d.tasks.run("title", func(ctx context.Context) {
-		err := d.database.ask(ctx, first, func(b *Backend) error {
-			row, err := d.file.Row(ctx, s.Number())
-			if err != nil {
-				return err
+		err := d.database.ask(ctx, func(b *Backend) error {
+			row, err := d.database.row(ctx, s)
+			if err == nil {
+				err = b.Ledger.SetTitle(ctx, row, block, hash)
 			}
-			return b.Ledger.SetTitle(ctx, row, block, hash)
+			return err
 		})
 		if err != nil {
 			d.o.Log.Info().Err(err).Str("session", s.Label()).Msg("a title was not noted")
@@ -271,13 +271,12 @@ func (d *down) stripTitles(line []byte, titles []title) []byte {
 func (d *down) firstWords(ctx context.Context, s *session.Session, row int64) string {
 	if s != nil { // its first prompt may have been sent just now
 		d.recorder.recordNow(ctx)
-		if known, err := d.file.Row(ctx, s.Number()); err == nil {
+		if known, err := d.database.row(ctx, s); err == nil {
 			row = known
 		}
-		_ = d.file.Folded(ctx)
 	}
 	words := ""
-	if d.database.ask(ctx, 0, func(b *Backend) (err error) {
+	if d.database.ask(ctx, func(b *Backend) (err error) {
 		words, err = b.Ledger.FirstPrompt(ctx, row)
 		return err
 	}) != nil {

@@ -22,14 +22,13 @@ type Beside interface {
 
 	// For a held prompt.
 
-	// Continued says how the conversation ended that a session continues; "" if it continues none. The ledger has to
-	// have so many events first.
-	Continued(ctx context.Context, s *Session, behind int) <-chan string
+	// Continued says how the conversation ended that a session continues; "" if it continues none.
+	Continued(ctx context.Context, s *Session) <-chan string
 	// Identity reads the local identity files. IdentityRead follows.
 	Identity(*Held, memory.Session)
 	// Claim asks the ledger whether a session in a state may be given a block, and records that it is. If that is
 	// granted once ctx has ended, and nobody has taken the answer, it is taken back.
-	Claim(ctx context.Context, s *Session, from correlation.State, in correlation.Injection, behind int) <-chan error
+	Claim(ctx context.Context, s *Session, from correlation.State, in correlation.Injection) <-chan error
 }
 
 // Urgency says how soon something is to be recorded.

@@ -36,8 +36,7 @@ type Connection struct {
 	lookups       []*Lookup                  // of sessions that the client has opened; those that wait for others too
 	waiting       waiting
 
-	numbers struct{ session, turn, event int } // the last ones given in our events
-	folded  int                                // the number of the last event that the ledger is known to have
+	numbers struct{ session, turn int } // the last ones given in our events
 
 	beside      Beside
 	inbox       chan message  // what comes to the goroutine

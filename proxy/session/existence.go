@@ -16,7 +16,7 @@ func (e *existence) who() memory.Session {
 }
 
 // unrecorded reports whether the session has no row, because the harness has not opened it yet, or has refused to.
-func (e *existence) unrecorded() bool { return !e.live && e.recorded == 0 }
+func (e *existence) unrecorded() bool { return !e.live && !e.recorded }
 
 // adopt takes over what the ledger has of the session. keep says that its key is in use.
 func (e *existence) adopt(known correlation.Session, keep bool) {

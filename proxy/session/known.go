@@ -81,15 +81,7 @@ func (c *Connection) Forget(numbers []int) {
 	}
 }
 
-// Behind is how many events the ledger has to have first, so that it has all that was recorded of sessions; 0: it has.
-func (c *Connection) Behind(sessions ...*Session) (events int) {
-	for _, s := range sessions {
-		if s.exists.recorded > c.folded {
-			events = max(events, s.exists.recorded)
-		}
-	}
-	return events
+// HaveEvents reports whether there are events of any of some sessions, which the ledger may not have yet.
+func (c *Connection) HaveEvents(sessions []*Session) bool {
+	return slices.ContainsFunc(sessions, func(s *Session) bool { return s.exists.recorded })
 }
-
-// Folded notes that the ledger has so many of the events that were recorded.
-func (c *Connection) Folded(events int) { c.folded = max(c.folded, events) }

@@ -56,7 +56,7 @@ func (c *Connection) beginLookups() {
 // filled returns a look-up with what is known by the time it begins.
 func (c *Connection) filled(l *Lookup) *Lookup {
 	of := &l.of.exists
-	l.Harness, l.Cwd, l.Had = c.harness(), l.Session.exists.Open.Cwd, of.row != 0 || of.recorded > 0
+	l.Harness, l.Cwd, l.Had = c.harness(), l.Session.exists.Open.Cwd, of.row != 0 || of.recorded
 	l.First = append([]*Session{l.Session}, l.after...)
 	if l.Kind != OpensNew {
 		l.ID = l.of.ID()
@@ -119,7 +119,7 @@ func (c *Connection) adopt(s *Session, row correlation.Session, blocks []correla
 // used, with its key.
 func (c *Connection) continueFailed(s, failed *Session) {
 	s.exists.Open.ContinueOf = failed.exists.row
-	if failed.exists.row == 0 && failed.exists.recorded > 0 {
+	if failed.exists.row == 0 && failed.exists.recorded {
 		s.exists.Continues = failed.Number()
 	}
 	c.takeOverFetch(s, failed)
@@ -194,7 +194,7 @@ func (c *Connection) LookedUp(of *Lookup, l LookedUp) {
 	c.lookups = slices.DeleteFunc(c.lookups, func(one *Lookup) bool { return one == of })
 	if l.Parent != nil {
 		e.Open.ParentKey = *l.Parent
-		if e.recorded > 0 && *l.Parent != "" {
+		if e.recorded && *l.Parent != "" {
 			c.record(s, correlation.ParentKnown{Session: s.Number(), Key: *l.Parent})
 		}
 	}

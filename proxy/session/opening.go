@@ -123,7 +123,7 @@ func (c *Connection) opened(s *Session, made bool, id string) {
 		if delete(c.early, id); len(c.making) == 0 {
 			clear(c.early)
 		}
-	} else if c.sessions[s.ID()] = s; e.recorded > 0 { // the client may have closed it in between
+	} else if c.sessions[s.ID()] = s; e.recorded { // the client may have closed it in between
 		c.waiting.closed = slices.DeleteFunc(c.waiting.closed, func(one *Session) bool { return one == s })
 		e.Open.New = false
 		c.record(s, e.Opened)
@@ -169,7 +169,7 @@ func (c *Connection) notOpened(req Request, code int) {
 	if code != authRequired { // after a login the client loads it again
 		c.failed = &failedLoad{session: s, cwd: req.Opening.Cwd, at: c.o.Now(), n: req.n}
 	}
-	if e := &s.exists; e.ledger.answered() && e.row == 0 && e.recorded == 0 { // nobody has it
+	if e := &s.exists; e.ledger.answered() && e.row == 0 && !e.recorded { // nobody has it
 		delete(c.sessions, s.ID())
 		c.waiting.gone = append(c.waiting.gone, s)
 	}

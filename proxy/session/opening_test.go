@@ -281,23 +281,13 @@ func TestLookupsInTurn(t *testing.T) {
 	})
 }
 
-// The ledger is waited for where the file of events holds more of a session than it may have.
-func TestBehind(t *testing.T) {
+// The ledger is waited for where there are events of a session.
+func TestHaveEvents(t *testing.T) {
 	onStage(t, func(p *stage) {
 		p.start()
 		steps["new"](p)
-		s := p.session()
-		first := p.c.Behind(s)
-		if first != len(p.events) || first == 0 {
-			p.Fatalf("behind: %d of %d events", first, len(p.events))
-		}
-		steps["prompt"](p)
-		all := len(p.events)
-		for _, tt := range []struct{ folded, behind int }{{first, all}, {all - 1, all}, {all, 0}, {first, 0}} {
-			p.do(func(c *Connection) { c.Folded(tt.folded) })
-			if got := p.c.Behind(s, &Session{}); got != tt.behind {
-				p.Errorf("of %d events %d are folded: behind %d", all, tt.folded, got)
-			}
+		if c := p.c; !c.HaveEvents([]*Session{{}, p.session()}) || c.HaveEvents([]*Session{{}}) {
+			p.Error("of a new session there are events, and of none there are not")
 		}
 	})
 }

@@ -190,10 +190,9 @@ func (c *Connection) endTurn(req Request, p PromptAnswer) correlation.Event {
 	c.markDue(t)
 	c.touch(s)
 	ended := correlation.TurnEnded{Turn: t.Number, Stop: t.stop, Code: p.Code, Request: p.ID, Lost: t.lost}
-	if s.exists.recorded == 0 {
+	if !s.exists.recorded {
 		c.record(s, ended)
 		return nil
 	}
-	c.number(s, 1)
 	return ended
 }

@@ -12,18 +12,11 @@ func (c *Connection) record(s *Session, what ...correlation.Event) {
 	c.touch(s)
 	switch e := &s.exists; {
 	case e.silence == hidden || len(what) == 0:
-	case e.recorded == 0:
+	case !e.recorded:
 		e.deferred = append(e.deferred, what...)
 	default:
 		c.beside.Record(what...)
-		c.number(s, len(what))
 	}
-}
-
-// number counts events of a session that come into the file.
-func (c *Connection) number(s *Session, events int) {
-	c.numbers.event += events
-	s.exists.recorded = c.numbers.event
 }
 
 // recordOpened records that the harness has the session, unless that is in the file, and then what was deferred. It is
@@ -31,13 +24,12 @@ func (c *Connection) number(s *Session, events int) {
 // knew.
 func (c *Connection) recordOpened(s *Session) {
 	e := &s.exists
-	if e.recorded > 0 || e.silence == hidden || !e.live && e.row == 0 {
+	if e.recorded || e.silence == hidden || !e.live && e.row == 0 {
 		return
 	}
 	e.Open.Key = c.orNewKey(e.Open.Key)
 	before := e.deferred
-	e.deferred = nil
-	c.number(s, 1)
+	e.deferred, e.recorded = nil, true
 	c.beside.Record(e.Opened)
 	c.record(s, before...)
 }
@@ -76,7 +68,7 @@ func (c *Connection) setKey(s *Session, key, spent string) {
 	}
 	s.exists.Open.Key = key
 	c.change(s)
-	if s.exists.recorded > 0 || spent != "" {
+	if s.exists.recorded || spent != "" {
 		c.record(s, correlation.Rekeyed{Session: s.Number(), Key: key, Spent: spent})
 	}
 }

@@ -150,7 +150,7 @@ func (c *Connection) awaitContext(ctx context.Context, p *Held, f *Fetch, waits 
 	s := p.turn.Session
 	armed, continued := s.context.state == correlation.Armed, ""
 	if !s.exists.unrecorded() { // without a row it continues none
-		continued, _ = await(wait, c, c.beside.Continued(wait, s, c.Behind(s)))
+		continued, _ = await(wait, c, c.beside.Continued(wait, s))
 	}
 	if waits {
 		c.until(wait, f.ended)
@@ -257,7 +257,7 @@ func (c *Connection) claim(ctx context.Context, p *Held, in *Injection) error {
 	defer cancel()
 	s := p.turn.Session
 	c.describe(p, in)
-	err, ok := await(ctx, c, c.beside.Claim(ctx, s, in.from, in.Injection, c.Behind(s)))
+	err, ok := await(ctx, c, c.beside.Claim(ctx, s, in.from, in.Injection))
 	if !ok {
 		return ctx.Err()
 	}

@@ -19,7 +19,7 @@ type Seek struct {
 func (c *Connection) seek(s *Session, block string) *Seek {
 	e := &s.exists
 	q := &Seek{Harness: c.harness(), Block: block, ID: s.ID(), Cwd: e.Open.Cwd, session: s}
-	if cwd, ok := c.listed[s.ID()]; !ok || cwd != e.Open.Cwd || e.ledger != unknown || e.recorded > 0 || !e.opening {
+	if cwd, ok := c.listed[s.ID()]; !ok || cwd != e.Open.Cwd || e.ledger != unknown || e.recorded || !e.opening {
 		return q
 	}
 	for id, cwd := range c.listed {
@@ -46,7 +46,7 @@ func (c *Connection) BlockFound(q *Seek, f BlockFound) {
 		c.deaf = true
 	case f.Late:
 		s.history.replay.deaf = true
-	case f.Alias && s.exists.recorded == 0 && !c.holds(f.Of.ID):
+	case f.Alias && !s.exists.recorded && !c.holds(f.Of.ID):
 		c.alias(s, f)
 	default:
 		s.history.borrow(f.Blocks)

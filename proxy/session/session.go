@@ -67,7 +67,7 @@ type existence struct {
 	row    int64 // in the ledger; 0: it had none when it was asked
 
 	deferred []correlation.Event // to be recorded behind Opened
-	recorded int                 // the number of its last event; 0: it has none
+	recorded bool                // there is an event of it
 }
 
 // A silence is how little is done with a session.

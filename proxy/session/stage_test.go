@@ -244,7 +244,7 @@ func (w *side) Recall(p *Held, _ string, until time.Time) {
 	})
 }
 
-func (w *side) Continued(context.Context, *Session, int) <-chan string {
+func (w *side) Continued(context.Context, *Session) <-chan string {
 	answer := make(chan string, 1)
 	answer <- ""
 	return answer
@@ -255,7 +255,7 @@ func (w *side) Identity(p *Held, _ memory.Session) {
 }
 
 func (w *side) Claim(
-	ctx context.Context, s *Session, from correlation.State, in correlation.Injection, _ int,
+	ctx context.Context, s *Session, from correlation.State, in correlation.Injection,
 ) <-chan error {
 	end, _ := ctx.Deadline()
 	w.say("Claim", strings.Join(append([]string{in.Kind, fmt.Sprint(time.Until(end))}, in.Items...), " "))
