@@ -20,6 +20,22 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/migrations"
 )
 
+// newCompletion makes the command completion of cobra's, in our words.
+func newCompletion(root *cobra.Command) *cobra.Command {
+	root.InitDefaultCompletionCmd()
+	cmd, _, err := root.Find([]string{"completion"})
+	if err != nil {
+		panic(err) // cobra has another name for it
+	}
+	shells := cmd.Commands()
+	for _, shell := range shells {
+		shell.Short, shell.Long = "Print the completion script for "+shell.Name()+".", ""
+	}
+	root.RemoveCommand(cmd)
+	cmd.RemoveCommand(shells...)
+	return group("completion", "Print a completion script for a shell.", shells...)
+}
+
 // complete sets how the value of a flag is completed. Completions make no file and no request.
 func complete(cmd *cobra.Command, flag string, how cobra.CompletionFunc) {
 	if err := cmd.RegisterFlagCompletionFunc(flag, how); err != nil {

@@ -27,6 +27,7 @@ func grammar(std term.Streams, running *bool) *cobra.Command {
 		newDeliver(p), newMCP(p), newMemory(p), newNotes(p), newForget(p), newPrune(p), newBackup(p), newRestore(p),
 		newSetup(p), newConfig(p), newUninstall(p), newVersion(p),
 	)
+	root.AddCommand(newCompletion(root))
 	explain(root, std)
 	noteRuns(root, running)
 	common := root.PersistentFlags()
