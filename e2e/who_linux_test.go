@@ -23,7 +23,7 @@ const reached = `{"jsonrpc":"2.0","id":9,"result":{}}`
 // Who may use a session's tools is decided by who connects: each try is a real process.
 func TestWhoMayUseTools(t *testing.T) {
 	t.Parallel()
-	const others, confined = "these memory tools belong to another session", "a program that can gain no privileges"
+	const others, confined = "these memory tools belong to another session", "a program with no_new_privs"
 	b := delegating(t, nil)
 	b.set("SIGNET_ACP_DELEGATION=on")
 	caller := b.openTools("scripted")
