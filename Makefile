@@ -30,7 +30,7 @@ bench: build
 	go run ./e2e/bench -proxy $(BIN) $(FLAGS)
 
 # How it grows: with sessions on a connection, processes beside each other, turns in a session, and so many sessions of ten
-# turns in the database, which it fills first (100,000 take a quarter of an hour).
+# turns in the database, which it fills first (100,000 take a quarter of an hour); and what an import and commands take then.
 SESSIONS ?= 10000
 scale: build
 	go run ./e2e/bench -proxy $(BIN) -scale $(SESSIONS)

@@ -75,7 +75,8 @@ func (s Book) JobsIn(ctx context.Context, in Scope) (map[int64][]Job, error) {
 // was empty.
 func (s Book) Unextracted(ctx context.Context) (int, error) {
 	return value[int](ctx, s.db, "counting what was not extracted", `SELECT count(*) FROM turns t
-		JOIN debts d ON d.id = t.daemon_delivery WHERE d.state = 'dropped' OR EXISTS (
+		JOIN debts d ON d.id = t.daemon_delivery WHERE (d.state = 'dropped' OR EXISTS (
 			SELECT 1 FROM json_each(d.jobs) j, json_each(j.value, '$.turns') n
-			WHERE n.value = t.id AND j.value ->> 'state' IN ('dead', 'empty'))`)
+			WHERE n.value = t.id AND j.value ->> 'state' IN ('dead', 'empty')))
+		AND EXISTS (SELECT 1 FROM debts WHERE state = 'dropped' OR jobs <> '[]') -- else no turn is looked at`)
 }

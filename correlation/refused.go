@@ -44,9 +44,9 @@ type Refusal struct {
 // Refused returns what was refused and is still kept.
 func (s Book) Refused(ctx context.Context) (r Refusal, err error) {
 	var last int64
-	err = s.db.QueryRowContext(ctx, `SELECT count(*), coalesce(max(at), 0), coalesce((SELECT data ->> 'reason'
-		FROM events WHERE kind = ?1 ORDER BY id DESC LIMIT 1), '') FROM events WHERE kind = ?1`,
-		kindRefused).Scan(&r.Lines, &last, &r.Reason)
+	var row any // the columns beside max are of its row
+	err = s.db.QueryRowContext(ctx, `SELECT count(*), coalesce(at, 0), coalesce(data ->> 'reason', ''), max(id)
+		FROM events WHERE kind = ?`, kindRefused).Scan(&r.Lines, &last, &r.Reason, &row)
 	r.Last = sqlite.Unstamp(last)
 	return r, sqlite.While("looking for what was refused", err)
 }

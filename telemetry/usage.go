@@ -74,7 +74,10 @@ type account struct {
 	notings              []correlation.Noting
 }
 
-// turns are so many that began then; the time is zero where only their number is known.
+// quarter is the quarter of an hour that a time is in: days begin on one in every time zone.
+func quarter(t time.Time) int64 { return t.Unix() / (15 * 60) }
+
+// turns are so many that began in a quarter; the time is zero where only their number is known.
 type turns struct {
 	at time.Time
 	n  int
@@ -109,6 +112,10 @@ func ReadUsage(ctx context.Context, store correlation.Book, scope correlation.Sc
 	if err == nil {
 		err = store.TurnStarts(ctx, scope, timed, func(session int64, at time.Time, n int) {
 			a := u.account(accounts, session)
+			if last := len(a.turns) - 1; last >= 0 && quarter(a.turns[last].at) == quarter(at) {
+				a.turns[last].n += n
+				return
+			}
 			a.turns = append(a.turns, turns{at, n})
 		})
 	}
@@ -213,20 +220,19 @@ func (u *Usage) Sums(by string) []Sum {
 		}
 		return t
 	}
-	days := map[int64]*tally{} // by quarter of an hour: days begin on one in every time zone
+	days := map[int64]*tally{} // by quarter
 	for _, a := range u.accounts {
 		var whole *tally // for the whole account, unless it is by day
 		of := func(at time.Time) *tally {
 			t := whole
 			if by == ByDay || by == ByWeek {
-				const quarter = 15 * 60
-				if t = days[at.Unix()/quarter]; t == nil {
+				if t = days[quarter(at)]; t == nil {
 					day := at.Local()
 					if by == ByWeek {
 						day = day.AddDate(0, 0, -(int(day.Weekday())+6)%7)
 					}
 					t = under(day.Format(time.DateOnly))
-					days[at.Unix()/quarter] = t
+					days[quarter(at)] = t
 				}
 			} else if t == nil {
 				whole = under(map[string]string{ByHarness: a.harness, ByProject: a.project, BySession: a.id}[by])

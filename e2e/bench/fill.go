@@ -21,27 +21,22 @@ const (
 )
 
 // fill has the database of a proxy hold so many sessions: conversations of Claude's, which `memory backfill` takes in.
-func fill(ctx context.Context, box *sandbox.Sandbox, proxy string, sessions int) error {
+func fill(ctx context.Context, box *sandbox.Sandbox, proxy string, sessions int) (spent spent, err error) {
 	dir := filepath.Join(box.Home, ".claude", "projects", "-work")
 	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return err
+		return spent, err
 	}
 	dice := rand.New(rand.NewPCG(1, 2))
 	words := rand.NewZipf(dice, 1.2, 8, vocabulary-1)
 	for n := range sessions {
 		name := filepath.Join(dir, fmt.Sprintf("%08d-0000-4000-8000-000000000000.jsonl", n))
 		if err := writeTranscript(name, n, box.Work, dice, words); err != nil {
-			return err
+			return spent, err
 		}
 	}
 	fmt.Fprintf(os.Stderr, "taking in %d sessions\n", sessions)
-	began := time.Now()
-	r, err := box.Run(ctx, nil, proxy, "memory", "backfill", "claude")
-	if err == nil && r.Code != 0 {
-		err = fmt.Errorf("memory backfill: exit %d: %s", r.Code, r.Stderr)
-	}
-	fmt.Fprintf(os.Stderr, "took %v\n", time.Since(began).Round(time.Second))
-	return errors.Join(err, os.RemoveAll(dir))
+	spent, err = run(ctx, box, proxy, "memory", "backfill", "claude")
+	return spent, errors.Join(err, os.RemoveAll(dir))
 }
 
 // writeTranscript writes a conversation as Claude Code does.

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -43,8 +44,10 @@ const (
 func (g growth) run(ctx context.Context, sessions int) error {
 	// as people have it: a prompt waits for its context no longer than by default
 	g.box.Env = slices.DeleteFunc(g.box.Env, func(v string) bool { return strings.HasPrefix(v, "SIGNET_ACP_") })
-	fmt.Printf("commit %s, %s, %d CPUs, %s/%s\n\n",
-		commit(), time.Now().Format(time.DateOnly), runtime.NumCPU(), runtime.GOOS, runtime.GOARCH)
+	text, _ := os.ReadFile("/proc/loadavg")
+	load, _, _ := strings.Cut(string(text), " ")
+	fmt.Printf("commit %s, %s, %d CPUs, %s/%s, load %s\n\n", commit(), time.Now().Format(time.DateOnly),
+		runtime.NumCPU(), runtime.GOOS, runtime.GOARCH, load)
 	w := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintln(w, "\tstart\tsession/new\tfirst prompt\tlater prompt\tupdate\tend\tprivate MiB\t")
 	row := func(what string, m moment, err error) error {
@@ -73,8 +76,10 @@ func (g growth) run(ctx context.Context, sessions int) error {
 			return err
 		}
 	}
+	var commands strings.Builder
 	for n := min(1000, sessions); ; n = min(10*n, sessions) {
-		if err := fill(ctx, g.box, g.proxy, n); err != nil {
+		fmt.Fprintf(&commands, "\n%d sessions\tCPU\twall\tpeak MiB\twritten MiB\t\n", n)
+		if err := g.commands(ctx, &commands, n); err != nil {
 			return err
 		}
 		m, err := g.converse(ctx, 1, last)
@@ -82,9 +87,37 @@ func (g growth) run(ctx context.Context, sessions int) error {
 			return err
 		}
 		if n == sessions {
+			fmt.Fprint(w, commands.String())
 			return w.Flush()
 		}
 	}
+}
+
+// commands writes what commands take once so many sessions are in the database, and what it takes to bring them there:
+// of three runs the one in the middle. Prune only lists.
+func (g growth) commands(ctx context.Context, w io.Writer, sessions int) error {
+	row := func(what string, s spent) {
+		fmt.Fprintf(w, "%s\t%v\t%v\t%.0f\t%.0f\t\n", what, short(s.cpu), short(s.wall), float64(s.peak)/(1<<20),
+			float64(s.written)/(1<<20))
+	}
+	taken, err := fill(ctx, g.box, g.proxy, sessions)
+	if err != nil {
+		return err
+	}
+	row("memory backfill", taken)
+	last := fmt.Sprintf("s-%d", sessions-1)
+	for _, command := range []string{"log " + last, "show " + last, "sessions", "usage", "usage --by day", "doctor",
+		"prune --keep 10", "memory list", "memory search w10x w200x server", "view --no-open"} {
+		runs := make([]spent, 3)
+		for i := range runs {
+			if runs[i], err = run(ctx, g.box, append([]string{g.proxy}, strings.Fields(command)...)...); err != nil {
+				return err
+			}
+		}
+		slices.SortFunc(runs, func(a, b spent) int { return cmp.Compare(a.cpu, b.cpu) })
+		row(command, runs[1])
+	}
+	return nil
 }
 
 // beside has so many conversations at once, each in a process of its own, and returns the median of each part.

@@ -1,12 +1,15 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/Signet-AI/signet-acp-proxy/e2e/sandbox"
 )
 
 // A usage is what a process has used and holds, as /proc tells; zero where there is none.
@@ -52,4 +55,39 @@ func fields(name string) map[string]int64 {
 		}
 	}
 	return sizes
+}
+
+// spent is what a command took. What it holds and writes is looked at every few milliseconds.
+type spent struct {
+	cpu, wall     time.Duration
+	peak, written int64 // bytes
+}
+
+// run runs a command in a sandbox to its end.
+func run(ctx context.Context, box *sandbox.Sandbox, command ...string) (s spent, err error) {
+	began := time.Now()
+	cmd := box.Command(ctx, nil, command...)
+	if err := cmd.Start(); err != nil {
+		return s, err
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- cmd.Wait() }()
+	for {
+		select {
+		case err := <-ended:
+			s.wall, s.cpu = time.Since(began), cmd.ProcessState.UserTime()+cmd.ProcessState.SystemTime()
+			if err != nil {
+				err = fmt.Errorf("%s: %w", strings.Join(command, " "), err)
+			}
+			return s, err
+		case <-time.After(5 * time.Millisecond):
+			s.peak = max(s.peak, fields(fmt.Sprintf("/proc/%d/status", cmd.Process.Pid))["VmHWM"])
+			text, _ := os.ReadFile(fmt.Sprintf("/proc/%d/io", cmd.Process.Pid))
+			if _, n, found := strings.Cut(string(text), "\nwrite_bytes: "); found {
+				n, _, _ = strings.Cut(n, "\n")
+				wrote, _ := strconv.ParseInt(n, 10, 64)
+				s.written = max(s.written, wrote)
+			}
+		}
+	}
 }
