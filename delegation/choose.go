@@ -37,45 +37,18 @@ func (s *Service) choose(agents []Agent, r Request, caller string) (string, erro
 	return name, refuseUnbounded(agents[i], r.Mode, s.Unbounded)
 }
 
-// kinds are kinds of work with words of a task that tell them, in the order in which they are tried.
-var kinds = []struct{ kind, words string }{
-	{"review", "review audit inspect critique prüfen relecture revisar"},
-	{"test", "test tests testing coverage fuzz benchmark"},
-	{"docs", "document documentation docs readme changelog translate dokumentation traduire"},
-	{"fix", "fix bug crash regression debug repair beheben corriger"},
-	{"refactor", "refactor rename restructure simplify clean cleanup"},
-	{"research", "research investigate find search explain compare summarize look analyse analyze"},
-	{"build", "implement add build create write feature"},
-}
-
-// kindOf returns the kind of work that a request is: a capability of one of the agents that its words name, else one of
-// kinds, else its mode.
+// kindOf returns the kind of work that a request is: a capability of one of the agents that its words name, else its
+// mode.
 func kindOf(r Request, agents []Agent) string {
 	texts := []string{r.Task + "\n" + r.Scope}
-	var names []string
 	for _, a := range agents {
-		for _, c := range a.Capabilities {
-			names, texts = append(names, c), append(texts, c)
-		}
-	}
-	for _, k := range kinds {
-		names, texts = append(names, k.kind), append(texts, k.words)
+		texts = append(texts, a.Capabilities...)
 	}
 	content := language.Content(texts...)
-	own := map[string]bool{}
-	for _, w := range content[0] {
-		own[w] = true
-	}
-	known := len(names) - len(kinds)
-	for i, name := range names {
-		hits := 0
-		for _, w := range content[i+1] {
-			if own[w] {
-				hits++
-			}
-		}
-		if i < known && hits > 0 && hits == len(content[i+1]) || i >= known && hits > 0 {
-			return name
+	isNamed := func(word string) bool { return slices.Contains(content[0], word) }
+	for i, words := range content[1:] {
+		if len(words) > 0 && !slices.ContainsFunc(words, func(word string) bool { return !isNamed(word) }) {
+			return texts[i+1]
 		}
 	}
 	return string(r.Mode)

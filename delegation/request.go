@@ -12,7 +12,7 @@ const maxTask = 48 << 10
 // A Request is what a caller asks for. What has no column of its own is in the column request, as JSON.
 type Request struct {
 	Agent  string `json:"-"`     // "": the best one for the task
-	Kind   string `json:"kind"`  // of work: a capability, or one of kinds; "": as the words of the request say
+	Kind   string `json:"kind"`  // of work: a capability that the words of the request name, else its mode
 	Task   string `json:"task"`  // in a row without secrets
 	Scope  string `json:"scope"` // delegated_scope: what the other agent is responsible for
 	Kept   string `json:"kept"`  // kept_work: what stays with the caller

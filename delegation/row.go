@@ -13,7 +13,7 @@ type Row struct {
 	Agent    string     `json:"agent"`
 	State    State      `json:"state"`
 	Mode     Mode       `json:"mode"`
-	Kind     string     `json:"kind"` // of work: a capability, or one of kinds
+	Kind     string     `json:"kind"` // of work: a capability, else the mode
 	Task     string     `json:"task"`
 	Scope    []string   `json:"scope"`   // items of delegated_scope
 	Kept     []string   `json:"kept"`    // items of kept_work
