@@ -15,7 +15,7 @@ import (
 const (
 	maxTurns = 10_000
 	maxText  = 16 << 10 // bytes of one side of a turn
-	maxTexts = 24 << 20 // of all turns
+	maxTexts = 16 << 20 // of all turns: 20 MB of page
 	maxLive  = 1 << 20  // bytes of one side of a turn, of the one session that a live page shows
 )
 
