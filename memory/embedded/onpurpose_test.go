@@ -298,9 +298,9 @@ func TestAskedBefore(t *testing.T) {
 // A rule is told once, without the answer that stood behind it and has no word of the prompt.
 func TestAnswerToRule(t *testing.T) {
 	w := newWorld(t)
-	w.said("/p", "one", "Remember this for later: the mast of the Curlew is 11.42 metres long.", "I keep the log in order.")
+	w.said("/p", "one", "Remember this for later: the mast of the Curlew is 11.42 metres long.", "I keep the log in order.\n\n- One\n\n- Two\n\n- Three\n\nBye for today.")
 	got := w.recall(memory.Session{Key: "new", Project: "/p"}, "How long is the mast of the Curlew?")
-	if !strings.Contains(got, "11.42") || strings.Contains(got, "in order") {
+	if !strings.Contains(got, "11.42") || strings.Contains(got, "in order") || strings.Contains(got, "Bye") {
 		t.Errorf("told: %q", got)
 	}
 }

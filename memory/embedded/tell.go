@@ -66,9 +66,13 @@ func (s *Store) tell(ctx context.Context, q *rank.Query, ranked []*rank.Passage,
 	for _, text := range in.seen {
 		t.markSeen(text)
 	}
+	stands := func(c *rank.Passage) bool {
+		m := texts[c.ID]
+		return slices.Contains(in.seen, m.ID) || slices.Contains(in.seen, m.Content)
+	}
 	seen := func(c *rank.Passage) bool {
-		m, ok := texts[c.ID]
-		return !ok || slices.Contains(in.seen, m.ID) || slices.Contains(in.seen, m.Content)
+		_, ok := texts[c.ID]
+		return !ok || stands(c)
 	}
 	looked := slices.Concat(words, ranked[:min(len(ranked), 2*maxOpening)])
 	t.outdate(looked)
@@ -80,7 +84,7 @@ func (s *Store) tell(ctx context.Context, q *rank.Query, ranked []*rank.Passage,
 		}
 	}
 	quoted(maxWords)
-	t.open(ranked, func(c *rank.Passage) bool { return seen(c) || t.besideSeen(c, seen) })
+	t.open(ranked, func(c *rank.Passage) bool { return seen(c) || t.beside(c, stands) })
 	quoted(t.most + moreWords)
 	t.addAnswers()
 	if t.failed, err = s.failures(ctx, t.items); err != nil && !timedOut(err) {
@@ -90,11 +94,12 @@ func (s *Store) tell(ctx context.Context, q *rank.Query, ranked []*rank.Passage,
 	return t.finish(left), nil
 }
 
-// besideSeen reports whether a passage has no word of the prompt, and was found for a neighbour that was seen.
-func (t *selection) besideSeen(c *rank.Passage, seen func(*rank.Passage) bool) bool {
-	thread, at := t.places.of(c), t.places.at[c.ID]
-	near := thread[max(at-joinWithin, 0):min(at+joinWithin+1, len(thread))]
-	return slices.ContainsFunc(near, seen) && t.q.Held(language.Terms(t.texts[c.ID].Content)) == 0
+// beside reports whether a passage has no word of the prompt, and was found for one of its turn that stands in the
+// block anyway.
+func (t *selection) beside(c *rank.Passage, stands func(*rank.Passage) bool) bool {
+	return slices.ContainsFunc(t.places.of(c), func(other *rank.Passage) bool {
+		return other.Turn == c.Turn && stands(other)
+	}) && t.q.Held(language.Terms(t.texts[c.ID].Content)) == 0
 }
 
 // failures returns what the user said next, where that says that what an agent's passage told did not help.
