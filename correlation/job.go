@@ -8,12 +8,8 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/sqlite"
 )
 
-const (
-	// askAfter is how long after a part was taken its job is asked about: a dead one has tried three times by then.
-	askAfter = 5 * time.Minute
-	// askAgain is how long after that, and so on, while it is pending.
-	askAgain = time.Hour
-)
+// askAgain is how long after a job was asked about (askAfter), and so on, it is asked about again, while it is pending.
+const askAgain = time.Hour
 
 // ToAsk returns debts with jobs that the daemon is to be asked about now; like debts, they are given up after 14 days.
 func (s Debts) ToAsk(ctx context.Context) ([]Debt, error) {
@@ -38,20 +34,6 @@ func (s Debts) NoteJobs(ctx context.Context, d Debt, jobs []Job) error {
 	ctx, cancel := ownTime(ctx)
 	defer cancel()
 	return s.change(ctx, "noting jobs", `UPDATE debts SET jobs = ?, ask = ? WHERE id = ?`, string(text), ask, d.ID)
-}
-
-// addJob notes the job of a part that was taken, if the daemon was given one.
-func (e entry) addJob(job Job, turns []int64) error {
-	if job.Key == "" {
-		return nil
-	}
-	job.Turns, job.State = turns, JobPending
-	text, err := json.Marshal(job)
-	if err != nil {
-		return err
-	}
-	return e.exec(`UPDATE debts SET jobs = json_insert(jobs, '$[#]', json(?)), ask = ? WHERE id = ?`, string(text),
-		sqlite.Stamp(e.now.Add(askAfter)), e.d.ID)
 }
 
 // JobsIn returns the jobs of the sessions in scope, oldest first.

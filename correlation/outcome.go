@@ -3,6 +3,7 @@ package correlation
 import (
 	"context"
 	"database/sql"
+	"encoding/json"
 	"strings"
 	"time"
 
@@ -226,6 +227,23 @@ func (e entry) markPosted(post Selection) error {
 		return err
 	}
 	return e.markTurns(` AND id IN (SELECT value FROM json_each(?3))`, sqlite.List(ids))
+}
+
+// askAfter is how long after a part was taken its job is asked about: a dead one has tried three times by then.
+const askAfter = 5 * time.Minute
+
+// addJob notes the job of a part that was taken, if the daemon was given one.
+func (e entry) addJob(job Job, turns []int64) error {
+	if job.Key == "" {
+		return nil
+	}
+	job.Turns, job.State = turns, JobPending
+	text, err := json.Marshal(job)
+	if err != nil {
+		return err
+	}
+	return e.exec(`UPDATE debts SET jobs = json_insert(jobs, '$[#]', json(?)), ask = ? WHERE id = ?`, string(text),
+		sqlite.Stamp(e.now.Add(askAfter)), e.d.ID)
 }
 
 // maxNote is how many bytes are stored of replies and errors, which come from outside.
