@@ -9,6 +9,7 @@ import (
 	"math"
 	"time"
 
+	"github.com/Signet-AI/signet-acp-proxy/chars"
 	"github.com/Signet-AI/signet-acp-proxy/sqlite"
 )
 
@@ -203,17 +204,37 @@ func SessionsByProject(ctx context.Context, q sqlite.Querier) ([]ProjectCount, e
 		GROUP BY project ORDER BY 2 DESC, 1`)
 }
 
-// lookedPast is how many sessions, the newest of any project, are looked at for a project's past.
-const lookedPast = 2000
+// A Past is what a project's sessions were about, as far as their first words say.
+type Past struct {
+	Sessions int
+	Since    time.Time
+	Asked    []string // in each, first; the newest session's first
+}
 
-// PastOf returns how many sessions a project has, and when the first began, without the sessions of some keys.
-func PastOf(ctx context.Context, q sqlite.Querier, project string, keys [2]string) (
-	sessions int, since time.Time, err error) {
-	var started int64
-	err = q.QueryRowContext(ctx, `SELECT count(*), coalesce(min(started), 0)
-		FROM (SELECT id, started, project, parent_key FROM sessions ORDER BY last_active DESC LIMIT ?4)
+const (
+	lookedPast = 2000 // sessions, the newest, of any project
+	askedPast  = 20   // of the project's, whose first words are read
+	askedBytes = 160  // characters of these
+)
+
+// PastOf returns a project's past, without the sessions of some keys.
+func PastOf(ctx context.Context, q sqlite.Querier, project string, keys [2]string) (p Past, err error) {
+	err = sqlite.Each(ctx, q, func(row sqlite.Row) error {
+		var started int64
+		var asked string
+		err := row.Scan(&started, &asked)
+		if at := sqlite.Unstamp(started); p.Sessions == 0 || at.Before(p.Since) {
+			p.Since = at
+		}
+		if p.Sessions++; asked != "" {
+			p.Asked = append(p.Asked, chars.WithoutBlockMarks(asked))
+		}
+		return err
+	}, `SELECT started, iif(row_number() OVER (ORDER BY last_active DESC) > ?4, '', coalesce(
+			(SELECT substr(user, 1, ?5) FROM turns WHERE session = s.id AND delegation = '' ORDER BY id LIMIT 1), ''))
+		FROM (SELECT id, started, last_active, project, parent_key FROM sessions ORDER BY last_active DESC LIMIT ?6) s
 		WHERE project = ?1 AND parent_key = ''
-			AND id NOT IN (SELECT session FROM session_keys WHERE key IN (?2, ?3) AND session IS NOT NULL)`,
-		project, keys[0], keys[1], lookedPast).Scan(&sessions, &started)
-	return sessions, sqlite.Unstamp(started), err
+			AND id NOT IN (SELECT session FROM session_keys WHERE key IN (?2, ?3) AND session IS NOT NULL)
+		ORDER BY last_active DESC`, project, keys[0], keys[1], askedPast, askedBytes, lookedPast)
+	return p, err
 }

@@ -1,6 +1,7 @@
 package embedded
 
 import (
+	"context"
 	"os"
 	"path/filepath"
 	"slices"
@@ -134,6 +135,31 @@ func TestWhere(t *testing.T) {
 		}) {
 			t.Errorf("%s: %+v", tt.prompt, got.Where)
 		}
+	}
+}
+
+// A file that was renamed is told by its new path, also after a second time; of one that is gone nothing is.
+func TestRenamed(t *testing.T) {
+	top := repository(t, "proxy/kept.go", "proxy/other.go")
+	w := newWorld(t)
+	asked := 0
+	w.opts.Renames = func(_ context.Context, of string) (map[string]string, error) {
+		if asked++; of != top {
+			t.Errorf("renames of %s", of)
+		}
+		return map[string]string{"held.go": "proxy/held.go", "proxy/held.go": "proxy/kept.go", "proxy/other.go": "x"}, nil
+	}
+	w.worked(top, "one", "The deadline of a held prompt.", toolCall("edit", top+"/held.go", top+"/gone.go", top+"/proxy/other.go"))
+	if err := w.Learn(t.Context()); err != nil || asked != 1 {
+		t.Errorf("asked %d times, %v", asked, err)
+	}
+	found, err := w.Files(t.Context(), "kept.go", top, 10)
+	if err != nil || len(found) != 1 || found[0].Path != "proxy/kept.go" || len(found[0].Sessions) != 1 ||
+		found[0].Sessions[0].Did != "edited" || found[0].Sessions[0].Words != "The deadline of a held prompt." {
+		t.Errorf("%+v, %v", found, err)
+	}
+	if found, err = w.Files(t.Context(), "the deadline of a held prompt", top, 10); err != nil || len(found) != 3 {
+		t.Errorf("%+v, %v", found, err)
 	}
 }
 

@@ -58,7 +58,7 @@ func (s *Store) Learn(ctx context.Context) error {
 			}
 		}
 	}
-	return nil
+	return s.followRenames(ctx)
 }
 
 // backlog returns turns that an older version learned from, the newest first.

@@ -120,18 +120,6 @@ func (s *Store) recall(ctx context.Context, session memory.Session, in search, c
 	return unlessLate(err)
 }
 
-// more says what there is to search for beside what a prompt is told: sessions of its project; "" where there is none.
-func (s *Store) more(ctx context.Context, in search) (string, error) {
-	sessions, since, err := correlation.PastOf(ctx, s.db, in.project, in.keys)
-	switch {
-	case err != nil || sessions == 0:
-		return "", err
-	case sessions == 1:
-		return "1 session of " + since.Format(day), nil
-	}
-	return fmt.Sprintf("%d sessions since %s", sessions, since.Format(day)), nil
-}
-
 // unlessLate is an error but for that of a deadline that has passed: what is late is left out.
 func unlessLate(err error) error {
 	if err == nil || timedOut(err) {

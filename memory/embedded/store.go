@@ -10,6 +10,7 @@ import (
 	"context"
 	"database/sql"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/rs/zerolog"
@@ -25,8 +26,10 @@ type Options struct {
 	NotPersonal   bool     // what a person likes is told only in the project where it was said
 	// Erase takes what was forgotten here out of other places that hold it, event files. nil: there are none.
 	Erase func(context.Context) error
-	Now   func() time.Time // nil: time.Now
-	Log   zerolog.Logger
+	// Renames says which files of a work tree were renamed, the new path by the old one. nil: nobody knows.
+	Renames func(ctx context.Context, top string) (map[string]string, error)
+	Now     func() time.Time // nil: time.Now
+	Log     zerolog.Logger
 }
 
 // across returns a query as it decides what is told in other projects: the person's own is, unless Options say
@@ -43,6 +46,9 @@ func (s *Store) across(query string) string {
 type Store struct {
 	db   *sql.DB
 	opts Options
+
+	mu       sync.Mutex
+	followed map[string]time.Time // when renames were looked for, by project
 }
 
 // New returns a store on a database that migrations.Open has opened.
@@ -50,5 +56,5 @@ func New(db *sql.DB, o Options) *Store {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	return &Store{db: db, opts: o}
+	return &Store{db: db, opts: o, followed: map[string]time.Time{}}
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/term"
 	"github.com/Signet-AI/signet-acp-proxy/correlation"
 	"github.com/Signet-AI/signet-acp-proxy/correlation/eventlog"
+	"github.com/Signet-AI/signet-acp-proxy/delegation/worktree"
 	"github.com/Signet-AI/signet-acp-proxy/memory/embedded"
 	"github.com/Signet-AI/signet-acp-proxy/migrations"
 	"github.com/Signet-AI/signet-acp-proxy/sqlite"
@@ -79,7 +80,7 @@ func NewStore(c *config.Config, db *sql.DB, log *logFile) *embedded.Store {
 		return errors.Join(eventlog.TakeIn(ctx, sessions, log.Logger()), sessions.EmptyEvents(ctx), RemoveShown(c))
 	}
 	o := embeddedOptions(c)
-	o.Erase, o.Log = erase, log.Logger()
+	o.Erase, o.Renames, o.Log = erase, worktree.Renames, log.Logger()
 	return embedded.New(db, o)
 }
 
