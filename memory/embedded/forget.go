@@ -126,6 +126,9 @@ func (s *Store) removeOne(ctx context.Context, tx *sql.Tx, m Memory) error {
 
 // Erase takes what was removed from the database out of event files, and out of SQLite's write-ahead log.
 func (s *Store) Erase(ctx context.Context) error {
+	if err := s.EraseWords(ctx); err != nil {
+		return err
+	}
 	if s.opts.Erase != nil {
 		if err := s.opts.Erase(ctx); err != nil {
 			return err

@@ -144,6 +144,11 @@ func (r Removal) Prune(ctx context.Context, o correlation.PruneOptions) error {
 	found := len(p.Sessions)
 	o.Done = func(n int) { progress.Share("removing", int64(n), int64(found)) }
 	prune := func() (err error) {
+		if learned.Passages >= manyPassages {
+			if err := d.Memories.LeaveWords(ctx); err != nil {
+				return err
+			}
+		}
 		p, err = d.Sessions.Prune(ctx, o)
 		return err
 	}
@@ -178,8 +183,10 @@ func (r Removal) Prune(ctx context.Context, o correlation.PruneOptions) error {
 	return err
 }
 
-// maxListed is how many of the sessions that Prune removes are listed, the newest.
-const maxListed = 50
+const (
+	maxListed    = 50   // of the sessions that Prune removes, the newest
+	manyPassages = 5000 // from here on, to merge the index of words costs less than to overwrite each
+)
 
 func idsOf(sessions []correlation.Session) []int64 {
 	ids := make([]int64, len(sessions))
@@ -248,7 +255,7 @@ func (r Removal) sessions(ctx context.Context, what string, work func() error,
 	if _, err := waiting.Run(ctx); err != nil {
 		return err
 	}
-	err := r.keep(ctx, what, work)
+	err := errors.Join(r.keep(ctx, what, work), r.Data.Memories.EraseWords(ctx))
 	gone := left()
 	// what a child has kept of its conversation
 	trees := delegation.NewLedger(r.Data.DB, r.Data.Config.LiveDir()).RemoveTrees(ctx,
