@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -193,7 +194,9 @@ func TestReplaced(t *testing.T) {
 	check(t, l.Folded(t.Context()))
 	b.found("s")
 	for _, name := range must(filepath.Glob(b.path + "*"))(t) {
-		check(t, os.Rename(name, name+".away"))
+		if err := os.Rename(name, name+".away"); !errors.Is(err, fs.ErrNotExist) { // whoever opens the rest drops an old log
+			check(t, err)
+		}
 	}
 	l.Append(correlation.ProcessEnded{Reason: "eof"})
 	if left := must(l.Close(t.Context()))(t); left || len(b.files()) != 0 {

@@ -12,10 +12,8 @@ package signet
 import (
 	"context"
 	"errors"
-	"fmt"
 	"net/http"
 	"net/url"
-	"strings"
 	"time"
 
 	"github.com/hashicorp/go-retryablehttp"
@@ -115,13 +113,9 @@ func New(o Options) (*Client, error) {
 	if o.URL == "" {
 		o.URL = defaultURL
 	}
-	base, err := parseOrigin(o.URL)
+	base, err := addressOf(o.URL, o.Plain)
 	if err != nil {
 		return nil, err
-	}
-	if !o.Plain && base.Scheme == "http" && !loopback(base.Hostname()) {
-		return nil, fmt.Errorf("daemon url: %s is not encrypted: use https or a tunnel to 127.0.0.1, or set "+
-			"daemon_plain: on if only you can read that network", base)
 	}
 	if o.Now == nil {
 		o.Now = time.Now
@@ -188,26 +182,6 @@ func (c *Client) settleShared(began time.Time, err error) {
 
 // URL is the daemon's origin.
 func (c *Client) URL() string { return c.base.String() }
-
-// parseOrigin accepts an origin only, as the daemon's own clients do: a path would be dropped, and a password would end
-// in logs.
-func parseOrigin(s string) (*url.URL, error) {
-	u, err := url.Parse(strings.TrimRight(strings.TrimSpace(s), "/"))
-	if err != nil {
-		return nil, errors.New("daemon url: not a url") // the parser's error repeats the text
-	}
-	switch {
-	case u.Scheme != "http" && u.Scheme != "https":
-		return nil, errors.New("daemon url: must begin with http:// or https://")
-	case u.Hostname() == "":
-		return nil, errors.New("daemon url: no host")
-	case u.User != nil:
-		return nil, errors.New("daemon url: must not hold a user or password; set SIGNET_API_KEY")
-	case u.Path != "" || u.RawQuery != "" || u.Fragment != "":
-		return nil, fmt.Errorf("daemon url: give the origin only, %s://%s", u.Scheme, u.Host)
-	}
-	return u, nil
-}
 
 // Drop drops what is known of a key that nobody uses any more.
 func (c *Client) Drop(key string) { c.keys.drop(key) }
