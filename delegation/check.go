@@ -77,14 +77,3 @@ func (l *Ledger) saveCheck(ctx context.Context, id string, c Check) error {
 		column(c), id)
 	return sqlite.While("keeping a check", err)
 }
-
-// mustPass says why a result counts as not checked.
-func (d Delegation) mustPass() error {
-	switch {
-	case d.Check == nil:
-		return fmt.Errorf("it was not checked: delegations check %s -- COMMAND", d.ID)
-	case d.Check.Exit != 0:
-		return fmt.Errorf("its check failed (%s): see delegations show %s", d.Check, d.ID)
-	}
-	return nil
-}

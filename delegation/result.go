@@ -75,6 +75,17 @@ func (s *Service) Apply(ctx context.Context, d Delegation, checked bool, o workt
 	return files, nil, s.Ledger.removeTree(ctx, s.Folders, d)
 }
 
+// mustPass says why a result counts as not checked.
+func (d Delegation) mustPass() error {
+	switch {
+	case d.Check == nil:
+		return fmt.Errorf("it was not checked: delegations check %s -- COMMAND", d.ID)
+	case d.Check.Exit != 0:
+		return fmt.Errorf("its check failed (%s): see delegations show %s", d.Check, d.ID)
+	}
+	return nil
+}
+
 // Discard throws away the changes, and the folder that has them.
 func (s *Service) Discard(ctx context.Context, d Delegation) error {
 	switch {
