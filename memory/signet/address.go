@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// addressOf accepts an origin only, as the daemon's own clients do: a path would be dropped, and a password would end in
-// logs. Over a network it must be encrypted, unless plain says that nobody else can read that.
+// addressOf accepts an origin only, as the daemon's own clients do: a path would be dropped, and a password would end
+// in logs. Over a network it must be encrypted, unless plain says that nobody else can read that.
 func addressOf(s string, plain bool) (*url.URL, error) {
 	u, err := url.Parse(strings.TrimRight(strings.TrimSpace(s), "/"))
 	if err != nil {
