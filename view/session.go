@@ -3,6 +3,8 @@ package view
 import (
 	"cmp"
 	"context"
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/Signet-AI/signet-acp-proxy/correlation"
@@ -122,4 +124,11 @@ type conversations struct {
 	Working []*delegatedTask // what delegated agents do now, the newest first
 	byID    map[int64]*session
 	byKey   map[string]*session // by all Signet keys that they have had
+}
+
+// newest returns the sessions, the last active first.
+func (c *conversations) newest() []*session {
+	return slices.SortedFunc(maps.Values(c.byID), func(a, b *session) int {
+		return cmp.Or(b.LastActive.Compare(a.LastActive), cmp.Compare(b.ID, a.ID))
+	})
 }

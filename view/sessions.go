@@ -62,13 +62,6 @@ func (c *conversations) read(ctx context.Context, src Source, of choice) (err er
 	return c.readDelegations(ctx, src)
 }
 
-// newest returns the sessions, the last active first.
-func (c *conversations) newest() []*session {
-	return slices.SortedFunc(maps.Values(c.byID), func(a, b *session) int {
-		return cmp.Or(b.LastActive.Compare(a.LastActive), cmp.Compare(b.ID, a.ID))
-	})
-}
-
 // maxDigests is how many sessions of a page have a digest, the newest: each is read for it.
 const maxDigests = 200
 

@@ -77,3 +77,11 @@ func timedOut(err error) bool {
 
 // quote makes a term a string of FTS5's query language.
 func quote(term string) string { return `"` + strings.ReplaceAll(term, `"`, `""`) + `"` }
+
+// unlessLate is an error but for that of a deadline that has passed: what is late is left out.
+func unlessLate(err error) error {
+	if err == nil || timedOut(err) {
+		return nil
+	}
+	return err
+}

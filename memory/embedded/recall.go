@@ -120,14 +120,6 @@ func (s *Store) recall(ctx context.Context, session memory.Session, in search, c
 	return unlessLate(err)
 }
 
-// unlessLate is an error but for that of a deadline that has passed: what is late is left out.
-func unlessLate(err error) error {
-	if err == nil || timedOut(err) {
-		return nil
-	}
-	return err
-}
-
 // inOrder lowers the scores of items that would go before others: their order is that in which they are told.
 func inOrder(items []memory.Item) []memory.Item {
 	for i := range items[min(1, len(items)):] {
