@@ -2,7 +2,6 @@ package language
 
 import (
 	"cmp"
-	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -35,7 +34,7 @@ func FindTime(text string, now time.Time) (r Range, rest string, ok bool) {
 	}
 	lang, _ := languageOf(folded)
 	for _, in := range languagesToTry(lang) {
-		t := timeTables()[in]
+		t := calendars()[in]
 		for i := range words {
 			if r, n, ok := t.at(folded, i, today); ok {
 				return r, cut(words[i].At, words[i+n-1].At+len(words[i+n-1].Text)), true
@@ -93,15 +92,11 @@ func day(year, month, d int) (Range, int, bool) {
 }
 
 // at reads a time at words[i] and returns how many words it takes.
-func (t timeTable) at(words []string, i int, today time.Time) (Range, int, bool) {
-	best, n := span{}, 0
-	for _, p := range t.phrases {
-		if len(p.words) > n && len(words)-i >= len(p.words) && slices.Equal(words[i:i+len(p.words)], p.words) {
-			best, n = p.span, len(p.words)
+func (t calendar) at(words []string, i int, today time.Time) (Range, int, bool) {
+	for n := min(longestPhrase, len(words)-i); n > 0; n-- {
+		if s, ok := t.phrases[strings.Join(words[i:i+n], " ")]; ok {
+			return s.seenFrom(today), n, true
 		}
-	}
-	if n > 0 {
-		return best.seenFrom(today), n, true
 	}
 	for _, a := range t.ago {
 		if s, rolling, ok := t.matchAgo(a, words[i:]); ok {
@@ -114,33 +109,31 @@ func (t timeTable) at(words []string, i int, today time.Time) (Range, int, bool)
 	if r, n, ok := t.month(words, i, today); ok {
 		return r, n, true
 	}
-	if d, ok := t.weekdays[words[i]]; ok {
-		back := (int(today.Weekday()) - d + 7) % 7
-		if back == 0 {
-			back = 7
-		}
-		from := today.AddDate(0, 0, -back)
-		return Range{from, from.AddDate(0, 0, 1)}, 1, true
+	if d, ok := t.weekdays[words[i]]; ok { // the last one: of today it is that of a week ago
+		back := (int(today.Weekday())-d+12)%7 + 1
+		return span{'d', back}.seenFrom(today), 1, true
 	}
 	return Range{}, 0, false
 }
 
 // matchAgo matches words with a pattern of a number and a unit. rolling says that the pattern means all of the time
 // since ("the last three weeks"), not a time so long ago.
-func (t timeTable) matchAgo(pattern, words []string) (s span, rolling, ok bool) {
+func (t calendar) matchAgo(pattern, words []string) (s span, rolling, ok bool) {
 	if len(words) < len(pattern) {
 		return s, false, false
 	}
 	for i, p := range pattern {
 		switch p {
-		case "N":
+		case "n":
 			if s.back, ok = count(words[i]); !ok {
 				return s, false, false
 			}
-		case "U":
-			if s.unit, ok = t.units[words[i]]; !ok {
+		case "u":
+			unit, ok := t.units[words[i]]
+			if !ok {
 				return s, false, false
 			}
+			s.unit = units[unit]
 		default:
 			if p != words[i] {
 				return s, false, false
@@ -215,7 +208,7 @@ func (s span) near(today time.Time) Range {
 }
 
 // month reads "12 March 2026", "March 12, 2026", "March 2026", "in March".
-func (t timeTable) month(words []string, i int, today time.Time) (Range, int, bool) {
+func (t calendar) month(words []string, i int, today time.Time) (Range, int, bool) {
 	at := i
 	ahead := func(n int) string {
 		if at+n < len(words) {
@@ -234,9 +227,9 @@ func (t timeTable) month(words []string, i int, today time.Time) (Range, int, bo
 		skip(isOf(ahead(0)))
 	}
 	name := ahead(0)
-	m, whole := t.months[name]
-	if !whole {
-		if m = t.short(name); m == 0 || !before && !digits(ahead(1)) {
+	m, named := t.months[name]
+	if !named {
+		if m, named = t.short(name); !named || !before && !digits(ahead(1)) {
 			return Range{}, 0, false
 		}
 	}
@@ -257,7 +250,7 @@ func (t timeTable) month(words []string, i int, today time.Time) (Range, int, bo
 	if ambiguousMonths()[name] && d == 0 && year == 0 && !(i > 0 && (t.on[words[i-1]] || len(t.on) == 0)) {
 		return Range{}, 0, false
 	}
-	r, ok := inMonth(year, m, d, today)
+	r, ok := inMonth(year, m+1, d, today)
 	return r, at - i, ok
 }
 
@@ -279,17 +272,16 @@ func inMonth(year, month, d int, today time.Time) (Range, bool) {
 	return Range{from, from.AddDate(0, 1, 0)}, true
 }
 
-// short reads an abbreviated month of three or four letters, 0 if it is none.
-func (t timeTable) short(w string) int {
-	if len(w) < 3 || len(w) > 4 {
-		return 0
-	}
-	for name, m := range t.months {
-		if strings.HasPrefix(name, w) {
-			return m
+// short reads an abbreviated month of three or four letters.
+func (t calendar) short(w string) (month int, ok bool) {
+	if len(w) == 3 || len(w) == 4 {
+		for name, m := range t.months {
+			if strings.HasPrefix(name, w) {
+				return m, true
+			}
 		}
 	}
-	return 0
+	return 0, false
 }
 
 // ordinal reads a day of the month: 3, 3rd, 3º.
@@ -315,6 +307,9 @@ var (
 
 // unspacedTime reads a time in Chinese, Japanese, Korean or Thai.
 func unspacedTime(text string, today time.Time) (r Range, rest string, ok bool) {
+	if !strings.ContainsFunc(text, unspaced) {
+		return Range{}, text, false
+	}
 	for _, t := range unspacedTimes {
 		if at := strings.Index(text, t.said); at >= 0 {
 			return t.span.seenFrom(today), text[:at] + " " + text[at+len(t.said):], true

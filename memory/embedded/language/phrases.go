@@ -15,22 +15,17 @@ type phrases struct {
 // NewPhrases makes phrases of list, separated by |, and of runs of scripts without spaces, separated by spaces; in
 // Korean, which sets some, each is a _. They are parsed when they are first used.
 func NewPhrases(list, runs string) phrases {
+	spaced := strings.Fields(runs)
+	for i, run := range spaced {
+		spaced[i] = strings.ReplaceAll(run, "_", " ")
+	}
 	return phrases{sync.OnceValue(func() map[string][][]string {
 		m := map[string][][]string{}
-		for p := range strings.SplitSeq(list, "|") {
-			if words := PlainOf(p).folded; len(words) > 0 {
-				m[words[0]] = append(m[words[0]], words)
-			}
+		for _, words := range alternatives(strings.ReplaceAll(list, "'", "")) {
+			m[words[0]] = append(m[words[0]], words)
 		}
 		return m
-	}), spaced(strings.Fields(runs))}
-}
-
-func spaced(runs []string) []string {
-	for i, run := range runs {
-		runs[i] = strings.ReplaceAll(run, "_", " ")
-	}
-	return runs
+	}), spaced}
 }
 
 // In reports whether one of them stands in a text.
@@ -92,4 +87,34 @@ func (p phrases) find(t Plain, beginning bool) bool {
 		}
 	}
 	return false
+}
+
+// A Plain text is one with its words as phrases have them, for all phrases that are looked for in it.
+type Plain struct {
+	Text   string
+	Words  []Word
+	folded []string // the words without accents and apostrophes, which many people do not type
+}
+
+// PlainOf reads a text.
+func PlainOf(text string) Plain {
+	p := Plain{Text: text, Words: Words(text)}
+	p.folded = make([]string, len(p.Words))
+	for i, w := range p.Words {
+		p.folded[i] = strings.ReplaceAll(Fold(w.Text), "'", "")
+	}
+	return p
+}
+
+// Word returns the word at an index as phrases have it; "" behind the last one.
+func (t Plain) Word(i int) string {
+	if i < len(t.folded) {
+		return t.folded[i]
+	}
+	return ""
+}
+
+// has reports whether a phrase stands at a word.
+func (t Plain) has(phrase []string, at int) bool {
+	return len(t.folded)-at >= len(phrase) && slices.Equal(t.folded[at:at+len(phrase)], phrase)
 }

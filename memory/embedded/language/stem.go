@@ -1,10 +1,8 @@
 package language
 
 import (
-	"hash/maphash"
 	"math/bits"
 	"strings"
-	"sync/atomic"
 	"unicode"
 	"unicode/utf8"
 
@@ -37,31 +35,12 @@ const (
 var stemmers = [...]func(*snowballstem.Env) bool{english.Stem, german.Stem, french.Stem, spanish.Stem, italian.Stem,
 	portuguese.Stem, dutch.Stem, russian.Stem}
 
-// stem removes the endings of a word in lower case, as one language has them. The results for the words met last are
-// kept: most words of a conversation occur again and again.
+// stem removes the endings of a word in lower case, as one language has them.
 func stem(word string, in set) string {
-	place := &stems[maphash.String(stemSeed, word)%uint64(len(stems))]
-	if known := place.Load(); known != nil && known.word == word && known.in == in {
-		return known.stem
-	}
-	word = strings.Clone(word) // it may be a part of a long text, which would stay in memory
 	env := snowballstem.NewEnv(word)
 	stemmers[bits.TrailingZeros16(uint16(in))](env)
-	found := &stemmed{word, in, Fold(env.Current())}
-	place.Store(found)
-	return found.stem
+	return Fold(env.Current())
 }
-
-type stemmed struct {
-	word string
-	in   set
-	stem string
-}
-
-var (
-	stems    [2 << 10]atomic.Pointer[stemmed]
-	stemSeed = maphash.MakeSeed()
-)
 
 // term returns a word, or a part of an identifier, as it is indexed; empty when it says nothing by itself.
 func term(part string, in set) string {

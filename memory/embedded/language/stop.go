@@ -2,6 +2,7 @@ package language
 
 import (
 	"math/bits"
+	"strings"
 	"sync"
 )
 
@@ -61,8 +62,8 @@ om te als dan dat die dit deze wat wie waar wanneer waarom hoe welke kan moet zo
 var stopWordLanguages = sync.OnceValue(func() map[string]set {
 	m := map[string]set{}
 	for lang, list := range stopWords {
-		for _, w := range Words(list) {
-			m[Fold(w.Text)] |= lang
+		for w := range strings.FieldsSeq(Fold(list)) {
+			m[w] |= lang
 		}
 	}
 	return m

@@ -199,7 +199,7 @@ var (
 	always = language.WordSet(`always never immer nie toujours jamais siempre nunca sempre mai altijd nooit`)
 	asking = language.WordSet(`what whats does is are who was que qué cosa o wat что`)
 	works  = language.NewPhrases(`summarize|summarise|summary of|translate|proofread|proof-read|paraphrase|rephrase|
-		reword|rewrite|tl;dr|tldr|explain this|explain the|explain what|explain to me|explain|shorten|turn this|
+		reword|rewrite|tl dr|tldr|explain this|explain the|explain what|explain to me|explain|shorten|turn this|
 		convert this|extract|classify|critique|review this|check this|read this|look at this|fix the grammar|
 		fix the typos|fix the spelling|improve this|simplify|fasse|übersetze|korrigiere|kürze|erkläre|erklär|lies|
 		résume|traduis|corrige|explique|resume|traduce|corrige|explica|riassumi|traduci|correggi|spiega|resuma|

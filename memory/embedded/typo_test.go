@@ -1,4 +1,4 @@
-package language
+package embedded
 
 import "testing"
 
@@ -11,7 +11,7 @@ func TestOneTypo(t *testing.T) {
 		{"migrat", "migrot", true}, {"migrat", "migrats", true}, {"migrat", "migrat", false},
 		{"migrat", "imgart", false}, {"migrat", "migrant5", false}, {"port80", "port81", false}, {"v12", "v123", false}, {"oclock", "o'clock", true},
 	} {
-		if OneTypo(c.a, c.b) != c.want || OneTypo(c.b, c.a) != c.want {
+		if oneTypo(c.a, c.b) != c.want || oneTypo(c.b, c.a) != c.want {
 			t.Errorf("%s and %s: want %v", c.a, c.b, c.want)
 		}
 	}
