@@ -125,14 +125,14 @@ func (s *Store) Brief(ctx context.Context, session int64) (b memory.Brief, at ti
 // recallBriefs returns the brief of the session that a prompt goes on with, of those that were found for it. Where
 // nothing was found, and the prompt names nothing, it is those of the last sessions.
 func (s *Store) recallBriefs(ctx context.Context, q *rank.Query, ranked []*rank.Passage,
-	in search) ([]memory.Item, error) {
+	in Query) ([]memory.Item, error) {
 	var sessions []int64
 	switch found := len(ranked) > 0; {
-	case found && stated.GoesOn(in.text):
+	case found && stated.GoesOn(in.Text):
 		sessions = []int64{sessionOf(ranked)}
-	case !found && stated.GoesOn(in.text) && q.Silent():
+	case !found && stated.GoesOn(in.Text) && q.Silent():
 		var err error
-		if sessions, err = correlation.LastSessions(ctx, s.db, in.project, in.keys, maxRecent); err != nil {
+		if sessions, err = correlation.LastSessions(ctx, s.db, in.Project, in.keys, maxRecent); err != nil {
 			return nil, err
 		}
 	}
@@ -140,7 +140,7 @@ func (s *Store) recallBriefs(ctx context.Context, q *rank.Query, ranked []*rank.
 }
 
 // briefs returns those of sessions as items.
-func (s *Store) briefs(ctx context.Context, sessions []int64, in search) (items []memory.Item, err error) {
+func (s *Store) briefs(ctx context.Context, sessions []int64, in Query) (items []memory.Item, err error) {
 	for _, id := range sessions {
 		b, at, err := s.Brief(ctx, id)
 		if err != nil {
@@ -151,7 +151,7 @@ func (s *Store) briefs(ctx context.Context, sessions []int64, in search) (items 
 			text = b.Short()
 		}
 		if text = privacy.Redact(text); text != "" && !slices.Contains(in.seen, text) {
-			items = append(items, memory.Item{Text: text, Project: in.project, Date: at})
+			items = append(items, memory.Item{Text: text, Project: in.Project, Date: at})
 		}
 	}
 	return items, nil

@@ -10,7 +10,6 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/chars"
 	"github.com/Signet-AI/signet-acp-proxy/memory"
 	"github.com/Signet-AI/signet-acp-proxy/memory/embedded/rank"
-	"github.com/Signet-AI/signet-acp-proxy/memory/embedded/where"
 	"github.com/Signet-AI/signet-acp-proxy/sqlite"
 )
 
@@ -49,10 +48,10 @@ func (s *Store) Files(ctx context.Context, text, project string, limit int) ([]F
 	var ranked []*rank.Passage
 	if len(paths) == 0 {
 		var q rank.Query
-		if q, ranked, err = s.rank(ctx, search{text: text, project: project, most: defaultLimit}); err != nil {
+		if q, ranked, err = s.rank(ctx, Query{Text: text, Project: project, Limit: defaultLimit}); err != nil {
 			return nil, sqlite.While(doing, err)
 		}
-		files, _, _, err := s.rankFiles(ctx, &q, ranked, project)
+		files, _, err := s.rankFiles(ctx, &q, ranked, project)
 		if err != nil {
 			return nil, sqlite.While(doing, err)
 		}
@@ -76,7 +75,7 @@ func (s *Store) visits(ctx context.Context, project, path string, ranked []*rank
 	turns := map[int64]int64{}
 	visits, err := sqlite.Collect(ctx, s.db, func(row sqlite.Row) (v FileVisit, err error) {
 		var session, turn, at int64
-		var kind where.Kind
+		var kind rank.Kind
 		err = row.Scan(&session, &v.Session, &kind, &at, &turn)
 		v.Did, v.At, sessions = kind.String(), sqlite.Unstamp(at).UTC(), append(sessions, session)
 		turns[session] = turn
@@ -85,7 +84,7 @@ func (s *Store) visits(ctx context.Context, project, path string, ranked []*rank
 		coalesce((SELECT key FROM turns_said s WHERE s.session = f.session ORDER BY id DESC LIMIT 1), ''),
 		max(f.kind), max(f.at), coalesce(max(f.turn) FILTER (WHERE f.kind = ?4), max(f.turn))
 		FROM files f WHERE f.project = ?1 AND f.path = ?2 GROUP BY f.session ORDER BY max(f.turn) DESC LIMIT ?3`,
-		project, path, visitsOfFile, where.Edited)
+		project, path, visitsOfFile, rank.Edited)
 	if err != nil {
 		return nil, err
 	}
@@ -102,7 +101,7 @@ func (s *Store) FilesIn(ctx context.Context, sessions []int64) (map[int64][]File
 	err := sqlite.Each(ctx, s.db, func(row sqlite.Row) error {
 		var session int64
 		var f FileTouched
-		var kind where.Kind
+		var kind rank.Kind
 		err := row.Scan(&session, &f.Path, &kind)
 		f.Did = kind.String()
 		files[session] = append(files[session], f)
@@ -118,7 +117,7 @@ func (s *Store) EditedToo(ctx context.Context, session int64) ([]int64, error) {
 	sessions, err := sqlite.Collect(ctx, s.db, sqlite.One[int64], `SELECT session FROM files
 		WHERE project = (SELECT project FROM files WHERE session = ?1 LIMIT 1)
 			AND path IN (SELECT path FROM files WHERE session = ?1) AND session <> ?1 AND kind = ?2
-		GROUP BY session ORDER BY max(turn) DESC LIMIT ?3`, session, where.Edited, most)
+		GROUP BY session ORDER BY max(turn) DESC LIMIT ?3`, session, rank.Edited, most)
 	return sessions, sqlite.While("reading the files of sessions", err)
 }
 
@@ -142,7 +141,7 @@ func (s *Store) EditedLately(ctx context.Context, project string, most int) ([]F
 	}, `SELECT project, path, max(at), json_group_array(session) FROM (SELECT project, path, session, max(at) AS at,
 			max(turn) AS turn FROM files WHERE kind = ?1 AND (?2 = '' OR project = ?2) GROUP BY project, path, session
 			ORDER BY turn DESC)
-		GROUP BY project, path ORDER BY max(turn) DESC LIMIT ?3`, where.Edited, project, most)
+		GROUP BY project, path ORDER BY max(turn) DESC LIMIT ?3`, rank.Edited, project, most)
 	return files, sqlite.While("reading the files that were edited", err)
 }
 
@@ -153,4 +152,4 @@ type FileTouched struct {
 }
 
 // Edited reports whether it was changed, made or removed.
-func (f FileTouched) Edited() bool { return f.Did == where.Edited.String() }
+func (f FileTouched) Edited() bool { return f.Did == rank.Edited.String() }

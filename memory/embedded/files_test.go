@@ -2,6 +2,7 @@ package embedded
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -77,22 +78,22 @@ func TestFilesOf(t *testing.T) {
 		"a key":      {[]correlation.ToolCall{toolCall("read", top+"/sk-ant-api03-Zt4mXk29fQvRw81LsNpYb6HcGd07JuEoIaT5xK3rVqWnMlPz")}, ""},
 		"many":       {[]correlation.ToolCall{toolCall("read", many...)}, "64"},
 	} {
-		f := newWorld(t).filesOf(correlation.Said{Cwd: top + "/sub", Project: top, Tools: tt.tools})
+		project, files := newWorld(t).filesOf(correlation.Said{Cwd: top + "/sub", Project: top, Tools: tt.tools})
 		got := ""
-		for _, path := range f.order {
-			got += " " + path + "=" + string(rune('0'+f.kinds[path]))
+		for _, f := range files {
+			got += fmt.Sprintf(" %s=%d", f.Path, int(f.Kind))
 		}
 		switch tt.want {
 		case "64":
-			if len(f.order) != maxFiles {
-				t.Errorf("%s: %d files", name, len(f.order))
+			if len(files) != maxFiles {
+				t.Errorf("%s: %d files", name, len(files))
 			}
 			continue
 		case "../a.go":
 			tt.want = "a.go=0 sub/b.go=0"
 		}
-		if strings.TrimSpace(got) != tt.want || f.project != top {
-			t.Errorf("%s: %s in %s, want %s", name, got, f.project, tt.want)
+		if strings.TrimSpace(got) != tt.want || project != top {
+			t.Errorf("%s: %s in %s, want %s", name, got, project, tt.want)
 		}
 	}
 }

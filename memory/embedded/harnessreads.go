@@ -45,23 +45,8 @@ func namesOf(harness string) []string {
 		func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
 }
 
-// texts are files' contents with white space folded, to be compared.
-type texts []string
-
-// has reports whether one of them holds text. A text of less than 80 bytes must be the whole of it, for it would be
-// found in anything.
-func (t texts) has(text string) bool {
-	folded := chars.OneLine(text)
-	for _, known := range t {
-		if known == folded || len(folded) >= 80 && strings.Contains(known, folded) {
-			return true
-		}
-	}
-	return false
-}
-
-// harnessReads returns the texts that a harness working in cwd reads by itself.
-func harnessReads(harness, cwd string) texts {
+// harnessReads returns the texts that a harness working in cwd reads by itself, with white space folded.
+func harnessReads(harness, cwd string) (known []string) {
 	var names []string
 	if filepath.IsAbs(cwd) && len(cwd) <= memory.MaxPath {
 		for dir := filepath.Clean(cwd); ; dir = filepath.Dir(dir) {
@@ -83,13 +68,21 @@ func harnessReads(harness, cwd string) texts {
 			}
 		}
 	}
-	var known texts
 	for _, name := range names {
 		if text, err := files.Text(name, 4*identityBytes); err == nil && text != "" {
 			known = append(known, chars.OneLine(text))
 		}
 	}
 	return known
+}
+
+// stands reports whether one of some texts holds another. One of less than 80 bytes must be the whole of it, for it would
+// be found in anything.
+func stands(text string, texts []string) bool {
+	folded := chars.OneLine(text)
+	return slices.ContainsFunc(texts, func(known string) bool {
+		return known == folded || len(folded) >= 80 && strings.Contains(known, folded)
+	})
 }
 
 // identityBytes is how much of a file is read: more than is ever told.

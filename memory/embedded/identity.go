@@ -48,7 +48,7 @@ func (s *Store) Identity(session memory.Session) memory.Context {
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			s.opts.Log.Info().Err(err).Str("file", f.name).Msg("identity file left out")
 		}
-		if known.has(text) {
+		if stands(text, known) {
 			continue
 		}
 		if text = memory.WithoutComment(text); text == "" {

@@ -23,43 +23,30 @@ import (
 var Derived = []string{"passages_index"}
 
 const (
-	// choresPerRead is how many rows are read, and their terms made, before the database is locked to index them.
-	choresPerRead = 64
-	maxInline     = 16                   // rows indexed by a transaction that changed some: the newest, so its own
-	maxRelearned  = 512                  // the same where turns are learned from anew
-	writeTime     = 5 * time.Millisecond // after which a transaction that only indexes begins no further row
+	maxInline    = 16                   // rows indexed by a transaction that changed some: the newest, so its own
+	maxRelearned = 512                  // the same where turns are learned from anew
+	maxStale     = 64                   // rows indexed by a transaction that does nothing else,
+	writeTime    = 5 * time.Millisecond // after which it begins no further row
 )
-
-// A chore brings the index up to date with one row, unless that has changed since the chore was made.
-type chore func(ctx context.Context, tx *sql.Tx) error
 
 // foldAll indexes what is stale, the newest first, until the time until; the zero time is never.
 func (s *Store) foldAll(ctx context.Context, until time.Time) error {
 	const doing = "bringing the index up to date"
-	for {
-		began := time.Now()
-		chores, err := choresOf(ctx, s.db, choresPerRead)
-		if err != nil || len(chores) == 0 {
+	for until.IsZero() || time.Now().Before(until) {
+		stale, err := sqlite.One[bool](s.db.QueryRowContext(ctx,
+			`SELECT EXISTS (SELECT 1 FROM passages_index WHERE kind IN ('memory', 'passage'))`))
+		if err != nil || !stale {
 			return sqlite.While(doing, err)
 		}
-		for len(chores) > 0 {
-			if !until.IsZero() && time.Now().After(until) {
-				return nil
-			}
-			if err := sqlite.Write(ctx, s.db, doing, func(tx *sql.Tx) error {
-				for begun := time.Now(); len(chores) > 0 && time.Since(begun) < writeTime; chores = chores[1:] {
-					if err := chores[0](ctx, tx); err != nil {
-						return err
-					}
-				}
-				return nil
-			}); err != nil {
-				return err
-			}
-			pace.Pause(ctx, began)
-			began = time.Now()
+		began := time.Now()
+		if err := sqlite.Write(ctx, s.db, doing, func(tx *sql.Tx) error {
+			return indexStale(ctx, tx, maxStale, time.Now().Add(writeTime))
+		}); err != nil {
+			return err
 		}
+		pace.Pause(ctx, began)
 	}
+	return nil
 }
 
 // refresh brings the index up to date in the transaction that changed rows: entries of rows that are gone are deleted,
@@ -75,26 +62,45 @@ func refresh(ctx context.Context, tx *sql.Tx, most int) error {
 			return err
 		}
 	}
-	chores, err := choresOf(ctx, tx, most)
-	for _, do := range chores {
-		if err == nil {
-			err = do(ctx, tx)
-		}
-	}
-	return err
+	return indexStale(ctx, tx, most, time.Time{})
 }
 
 const gonePassages = `SELECT id FROM passages_index i WHERE kind = 'passage'
 	AND NOT EXISTS (SELECT 1 FROM passages WHERE id = i.id)`
 
-// choresOf returns the chores for the newest stale rows, at most most of memories and most of passages.
-func choresOf(ctx context.Context, q sqlite.Querier, most int) ([]chore, error) {
-	chores, err := memoryChores(ctx, q, most)
-	if err != nil {
-		return nil, err
+// indexStale indexes the newest stale rows, at most most of memories and most of passages, until the time until; the
+// zero time is never.
+func indexStale(ctx context.Context, tx *sql.Tx, most int, until time.Time) error {
+	memories, err := sqlite.Collect(ctx, tx, scanStored, `SELECT i.id, m.id IS NULL, coalesce(source, ''),
+		coalesce(content, ''), coalesce(key, ''), position, coalesce(who, ''), coalesce(context || ' ' || tags, ''),
+		coalesce(project, ''), coalesce(personal, 0), coalesce(created, 0)
+		FROM passages_index i LEFT JOIN memories m ON m.id = i.id WHERE i.kind = 'memory'
+		ORDER BY i.id DESC LIMIT ?`, most)
+	for _, m := range memories {
+		if err == nil {
+			err = m.index(ctx, tx)
+		}
+		if !until.IsZero() && time.Now().After(until) {
+			return err
+		}
 	}
-	more, err := passageChores(ctx, q, most)
-	return append(chores, more...), err
+	if err != nil {
+		return err
+	}
+	passages, err := sqlite.Collect(ctx, tx, scanPassage, `SELECT i.id, coalesce(m.content, p.content, ''),
+		coalesce(m.context || ' ' || m.tags, ''), coalesce(p.project, ''), coalesce(p.personal, 0), p.id IS NULL,
+		p.memory IS NOT NULL AND p.thread = 0 AND coalesce(m.source, '') <> '`+sourceTurn+`'
+		FROM passages_index i LEFT JOIN passages p ON p.id = i.id LEFT JOIN memories m ON m.id = p.memory
+		WHERE i.kind = 'passage' ORDER BY i.id DESC LIMIT ?`, most)
+	for _, p := range passages {
+		if err == nil {
+			err = p.index(ctx, tx, language.Terms(p.content))
+		}
+		if !until.IsZero() && time.Now().After(until) {
+			return err
+		}
+	}
+	return err
 }
 
 // A storedPassage is what the index needs of a passage's row.
@@ -104,31 +110,8 @@ type storedPassage struct {
 	personal, gone, note      bool
 }
 
-const stalePassages = `SELECT i.id, coalesce(m.content, p.content, ''), coalesce(m.context || ' ' || m.tags, ''),
-	coalesce(p.project, ''), coalesce(p.personal, 0), p.id IS NULL,
-	p.memory IS NOT NULL AND p.thread = 0 AND coalesce(m.source, '') <> '` + sourceTurn + `'
-	FROM passages_index i LEFT JOIN passages p ON p.id = i.id LEFT JOIN memories m ON m.id = p.memory
-	WHERE i.kind = 'passage' `
-
 func scanPassage(row sqlite.Row) (p storedPassage, err error) {
 	return p, row.Scan(&p.id, &p.content, &p.context, &p.project, &p.personal, &p.gone, &p.note)
-}
-
-func passageChores(ctx context.Context, q sqlite.Querier, most int) ([]chore, error) {
-	stale, err := sqlite.Collect(ctx, q, scanPassage,
-		stalePassages+`ORDER BY i.id DESC LIMIT ?`, most)
-	chores := make([]chore, len(stale))
-	for i, p := range stale {
-		terms := language.Terms(p.content)
-		chores[i] = func(ctx context.Context, tx *sql.Tx) error {
-			now, err := sqlite.Collect(ctx, tx, scanPassage, stalePassages+`AND i.id = ?`, p.id)
-			if err != nil || len(now) == 0 || now[0] != p {
-				return err
-			}
-			return p.index(ctx, tx, terms)
-		}
-	}
-	return chores, err
 }
 
 // index replaces the passage's entry, or deletes it where the row is gone.
@@ -170,36 +153,14 @@ type storedMemory struct {
 	created                       int64
 }
 
-const staleMemories = `SELECT i.id, m.id IS NULL, coalesce(source, ''), coalesce(content, ''), coalesce(key, ''),
-	position, coalesce(who, ''), coalesce(context || ' ' || tags, ''), coalesce(project, ''), coalesce(personal, 0),
-	coalesce(created, 0)
-	FROM passages_index i LEFT JOIN memories m ON m.id = i.id WHERE i.kind = 'memory' `
-
 func scanStored(row sqlite.Row) (m storedMemory, err error) {
 	return m, row.Scan(&m.id, &m.gone, &m.source, &m.content, &m.key, &m.position, &m.who, &m.context, &m.project,
 		&m.personal, &m.created)
 }
 
-func memoryChores(ctx context.Context, q sqlite.Querier, most int) ([]chore, error) {
-	stale, err := sqlite.Collect(ctx, q, scanStored,
-		staleMemories+`ORDER BY i.id DESC LIMIT ?`, most)
-	chores := make([]chore, len(stale))
-	for i, m := range stale {
-		terms, traits := language.Terms(m.content), passage.TraitsOf(m.content, false)
-		chores[i] = func(ctx context.Context, tx *sql.Tx) error {
-			now, err := sqlite.Collect(ctx, tx, scanStored, staleMemories+`AND i.id = ?`, m.id)
-			if err != nil || len(now) == 0 || now[0] != m {
-				return err
-			}
-			return m.index(ctx, tx, terms, traits)
-		}
-	}
-	return chores, err
-}
-
 // index makes the passage of a memory, and that passage's entry. A memory that was learned from a turn has one only
 // where it is true of the person in all projects: within its project the turn's own passages say it.
-func (m storedMemory) index(ctx context.Context, tx *sql.Tx, terms []string, traits passage.Traits) error {
+func (m storedMemory) index(ctx context.Context, tx *sql.Tx) error {
 	if _, err := tx.ExecContext(ctx, `DELETE FROM passages_index WHERE kind = 'memory' AND id = ?`, m.id); err != nil {
 		return err
 	}
@@ -217,6 +178,7 @@ func (m storedMemory) index(ctx context.Context, tx *sql.Tx, terms []string, tra
 		AND id IN (SELECT id FROM passages WHERE memory = ?)`, m.id); err != nil {
 		return err
 	}
+	terms := language.Terms(m.content)
 	p := storedPassage{content: m.content, context: m.context, project: m.project, personal: m.personal,
 		note: thread == 0 && m.source != sourceTurn}
 	err := tx.QueryRowContext(ctx, `INSERT INTO passages (memory, thread, position, who, project, personal, created,
@@ -225,7 +187,8 @@ func (m storedMemory) index(ctx context.Context, tx *sql.Tx, terms []string, tra
 		position = excluded.position, who = excluded.who, project = excluded.project,
 		personal = excluded.personal, created = excluded.created, traits = excluded.traits, length = excluded.length
 		RETURNING id`,
-		m.id, thread, m.position.Float64, m.who, m.project, m.personal, m.created, traits, len(terms)).Scan(&p.id)
+		m.id, thread, m.position.Float64, m.who, m.project, m.personal, m.created, passage.TraitsOf(m.content, false),
+		len(terms)).Scan(&p.id)
 	if err != nil {
 		return err
 	}

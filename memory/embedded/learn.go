@@ -15,6 +15,7 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/memory"
 	"github.com/Signet-AI/signet-acp-proxy/memory/embedded/language"
 	"github.com/Signet-AI/signet-acp-proxy/memory/embedded/passage"
+	"github.com/Signet-AI/signet-acp-proxy/memory/embedded/rank"
 	"github.com/Signet-AI/signet-acp-proxy/memory/embedded/stated"
 	"github.com/Signet-AI/signet-acp-proxy/memory/privacy"
 	"github.com/Signet-AI/signet-acp-proxy/pace"
@@ -80,7 +81,7 @@ func (s *Store) learn(ctx context.Context, turns []correlation.Said) error {
 			one := learned{turn: turns[len(found)]} // nothing of a turn that cannot be read
 			guard.Run("reading a turn", func() {
 				one = readTurn(one.turn)
-				one.files = s.filesOf(one.turn)
+				one.project, one.files = s.filesOf(one.turn)
 			})
 			var err error
 			if one.uses, err = s.usesOf(ctx, one.turn, one.files, one.notes); err != nil {
@@ -120,7 +121,7 @@ func (s *Store) learnOne(ctx context.Context, tx *sql.Tx, l learned) (more bool,
 		if more, err := saveLearned(ctx, tx, l, maxNewPassages); err != nil || more {
 			return more, err
 		}
-		if err := errors.Join(l.files.save(ctx, tx, t), correlation.SaveUses(ctx, tx, l.uses)); err != nil {
+		if err := errors.Join(l.saveFiles(ctx, tx), correlation.SaveUses(ctx, tx, l.uses)); err != nil {
 			return false, err
 		}
 		if err := correlation.MarkLearned(ctx, tx, t.Turn); err != nil {
@@ -133,20 +134,23 @@ func (s *Store) learnOne(ctx context.Context, tx *sql.Tx, l learned) (more bool,
 	return false, err
 }
 
-// A newPassage is a passage of a turn as it goes into the database.
-type newPassage struct {
-	who     memory.Who
-	content string
-	traits  passage.Traits
-	terms   []string
+// A passageRow is a passage of a turn as it stands in the database, or goes into it.
+type passageRow struct {
+	id       int64
+	position float64
+	who      memory.Who
+	content  string
+	traits   passage.Traits
+	terms    []string // of one that goes into it
 }
 
 // learned is what a turn teaches.
 type learned struct {
 	turn     correlation.Said
-	passages []newPassage
+	passages []passageRow
 	notes    []stated.Statement
-	files    touched
+	project  string // of the files
+	files    []rank.Touch
 	uses     []correlation.Use
 }
 
@@ -163,7 +167,8 @@ func readTurn(t correlation.Said) learned {
 				continue
 			}
 			traits := part.Traits | passage.TraitsOf(p, part.Who == memory.Typed)
-			l.passages = append(l.passages, newPassage{part.Who, p, traits, language.Terms(p)})
+			l.passages = append(l.passages, passageRow{who: part.Who, content: p, traits: traits,
+				terms: language.Terms(p)})
 		}
 	}
 	return l
@@ -191,57 +196,33 @@ func harnessSpeaks(passage string) bool {
 	return false
 }
 
-// saveLearned makes the rows of a turn, at most most new passages; more says that there are more. One query tells
-// whether the turn has rows already: most have none.
+// saveLearned makes the rows of a turn, at most most new passages; more says that there are more. Of what was forgotten
+// the turn teaches nothing again.
 func saveLearned(ctx context.Context, tx *sql.Tx, l learned, most int) (more bool, err error) {
-	t := l.turn
-	var heard, noted bool
-	if err := tx.QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM passages WHERE turn = ?1),
-		EXISTS (SELECT 1 FROM memories WHERE turn = ?1)`, t.Turn).Scan(&heard, &noted); err != nil {
-		return false, err
-	}
-	var notes []string
-	var has taught
-	gone, err := correlation.Untaught(ctx, tx, t.Turn)
-	if err == nil && heard {
-		has.passages, err = sqlite.Collect(ctx, tx, func(from sqlite.Row) (r passageRow, err error) {
-			return r, from.Scan(&r.id, &r.position, &r.traits, &r.who, &r.content)
-		}, `SELECT id, position, traits, who, content FROM passages WHERE turn = ? ORDER BY position`, t.Turn)
-	}
-	if err == nil && noted {
-		notes, err = sqlite.Collect(ctx, tx, sqlite.One[string], `SELECT digest FROM memories WHERE turn = ?1`, t.Turn)
-	}
+	have, err := sqlite.Collect(ctx, tx, func(from sqlite.Row) (r passageRow, err error) {
+		return r, from.Scan(&r.id, &r.position, &r.traits, &r.who, &r.content)
+	}, `SELECT id, position, traits, who, content FROM passages WHERE turn = ? ORDER BY position`, l.turn.Turn)
 	if err != nil {
 		return false, err
 	}
-	has.notes, has.forgotten = language.SetOf(notes), language.SetOf(gone)
-	if more, err := l.savePassages(ctx, tx, has, most); err != nil || more {
+	gone, err := correlation.Untaught(ctx, tx, l.turn.Turn)
+	if err != nil {
+		return false, err
+	}
+	forgotten := language.SetOf(gone)
+	if more, err := l.savePassages(ctx, tx, have, forgotten, most); err != nil || more {
 		return more, err
 	}
-	return false, l.saveNotes(ctx, tx, has)
-}
-
-// taught is what a turn has taught already.
-type taught struct {
-	passages         []passageRow
-	notes, forgotten language.Set // digests; of what was forgotten it teaches nothing again
-}
-
-// A passageRow is the row of a passage that a turn has already.
-type passageRow struct {
-	id       int64
-	position float64
-	traits   passage.Traits
-	who      memory.Who
-	content  string
+	return false, l.saveNotes(ctx, tx, forgotten)
 }
 
 // savePassages keeps the rows of passages that stand in the turn as before. Rows of what the turn does not say any more
 // are deleted once all new ones are written.
-func (l learned) savePassages(ctx context.Context, tx *sql.Tx, has taught, most int) (more bool, err error) {
-	t, have := l.turn, has.passages
+func (l learned) savePassages(ctx context.Context, tx *sql.Tx, have []passageRow, forgotten language.Set,
+	most int) (more bool, err error) {
+	t := l.turn
 	for n, p := range l.passages {
-		if len(has.forgotten) > 0 && has.forgotten[digest(p.content)] {
+		if len(forgotten) > 0 && forgotten[digest(p.content)] {
 			continue
 		}
 		position := float64(t.Turn*positionsOfTurn + int64(min(n, positionsOfTurn-1)))
@@ -272,7 +253,7 @@ func (l learned) savePassages(ctx context.Context, tx *sql.Tx, has taught, most 
 }
 
 // insert makes the row of a passage of a turn, and its index entry at once, because its terms are at hand.
-func (h newPassage) insert(ctx context.Context, tx *sql.Tx, t correlation.Said, position float64) error {
+func (h passageRow) insert(ctx context.Context, tx *sql.Tx, t correlation.Said, position float64) error {
 	row, err := tx.ExecContext(ctx, `INSERT INTO passages (uid, turn, thread, position, who, project, created,
 		traits, length, content) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
 		passageID(t.Turn), t.Turn, t.Session, position, h.who, t.Project, t.Started, h.traits, len(h.terms), h.content)
@@ -300,18 +281,20 @@ func learnAgain(ctx context.Context, tx *sql.Tx, turn int64) error {
 const positionsOfTurn = 1 << 12
 
 // saveNotes makes the memories of a turn its notes.
-func (l learned) saveNotes(ctx context.Context, tx *sql.Tx, has taught) error {
+func (l learned) saveNotes(ctx context.Context, tx *sql.Tx, forgotten language.Set) error {
 	t := l.turn
-	if len(has.notes) == 0 && len(l.notes) == 0 { // of most turns
-		return nil
+	have, err := sqlite.Collect(ctx, tx, sqlite.One[string], `SELECT digest FROM memories WHERE turn = ?`, t.Turn)
+	if err != nil || len(have) == 0 && len(l.notes) == 0 { // as of most turns
+		return err
 	}
 	now := []string{}
 	for _, n := range l.notes {
 		d := digest(n.Text)
 		now = append(now, d)
-		if has.notes[d] || has.forgotten[d] {
+		if slices.Contains(have, d) || forgotten[d] {
 			continue
 		}
+		have = append(have, d)
 		_, err := tx.ExecContext(ctx, `INSERT INTO memories (uid, type, project, personal, who, source, harness, key,
 			session, turn, created, updated, digest, content, announced)
 			VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
@@ -320,9 +303,8 @@ func (l learned) saveNotes(ctx context.Context, tx *sql.Tx, has taught) error {
 		if err != nil {
 			return err
 		}
-		has.notes[d] = true
 	}
-	_, err := tx.ExecContext(ctx, `DELETE FROM memories WHERE turn = ? AND source = '`+sourceTurn+`'
+	_, err = tx.ExecContext(ctx, `DELETE FROM memories WHERE turn = ? AND source = '`+sourceTurn+`'
 		AND digest NOT IN (SELECT value FROM json_each(?))`, t.Turn, sqlite.List(now))
 	return err
 }

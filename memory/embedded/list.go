@@ -36,7 +36,7 @@ func (s *Store) List(ctx context.Context, f Filter) ([]Memory, error) {
 	}
 	all, err := sqlite.Collect(ctx, s.db, func(row sqlite.Row) (Memory, error) {
 		var at, n int64
-		return scanMemory(trailingColumns{row, []any{&at, &n}})
+		return scanMemoryAnd(row, &at, &n)
 	}, s.across(query)+` ORDER BY at DESC, n DESC LIMIT ?3 OFFSET ?4`,
 		f.Type, f.Project, f.Limit, max(f.Offset, 0), f.Within, f.From, f.Notes)
 	from := map[string]string{}

@@ -19,22 +19,6 @@ import (
 // How passages are looked up: only ids are read from the index until it is known which are the best; then the rows of
 // these and of their neighbours, in one query. So a common term costs no more than a rare one.
 
-// A search says what to look for, and what may be seen.
-type search struct {
-	text    string
-	project string
-	all     bool     // what other projects said, too
-	kind    string   // the type; empty: any
-	seen    []string // ids and texts that are left out
-	most    int
-	cut     *bool // set if the deadline leaves something out; nil: nobody asks
-	said    bool  // only what was said in conversations, and not what was stored on purpose
-
-	// keys are those of the session that asks and of the one that it was forked from: what these said is left out.
-	keys     [2]string
-	sessions [2]int64 // their rows' ids
-}
-
 const (
 	// maxEntries is how many entries of the index are read to find passages, the newest; commoner terms only add to the
 	// scores of what the rarer ones find.
@@ -49,7 +33,7 @@ const (
 )
 
 // candidates returns the passages that may answer the query, and their neighbours.
-func (s *Store) candidates(ctx context.Context, q *rank.Query, in search) ([]*rank.Passage, error) {
+func (s *Store) candidates(ctx context.Context, q *rank.Query, in Query) ([]*rank.Passage, error) {
 	most := max(min(maxCounted, countedOver/max(len(q.Terms), 1)), 2)
 	looking, done := in.share(ctx, lookShare)
 	lists, err := s.entries(looking, "", q.Terms, most)
@@ -82,7 +66,7 @@ func (s *Store) candidates(ctx context.Context, q *rank.Query, in search) ([]*ra
 	}
 	reading, done := in.share(ctx, readShare)
 	defer done()
-	return s.rows(reading, q, ids, max(seeds, 2*in.most), in)
+	return s.rows(reading, q, ids, max(seeds, 2*in.Limit), in)
 }
 
 // passageCount returns a term's frequency: how many passages have it. ids are the newest of them, the newest first, at
@@ -96,10 +80,10 @@ func passageCount(ids []int64, read int) int {
 
 // candidateIDs returns the ids of passages that the terms and the days of a question find, best first. known has, by
 // the place of a term, all ids of passages with it, or nil where they were not all read.
-func (s *Store) candidateIDs(ctx context.Context, q *rank.Query, known [][]int64, in search) ([]int64, error) {
+func (s *Store) candidateIDs(ctx context.Context, q *rank.Query, known [][]int64, in Query) ([]int64, error) {
 	found, whole, err := s.matchingIDs(ctx, q, known, in, "")
 	if err == nil && len(found) < in.hits() && !whole { // what may be seen is little of the index
-		found, _, err = s.matchingIDs(ctx, q, nil, in, within(in.project))
+		found, _, err = s.matchingIDs(ctx, q, nil, in, within(in.Project))
 	}
 	if err != nil || !q.Dated || len(found) > 0 && q.Days.Days() > 31 {
 		return found, err
@@ -123,7 +107,7 @@ func insertAmong(found, others []int64) []int64 {
 
 // matchingIDs returns the ids of passages that have terms of a question, best first; whole says that there are no more.
 // narrow is a further condition in FTS5's query language.
-func (s *Store) matchingIDs(ctx context.Context, q *rank.Query, known [][]int64, in search, narrow string) (
+func (s *Store) matchingIDs(ctx context.Context, q *rank.Query, known [][]int64, in Query, narrow string) (
 	found []int64, whole bool, err error) {
 	terms := q.Rarest(maxEntries)
 	if len(terms) == 0 {
@@ -178,12 +162,12 @@ func topScored(scores map[int64]float64, most int) []int64 {
 	return ids
 }
 
-// scope is the condition of what a search may see; its parameters are those of search.scope.
+// scope is the condition of what a search may see; its parameters are those of Query.scope.
 const scope = ` AND (?2 OR p.personal OR p.project IN (?3, '')) AND (?4 = '' OR coalesce(m.type, 'said') = ?4)
 	AND (m.key IS NULL OR m.key = '' OR m.key NOT IN (?5, ?6)) AND p.thread NOT IN (?7, ?8)`
 
 // only is a further condition of a search.
-func (in search) only() string {
+func (in Query) only() string {
 	if in.said {
 		return " AND p.thread <> 0"
 	}
@@ -191,10 +175,10 @@ func (in search) only() string {
 }
 
 // hits is how many passages are found by their own words.
-func (in search) hits() int { return max(maxHits, 2*in.most) }
+func (in Query) hits() int { return max(maxHits, 2*in.Limit) }
 
-func (in search) scope(most int) []any {
-	return []any{most, in.all, in.project, in.kind, in.keys[0], in.keys[1], in.sessions[0], in.sessions[1]}
+func (in Query) scope(most int) []any {
+	return []any{most, in.AllProjects, in.Project, in.Type, in.keys[0], in.keys[1], in.sessions[0], in.sessions[1]}
 }
 
 // sessionsOf returns the ids of the sessions with these keys; for a key without one a number that no session has.
@@ -206,7 +190,7 @@ func (s *Store) sessionsOf(ctx context.Context, keys [2]string) ([2]int64, error
 }
 
 // visible keeps of some ids, in their order, those that a search may see, at most most.
-func (s *Store) visible(ctx context.Context, in search, ids []int64, most int) ([]int64, error) {
+func (s *Store) visible(ctx context.Context, in Query, ids []int64, most int) ([]int64, error) {
 	return sqlite.Collect(ctx, s.db, sqlite.One[int64], `SELECT p.id FROM json_each(?9) j
 		CROSS JOIN passages p ON p.id = j.value LEFT JOIN memories m ON m.id = p.memory WHERE true`+
 		s.across(scope)+in.only()+`
@@ -215,7 +199,7 @@ func (s *Store) visible(ctx context.Context, in search, ids []int64, most int) (
 
 // rows reads passages for ranking, the first n of the ids with their neighbours, which are ranked as well. When the
 // deadline passes it returns what it has.
-func (s *Store) rows(ctx context.Context, q *rank.Query, ids []int64, n int, in search) ([]*rank.Passage, error) {
+func (s *Store) rows(ctx context.Context, q *rank.Query, ids []int64, n int, in Query) ([]*rank.Passage, error) {
 	rows, err := s.db.QueryContext(ctx, `WITH hit AS MATERIALIZED (SELECT value AS id, key AS n FROM json_each(?1)),
 		seed AS MATERIALIZED (SELECT p.thread, p.position, n FROM hit JOIN passages p ON p.id = hit.id
 			WHERE n < ?2 AND p.thread <> 0),
@@ -226,7 +210,7 @@ func (s *Store) rows(ctx context.Context, q *rank.Query, ids []int64, n int, in 
 			octet_length(p.content), p.length,
 			iif(p.project = '', 1, iif(p.project = ?3, 0, 2)), p.rating, c.c0, c.c1
 		FROM every CROSS JOIN passages p ON p.id = every.id CROSS JOIN passages_fts_content c ON c.id = p.id`,
-		sqlite.List(ids), n, in.project)
+		sqlite.List(ids), n, in.Project)
 	if err != nil {
 		return nil, err
 	}

@@ -10,7 +10,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -91,12 +90,16 @@ type noteParts struct {
 const memoryColumns = `m.uid, m.content, m.type, m.project, m.personal, m.who, m.source, m.harness, m.key,
 	m.importance, m.rating, m.ratings, m.tags, m.context, m.created, m.updated, m.position, m.note, m.replaced_by`
 
-func scanMemory(row sqlite.Row) (m Memory, err error) {
+func scanMemory(row sqlite.Row) (Memory, error) { return scanMemoryAnd(row) }
+
+// scanMemoryAnd scans a row with more columns behind memoryColumns.
+func scanMemoryAnd(row sqlite.Row, more ...any) (m Memory, err error) {
 	var created, updated int64
 	var position sql.NullFloat64
 	var note []byte
-	err = row.Scan(&m.ID, &m.Content, &m.Type, &m.Project, &m.Personal, &m.Who, &m.Source, &m.Harness, &m.Session,
-		&m.Importance, &m.Rating, &m.Ratings, &m.Tags, &m.Context, &created, &updated, &position, &note, &m.ReplacedBy)
+	err = row.Scan(append([]any{&m.ID, &m.Content, &m.Type, &m.Project, &m.Personal, &m.Who, &m.Source, &m.Harness,
+		&m.Session, &m.Importance, &m.Rating, &m.Ratings, &m.Tags, &m.Context, &created, &updated, &position, &note,
+		&m.ReplacedBy}, more...)...)
 	if err == nil && len(note) > len("{}") {
 		err = json.Unmarshal(note, &m.noteParts)
 	}
@@ -188,17 +191,6 @@ func (m Memory) item() memory.Item {
 		it.About = "noted by " + cmp.Or(m.Harness, "an agent") + ", " + it.Date.UTC().Format(day)
 	}
 	return it
-}
-
-// trailingColumns scans the last columns of a row itself, and leaves the rest to a scan function that does not know
-// them.
-type trailingColumns struct {
-	sqlite.Row
-	last []any
-}
-
-func (b trailingColumns) Scan(dest ...any) error {
-	return b.Row.Scan(append(slices.Clone(dest), b.last...)...)
 }
 
 // newID returns a random id, so that its first few characters tell it from all others.

@@ -86,7 +86,7 @@ func untaught(ctx context.Context, tx *sql.Tx, turns []correlation.Said) (langua
 
 // NotesAbout returns the notes of agents that concern a text in a project, best first.
 func (s *Store) NotesAbout(ctx context.Context, text, project string) ([]Memory, error) {
-	in := search{text: text, project: project, most: 1}
+	in := Query{Text: text, Project: project, Limit: 1}
 	q, _, err := s.rank(ctx, in)
 	var found []Memory
 	if err == nil {
@@ -101,7 +101,7 @@ func (s *Store) NotesOf(ctx context.Context, sessions []int64) (map[int64][]Memo
 	found := map[int64][]Memory{}
 	err := sqlite.Each(ctx, s.db, func(row sqlite.Row) error {
 		var session int64
-		m, err := scanMemory(trailingColumns{row, []any{&session}})
+		m, err := scanMemoryAnd(row, &session)
 		found[session] = append(found[session], m)
 		return err
 	}, `SELECT `+memoryColumns+`, m.session FROM memories m WHERE m.source = '`+sourceNotes+`'

@@ -35,30 +35,27 @@ const MinRecalled = .25
 
 // A line of the profile is the rows that say it, the one that is shown first.
 type line struct {
-	rows  []lineRow
+	rows  []Memory // with their turns
 	terms []string // of the first
 	again bool     // the user had to say it again after it was told
-}
-
-type lineRow struct {
-	Memory
-	turn int64
 }
 
 // inProfile is the condition on a memory m to stand in the profile.
 const inProfile = `m.type IN ('rule', 'preference', 'fact') AND m.who IN ('typed', 'pin')
 	AND (m.type <> 'fact' OR m.source IN ('` + sourceTurn + `', '` + sourceProfile + `'))`
 
-// profile returns the lines that a session of a project may see, the newest first; of all projects where in.all is set.
-func (s *Store) profile(ctx context.Context, q sqlite.Querier, in search) ([]line, error) {
-	rows, err := sqlite.Collect(ctx, q, func(row sqlite.Row) (r lineRow, err error) {
-		r.Memory, err = scanMemory(trailingColumns{row, []any{&r.turn}})
-		return r, err
+// profile returns the lines that a session of a project may see, the newest first; of all projects where in.AllProjects is set.
+func (s *Store) profile(ctx context.Context, q sqlite.Querier, in Query) ([]line, error) {
+	rows, err := sqlite.Collect(ctx, q, func(row sqlite.Row) (Memory, error) {
+		var turn int64
+		m, err := scanMemoryAnd(row, &turn)
+		m.Turn = turn
+		return m, err
 	}, s.across(`SELECT `+memoryColumns+`, coalesce(m.turn, 0) FROM memories m INDEXED BY memories_profile
 		WHERE `+inProfile+` AND m.source <> ?6
 			AND (?2 OR m.project IN (?1, '') OR m.personal) AND (m.key = '' OR m.key NOT IN (?3, ?4))
 		ORDER BY m.created DESC, m.id DESC LIMIT ?5`),
-		in.project, in.all, in.keys[0], in.keys[1], maxProfileRows, Pinned)
+		in.Project, in.AllProjects, in.keys[0], in.keys[1], maxProfileRows, Pinned)
 	if err != nil {
 		return nil, err
 	}
@@ -68,13 +65,13 @@ func (s *Store) profile(ctx context.Context, q sqlite.Querier, in search) ([]lin
 		return nil, err
 	}
 	for i, l := range list {
-		list[i].again = slices.ContainsFunc(l.rows, func(r lineRow) bool { return again[r.ID] })
+		list[i].again = slices.ContainsFunc(l.rows, func(r Memory) bool { return again[r.ID] })
 	}
 	return withoutTemplates(ctx, q, list)
 }
 
 // grouped makes lines of their rows.
-func grouped(rows []lineRow) (list []line) {
+func grouped(rows []Memory) (list []line) {
 	for _, r := range rows {
 		terms := language.Terms(r.Content)
 		at := slices.IndexFunc(list, func(have line) bool {
@@ -82,7 +79,7 @@ func grouped(rows []lineRow) (list []line) {
 			return stated.Same(have.terms, terms) && (first.Project == r.Project || first.Personal || r.Personal)
 		})
 		if at < 0 {
-			list = append(list, line{rows: []lineRow{r}, terms: terms})
+			list = append(list, line{rows: []Memory{r}, terms: terms})
 			continue
 		}
 		list[at].rows = append(list[at].rows, r)
@@ -99,7 +96,7 @@ func withoutTemplates(ctx context.Context, q sqlite.Querier, list []line) ([]lin
 			continue
 		}
 		for _, r := range l.rows {
-			turns = append(turns, r.turn)
+			turns = append(turns, r.Turn)
 		}
 	}
 	if len(turns) == 0 {
@@ -120,7 +117,7 @@ func withoutTemplates(ctx context.Context, q sqlite.Querier, list []line) ([]lin
 func (l line) fromTemplate(said map[int64][]string) bool {
 	sessions := map[string]map[string]bool{} // by paragraph
 	for _, r := range l.rows {
-		for _, text := range said[r.turn] {
+		for _, text := range said[r.Turn] {
 			if len(text) < len(r.Content)*3/2 || !strings.Contains(chars.OneLine(text), chars.OneLine(r.Content)) {
 				continue
 			}
@@ -146,7 +143,7 @@ func (l line) sessions() int {
 
 // kept reports whether a person has looked at the line and kept it.
 func (l line) kept() bool {
-	return slices.ContainsFunc(l.rows, func(r lineRow) bool { return r.Source == sourceProfile })
+	return slices.ContainsFunc(l.rows, func(r Memory) bool { return r.Source == sourceProfile })
 }
 
 // shown is a line as a person is shown it: with when it was said last, how often, and where it holds.
@@ -165,7 +162,7 @@ func (l line) shown() Memory {
 
 // latest is a line with the ids of all that say it, dated as the last of them.
 func (l line) latest() Memory {
-	m := l.rows[0].Memory
+	m := l.rows[0]
 	for _, row := range l.rows {
 		m.Sayings = append(m.Sayings, row.ID)
 		if row.Created.After(m.Created) {
@@ -177,13 +174,13 @@ func (l line) latest() Memory {
 
 // Profile returns what a person has pinned, and then the lines, the newest first.
 func (s *Store) Profile(ctx context.Context, f Filter) ([]Memory, error) {
-	in := search{project: f.Project, all: f.Project == "" && !f.Within}
+	in := Query{Project: f.Project, AllProjects: f.Project == "" && !f.Within}
 	found, err := s.pins(ctx, in, maxProfileRows)
 	if err != nil {
 		return nil, sqlite.While("reading the profile", err)
 	}
 	for i := range found {
-		found[i] = line{rows: []lineRow{{Memory: found[i]}}}.shown()
+		found[i] = line{rows: []Memory{found[i]}}.shown()
 	}
 	list, err := s.profile(ctx, s.db, in)
 	for _, l := range list {
@@ -195,14 +192,14 @@ func (s *Store) Profile(ctx context.Context, f Filter) ([]Memory, error) {
 
 // sameLine returns the other rows of the line that a memory is a row of.
 func (s *Store) sameLine(ctx context.Context, q sqlite.Querier, m Memory) (others []Memory, err error) {
-	list, err := s.profile(ctx, q, search{project: m.Project})
+	list, err := s.profile(ctx, q, Query{Project: m.Project})
 	for _, l := range list {
-		if !slices.ContainsFunc(l.rows, func(row lineRow) bool { return row.ID == m.ID }) {
+		if !slices.ContainsFunc(l.rows, func(row Memory) bool { return row.ID == m.ID }) {
 			continue
 		}
 		for _, row := range l.rows {
 			if row.ID != m.ID {
-				others = append(others, row.Memory)
+				others = append(others, row)
 			}
 		}
 	}
@@ -211,7 +208,7 @@ func (s *Store) sameLine(ctx context.Context, q sqlite.Querier, m Memory) (other
 
 // chosen returns the lines that a first prompt gets: those that share words with it, and then those that concern
 // any prompt most, the newest first. further are others that it recalls.
-func chosen(list []line, q *rank.Query, in search) (told, further []memory.Item) {
+func chosen(list []line, q *rank.Query, in Query) (told, further []memory.Item) {
 	held := make(map[string]float64, len(list))
 	for _, l := range list {
 		held[l.rows[0].ID] = max(q.Held(l.terms), aside*q.Held(stated.Concerns(l.terms)))
@@ -237,13 +234,13 @@ func chosen(list []line, q *rank.Query, in search) (told, further []memory.Item)
 			further = append(further, it)
 		}
 	}
-	return ownProject(told, in.project), ownProject(further, in.project)
+	return ownProject(told, in.Project), ownProject(further, in.Project)
 }
 
 // reach says how far a line concerns a prompt that it shares no word with: what a person has kept most, then how they
 // want to be answered, what to do, and what to remember least.
 func (l line) reach() int {
-	m := l.rows[0].Memory
+	m := l.rows[0]
 	switch {
 	case l.kept():
 		return 3
@@ -282,7 +279,7 @@ func (s *Store) announced(ctx context.Context, ids []string) error {
 
 // pinned returns what a person has pinned: all that a session is told whatever its prompt, the newest first.
 func (s *Store) pinned(ctx context.Context, project string) ([]memory.Item, error) {
-	pins, err := s.pins(ctx, search{project: project}, maxPinned)
+	pins, err := s.pins(ctx, Query{Project: project}, maxPinned)
 	var items []memory.Item
 	for _, m := range pins {
 		items = append(items, m.item())
@@ -291,8 +288,8 @@ func (s *Store) pinned(ctx context.Context, project string) ([]memory.Item, erro
 }
 
 // pins returns what is pinned where a session of a project may see it, or of all projects.
-func (s *Store) pins(ctx context.Context, in search, most int) ([]Memory, error) {
+func (s *Store) pins(ctx context.Context, in Query, most int) ([]Memory, error) {
 	return sqlite.Collect(ctx, s.db, scanMemory, s.across(`SELECT `+memoryColumns+` FROM memories m
 		WHERE m.source = ? AND (?2 OR m.project IN (?3, '') OR m.personal)
-		ORDER BY m.created DESC, m.id DESC LIMIT ?4`), Pinned, in.all, in.project, most)
+		ORDER BY m.created DESC, m.id DESC LIMIT ?4`), Pinned, in.AllProjects, in.Project, most)
 }

@@ -38,9 +38,9 @@ func (s *Store) Recall(ctx context.Context, session memory.Session, prompt strin
 	begun := time.Now()
 	c := memory.Context{Source: memory.FromEmbedded, Fetched: s.opts.Now()}
 	cut := false
-	in := search{
-		text: prompt, project: session.Project, keys: [2]string{session.Key, session.ParentKey},
-		all: s.opts.OtherProjects, seen: seen, most: maxRecalled, said: true, cut: &cut,
+	in := Query{
+		Text: prompt, Project: session.Project, keys: [2]string{session.Key, session.ParentKey},
+		AllProjects: s.opts.OtherProjects, seen: seen, Limit: maxRecalled, said: true, cut: &cut,
 	}
 	err := s.recall(ctx, session, in, &c)
 	// It reads a few rows by their ids, so it may outlast the deadline. If it fails, the prompt goes without memories.
@@ -60,12 +60,12 @@ func (s *Store) Recall(ctx context.Context, session memory.Session, prompt strin
 }
 
 // recall fills in what a prompt is told: the profile, notes, where the work is, what was said, briefs.
-func (s *Store) recall(ctx context.Context, session memory.Session, in search, c *memory.Context) error {
+func (s *Store) recall(ctx context.Context, session memory.Session, in Query, c *memory.Context) error {
 	lines, err := s.profile(ctx, s.db, in) // first: it is told whatever else there is time for
 	if err != nil {
 		return err
 	}
-	pinned, err := s.pinned(ctx, in.project) // with a daemon nothing else of ours is asked at the start
+	pinned, err := s.pinned(ctx, in.Project) // with a daemon nothing else of ours is asked at the start
 	if err != nil {
 		return err
 	}
@@ -74,7 +74,7 @@ func (s *Store) recall(ctx context.Context, session memory.Session, in search, c
 	profile, further := chosen(lines, &q, in)
 	c.Profile = slices.Concat(pinned, profile)
 	switch {
-	case stated.AsksMemory(in.text):
+	case stated.AsksMemory(in.Text):
 		c.Items, err = s.aboutMemory(ctx, in)
 		return err
 	case err != nil:
@@ -92,7 +92,7 @@ func (s *Store) recall(ctx context.Context, session memory.Session, in search, c
 	if err = s.preferUsed(beside, ranked); unlessLate(err) != nil {
 		return err
 	}
-	if c.Where, err = s.recallWhere(beside, &q, ranked, in.text, session); unlessLate(err) != nil {
+	if c.Where, err = s.recallWhere(beside, &q, ranked, in.Text, session); unlessLate(err) != nil {
 		return err
 	}
 	if !q.WorthTelling(ranked) {
@@ -103,7 +103,7 @@ func (s *Store) recall(ctx context.Context, session memory.Session, in search, c
 		return err
 	}
 	left := maxTold
-	others := slices.Concat(notes, further, ownProject(briefs, in.project))
+	others := slices.Concat(notes, further, ownProject(briefs, in.Project))
 	for _, it := range others {
 		left -= it.Size()
 		in.seen = append(slices.Clip(in.seen), it.ID, it.Text)
@@ -135,7 +135,7 @@ const (
 )
 
 // recallNotes returns what was stored on purpose and concerns a prompt.
-func (s *Store) recallNotes(ctx context.Context, q *rank.Query, in search) ([]memory.Item, error) {
+func (s *Store) recallNotes(ctx context.Context, q *rank.Query, in Query) ([]memory.Item, error) {
 	found, err := s.notesAbout(ctx, q, in, likelyNotes)
 	var items []memory.Item
 	for _, m := range found {
@@ -145,12 +145,12 @@ func (s *Store) recallNotes(ctx context.Context, q *rank.Query, in search) ([]me
 			items = append(items, it)
 		}
 	}
-	return ownProject(items, in.project), err
+	return ownProject(items, in.Project), err
 }
 
 // notesAbout returns the notes that concern a prompt, best first, but none that another one replaces.
-func (s *Store) notesAbout(ctx context.Context, q *rank.Query, in search, most int) ([]Memory, error) {
-	lists, err := s.entries(ctx, "scope : "+quote(aNote)+" AND "+within(in.project), q.Terms, lookedNotes)
+func (s *Store) notesAbout(ctx context.Context, q *rank.Query, in Query, most int) ([]Memory, error) {
+	lists, err := s.entries(ctx, "scope : "+quote(aNote)+" AND "+within(in.Project), q.Terms, lookedNotes)
 	if err != nil || len(lists) == 0 {
 		return nil, err
 	}
@@ -174,8 +174,8 @@ func (s *Store) notesAbout(ctx context.Context, q *rank.Query, in search, most i
 
 // aboutMemory answers a question about the memory itself, beside the profile: how the last sessions ended, and of what
 // there is more.
-func (s *Store) aboutMemory(ctx context.Context, in search) ([]memory.Item, error) {
-	sessions, err := correlation.LastSessions(ctx, s.db, in.project, in.keys, maxRecent)
+func (s *Store) aboutMemory(ctx context.Context, in Query) ([]memory.Item, error) {
+	sessions, err := correlation.LastSessions(ctx, s.db, in.Project, in.keys, maxRecent)
 	if err != nil {
 		return nil, err
 	}
@@ -185,7 +185,7 @@ func (s *Store) aboutMemory(ctx context.Context, in search) ([]memory.Item, erro
 	}
 	counts, err := correlation.SessionsByProject(ctx, s.db)
 	if err != nil || len(counts) == 0 {
-		return ownProject(items, in.project), err
+		return ownProject(items, in.Project), err
 	}
 	total, names := 0, []string{}
 	for _, c := range counts {
@@ -200,7 +200,7 @@ func (s *Store) aboutMemory(ctx context.Context, in search) ([]memory.Item, erro
 	if len(names) > 0 {
 		text += ", most of them in " + strings.Join(names, ", ")
 	}
-	return append(ownProject(items, in.project), memory.Item{Text: text + "."}), nil
+	return append(ownProject(items, in.Project), memory.Item{Text: text + "."}), nil
 }
 
 // maxNamed is how many projects the answer to a question about memory names.

@@ -10,7 +10,7 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/sqlite"
 )
 
-// A Query says what to search for.
+// A Query says what to search for, and what may be seen.
 type Query struct {
 	Text        string
 	Limit       int     // 0: 10
@@ -18,27 +18,32 @@ type Query struct {
 	Project     string  // memories of it come first
 	AllProjects bool    // search other projects, too; else the project's and the person's own
 	MinScore    float64 // 0 to 1
+
+	said     bool      // only what was said in conversations, and not what was stored on purpose
+	seen     []string  // ids and texts that are left out
+	keys     [2]string // of the session that asks and of the one that it was forked from: what these said is left out
+	sessions [2]int64  // their rows' ids
+	cut      *bool     // set if the deadline leaves something out; nil: nobody asks
 }
 
 const defaultLimit = 10
 
 // Search returns the memories and passages that match, best first, at most Limit. Unlike Recall it does not judge
 // whether they are worth telling.
-func (s *Store) Search(ctx context.Context, q Query) ([]Memory, error) {
-	if q.Limit <= 0 {
-		q.Limit = defaultLimit
+func (s *Store) Search(ctx context.Context, in Query) ([]Memory, error) {
+	if in.Limit <= 0 {
+		in.Limit = defaultLimit
 	}
-	in := search{text: q.Text, project: q.Project, all: q.AllProjects, kind: q.Type, most: q.Limit}
 	asked, ranked, err := s.rank(ctx, in)
 	if err != nil {
 		return nil, sqlite.While("searching memories", err)
 	}
 	ranked = rank.Alternate(asked.Words(ranked), ranked)
-	found, err := s.read(ctx, &asked, ranked[:min(len(ranked), q.Limit)])
+	found, err := s.read(ctx, &asked, ranked[:min(len(ranked), in.Limit)])
 	if err != nil {
 		return nil, sqlite.While("searching memories", err)
 	}
-	return descending(slices.DeleteFunc(found, func(m Memory) bool { return m.Score < q.MinScore })), nil
+	return descending(slices.DeleteFunc(found, func(m Memory) bool { return m.Score < in.MinScore })), nil
 }
 
 // descending lowers scores that are higher than those of what goes before: the order is that of the lists that were
@@ -88,7 +93,7 @@ const (
 
 // share returns a context that ends after a share of the time before ctx's deadline. done, which is called when the
 // work is, notes whether that was too short.
-func (in search) share(ctx context.Context, part float64) (limited context.Context, done func()) {
+func (in Query) share(ctx context.Context, part float64) (limited context.Context, done func()) {
 	deadline, ok := ctx.Deadline()
 	if !ok {
 		return ctx, func() {}
@@ -104,8 +109,8 @@ func (in search) share(ctx context.Context, part float64) (limited context.Conte
 
 // rank returns the passages that may answer a text, the best first. When the deadline passes it returns what was found
 // until then.
-func (s *Store) rank(ctx context.Context, in search) (rank.Query, []*rank.Passage, error) {
-	q := rank.Ask(in.text, s.opts.Now())
+func (s *Store) rank(ctx context.Context, in Query) (rank.Query, []*rank.Passage, error) {
+	q := rank.Ask(in.Text, s.opts.Now())
 	all, err := s.candidates(ctx, &q, in)
 	if err != nil || len(all) == 0 {
 		return q, nil, err
@@ -166,7 +171,7 @@ func (s *Store) Replaced(ctx context.Context, m Memory) ([]Memory, error) {
 	if !passage.TellsChange(m.Content) {
 		return nil, nil
 	}
-	q, ranked, err := s.rank(ctx, search{text: m.Content, project: m.Project, most: maxLater})
+	q, ranked, err := s.rank(ctx, Query{Text: m.Content, Project: m.Project, Limit: maxLater})
 	if err != nil {
 		return nil, err
 	}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -21,8 +22,8 @@ const (
 
 // more says what there is to search for beside what a prompt is told: sessions of its project, and three subjects that
 // these are about; "" where there is none.
-func (s *Store) more(ctx context.Context, in search) (string, error) {
-	past, err := correlation.PastOf(ctx, s.db, in.project, in.keys)
+func (s *Store) more(ctx context.Context, in Query) (string, error) {
+	past, err := correlation.PastOf(ctx, s.db, in.Project, in.keys)
 	if err != nil || past.Sessions == 0 {
 		return "", err
 	}
@@ -38,34 +39,22 @@ func (s *Store) more(ctx context.Context, in search) (string, error) {
 
 // subjects returns the words that most of some prompts share and that say what they are about.
 func subjects(prompts []string) []string {
-	type subject struct {
-		word string
-		in   int // prompts
-	}
-	found := map[string]*subject{}
+	in, asked := map[string]int{}, map[string]string{} // prompts, and as it was asked first
 	for _, prompt := range prompts {
 		for _, t := range language.Ask(privacy.Redact(prompt)).Terms {
 			if t.Common || t.Pair || t.Part || len(t.Word) < shortSubject || len(t.Word) > longSubject {
 				continue
 			}
-			if found[t.Forms[0]] == nil {
-				found[t.Forms[0]] = &subject{word: t.Word}
-			}
-			found[t.Forms[0]].in++
+			in[t.Forms[0]]++
+			asked[t.Forms[0]] = cmp.Or(asked[t.Forms[0]], t.Word)
 		}
 	}
-	var list []subject
-	for _, one := range found {
-		if one.in >= fewestSessions {
-			list = append(list, *one)
-		}
-	}
-	slices.SortFunc(list, func(a, b subject) int {
-		return cmp.Or(cmp.Compare(b.in, a.in), cmp.Compare(a.word, b.word))
-	})
+	maps.DeleteFunc(in, func(_ string, prompts int) bool { return prompts < fewestSessions })
 	var words []string
-	for _, one := range list[:min(len(list), maxSubjects)] {
-		words = append(words, one.word)
+	for _, form := range slices.SortedFunc(maps.Keys(in), func(a, b string) int {
+		return cmp.Or(cmp.Compare(in[b], in[a]), cmp.Compare(asked[a], asked[b]))
+	}) {
+		words = append(words, asked[form])
 	}
-	return words
+	return words[:min(len(words), maxSubjects)]
 }

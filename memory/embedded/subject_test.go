@@ -13,7 +13,7 @@ func TestMore(t *testing.T) {
 	w := newWorld(t)
 	more := func(project string, keys ...string) string {
 		t.Helper()
-		got, err := w.more(t.Context(), search{project: project, keys: [2]string{append(keys, "")[0]}})
+		got, err := w.more(t.Context(), Query{Project: project, keys: [2]string{append(keys, "")[0]}})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -40,17 +40,18 @@ type excerpt struct {
 
 // tell makes items of the best passages: of those where work was done first the user's own words, then excerpts of
 // anybody's; of talk what was said together.
-func (s *Store) tell(ctx context.Context, q *rank.Query, ranked []*rank.Passage, in search, left int) (
+func (s *Store) tell(ctx context.Context, q *rank.Query, ranked []*rank.Passage, in Query, left int) (
 	[]memory.Item, error) {
 	words := q.Words(ranked)
 	words = words[:min(len(words), 4*maxWords)]
 	ranked = slices.DeleteFunc(slices.Clone(ranked),
 		func(c *rank.Passage) bool { return c.Traits.Has(passage.Narrates) })
-	places := placesOf(ranked)
+	t := selection{q: q, threads: map[int64][]*rank.Passage{}, at: map[int64]int{}, left: left,
+		project: in.Project, said: map[string]bool{}, cut: map[int64][]sentence{}}
+	t.place(ranked)
 	ids := idsOf(words)
 	for _, c := range ranked[:min(len(ranked), 2*maxOpening)] {
-		thread := places.of(c)
-		at := places.at[c.ID]
+		thread, at := t.thread(c), t.at[c.ID]
 		for i := max(at-joinWithin, 0); i <= min(at+joinWithin, len(thread)-1); i++ {
 			ids = append(ids, thread[i].ID)
 		}
@@ -60,9 +61,7 @@ func (s *Store) tell(ctx context.Context, q *rank.Query, ranked []*rank.Passage,
 	if err != nil {
 		return nil, err
 	}
-	t := selection{q: q, places: places, texts: texts, left: left, said: map[string]bool{},
-		cut: map[int64][]sentence{}}
-	t.project = in.project
+	t.texts = texts
 	for _, text := range in.seen {
 		t.markSeen(text)
 	}
@@ -97,7 +96,7 @@ func (s *Store) tell(ctx context.Context, q *rank.Query, ranked []*rank.Passage,
 // beside reports whether a passage has no word of the prompt, and was found for one of its turn that stands in the
 // block anyway.
 func (t *selection) beside(c *rank.Passage, stands func(*rank.Passage) bool) bool {
-	return slices.ContainsFunc(t.places.of(c), func(other *rank.Passage) bool {
+	return slices.ContainsFunc(t.thread(c), func(other *rank.Passage) bool {
 		return other.Turn == c.Turn && stands(other)
 	}) && t.q.Held(language.Terms(t.texts[c.ID].Content)) == 0
 }
@@ -147,7 +146,7 @@ func (t *selection) open(ranked []*rank.Passage, seen func(*rank.Passage) bool) 
 func (t *selection) addAnswers() {
 	for i := range t.items {
 		e := &t.items[i]
-		if e.text == "" && t.places.of(e.best)[e.last].Traits.Has(passage.Asks) {
+		if e.text == "" && t.thread(e.best)[e.last].Traits.Has(passage.Asks) {
 			t.extend(e, e.last+1)
 		}
 	}
@@ -160,41 +159,11 @@ func (t *selection) bears(c *rank.Passage) bool {
 	return held > minOfWords || held > 0 && c.Traits.Has(passage.Directs)
 }
 
-// places has passages by conversation, in order.
-type places struct {
-	threads map[int64][]*rank.Passage
-	at      map[int64]int // a passage's place in its conversation
-}
-
-func placesOf(ranked []*rank.Passage) places {
-	p := places{map[int64][]*rank.Passage{}, map[int64]int{}}
-	for _, c := range ranked {
-		key := c.Thread
-		if key == 0 {
-			key = -c.ID - 1<<62 // alone
-		}
-		p.threads[key] = append(p.threads[key], c)
-	}
-	for _, list := range p.threads {
-		slices.SortFunc(list, rank.ByPlace)
-		for i, c := range list {
-			p.at[c.ID] = i
-		}
-	}
-	return p
-}
-
-func (p places) of(c *rank.Passage) []*rank.Passage {
-	if c.Thread == 0 {
-		return p.threads[-c.ID-1<<62]
-	}
-	return p.threads[c.Thread]
-}
-
 // A selection is the items of a block while they are being chosen.
 type selection struct {
 	q       *rank.Query
-	places  places
+	threads map[int64][]*rank.Passage // passages by conversation, in order
+	at      map[int64]int             // a passage's place in its conversation
 	texts   map[int64]Memory
 	items   []excerpt
 	most    int                  // how many items
@@ -205,6 +174,30 @@ type selection struct {
 
 	failed    map[int64]string    // passages of agents, and how the user said that this did not help
 	takenBack map[int64]time.Time // passages with what the user decided and took back, and when
+}
+
+// place puts passages into their conversations.
+func (t *selection) place(ranked []*rank.Passage) {
+	for _, c := range ranked {
+		t.threads[threadKey(c)] = append(t.threads[threadKey(c)], c)
+	}
+	for _, list := range t.threads {
+		slices.SortFunc(list, rank.ByPlace)
+		for i, c := range list {
+			t.at[c.ID] = i
+		}
+	}
+}
+
+// thread returns the passages of a passage's conversation.
+func (t *selection) thread(c *rank.Passage) []*rank.Passage { return t.threads[threadKey(c)] }
+
+// threadKey is the conversation of a passage, or a number of its own for one that stands alone.
+func threadKey(c *rank.Passage) int64 {
+	if c.Thread == 0 {
+		return -c.ID - 1<<62
+	}
+	return c.Thread
 }
 
 // takeBack finds the user's decisions that are told and that a later one of the list takes back.
@@ -248,7 +241,7 @@ func (t *selection) sentences(c *rank.Passage) []sentence {
 
 // take begins an item with a passage, or joins the passage to an item that it stands beside.
 func (t *selection) take(c *rank.Passage) {
-	at := t.places.at[c.ID]
+	at := t.at[c.ID]
 	for i := range t.items {
 		e := &t.items[i]
 		if c.Thread == 0 || e.text != "" || e.best.Thread != c.Thread ||
@@ -314,7 +307,7 @@ func (t *selection) quote(c *rank.Passage, most int) {
 
 // extend adds the passage at a place beside the item to it, if there is room and the passage says something new.
 func (t *selection) extend(e *excerpt, at int) bool {
-	thread := t.places.of(e.best)
+	thread := t.thread(e.best)
 	if at < 0 || at >= len(thread) {
 		return false
 	}
@@ -331,7 +324,7 @@ func (t *selection) extend(e *excerpt, at int) bool {
 
 func (t *selection) contains(id int64) bool {
 	return slices.ContainsFunc(t.items, func(e excerpt) bool {
-		return e.text == "" && slices.ContainsFunc(t.places.of(e.best)[e.first:e.last+1],
+		return e.text == "" && slices.ContainsFunc(t.thread(e.best)[e.first:e.last+1],
 			func(c *rank.Passage) bool { return c.ID == id })
 	})
 }
@@ -416,7 +409,7 @@ func (t *selection) tells(c *rank.Passage) bool {
 // was said before is left out.
 func (t *selection) write(e excerpt, said map[string]bool) (text string, answered bool) {
 	speaker := ""
-	thread := t.places.of(e.best)[e.first : e.last+1]
+	thread := t.thread(e.best)[e.first : e.last+1]
 	both := slices.ContainsFunc(thread,
 		func(c *rank.Passage) bool { return t.texts[c.ID].Origin != t.texts[thread[0].ID].Origin })
 	for _, c := range thread {

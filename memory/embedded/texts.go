@@ -15,23 +15,15 @@ func (s *Store) texts(ctx context.Context, passages []*rank.Passage) (map[int64]
 
 // memoriesIn is the same by the passages' ids.
 func (s *Store) memoriesIn(ctx context.Context, passages []int64) (map[int64]Memory, error) {
-	type row struct {
-		id int64
-		Memory
-	}
-	rows, err := sqlite.Collect(ctx, s.db, func(from sqlite.Row) (r row, err error) {
-		r.Memory, err = scanMemory(trailingColumns{from, []any{&r.id}})
-		return r, err
+	texts := make(map[int64]Memory, len(passages))
+	err := sqlite.Each(ctx, s.db, func(row sqlite.Row) error {
+		var id int64
+		m, err := scanMemoryAnd(row, &id)
+		texts[id] = m
+		return err
 	}, `SELECT `+passageColumns+`, p.id FROM json_each(?) j CROSS JOIN passages p ON p.id = j.value `+passageJoins,
 		sqlite.List(passages))
-	if err != nil {
-		return nil, err
-	}
-	texts := make(map[int64]Memory, len(rows))
-	for _, r := range rows {
-		texts[r.id] = r.Memory
-	}
-	return texts, nil
+	return texts, err
 }
 
 func idsOf(passages []*rank.Passage) []int64 {

@@ -10,7 +10,7 @@ import (
 
 	"github.com/Signet-AI/signet-acp-proxy/correlation"
 	"github.com/Signet-AI/signet-acp-proxy/memory"
-	"github.com/Signet-AI/signet-acp-proxy/memory/embedded/where"
+	"github.com/Signet-AI/signet-acp-proxy/memory/embedded/rank"
 	"github.com/Signet-AI/signet-acp-proxy/memory/privacy"
 )
 
@@ -20,21 +20,12 @@ const (
 	maxCommand = 40  // words of a command that are looked at
 )
 
-// touched are the files of a turn, by their paths from its project's top.
-type touched struct {
-	project string
-	order   []string
-	kinds   map[string]where.Kind
-}
-
-// filesOf returns the files that the tools of a turn were called with: those of the project, but none that has opted
-// out. A command counts by what it names that is a file.
-func (s *Store) filesOf(t correlation.Said) touched {
-	f := touched{kinds: map[string]where.Kind{}}
+// filesOf returns the files that the tools of a turn were called with, by their paths from the top of its project: those
+// of the project, but none that has opted out. A command counts by what it names that is a file.
+func (s *Store) filesOf(t correlation.Said) (project string, files []rank.Touch) {
 	if t.Project == "" || t.Cwd == "" {
-		return f
+		return "", nil
 	}
-	f.project = memory.Project(t.Project)
 	top := memory.Top(t.Cwd)
 	opted := map[string]bool{}
 	for _, tool := range t.Tools {
@@ -51,40 +42,32 @@ func (s *Store) filesOf(t correlation.Said) touched {
 			if _, known := opted[dir]; !known {
 				opted[dir] = memory.Excluded(dir, s.opts.Exclude)
 			}
-			if !opted[dir] {
-				f.add(rel, kind)
+			at := slices.IndexFunc(files, func(f rank.Touch) bool { return f.Path == rel })
+			switch {
+			case opted[dir]:
+			case at >= 0:
+				files[at].Kind = max(files[at].Kind, kind)
+			case len(files) < maxFiles:
+				files = append(files, rank.Touch{Path: rel, Kind: kind})
 			}
 		}
 	}
-	return f
+	return memory.Project(t.Project), files
 }
 
-func kindOf(tool correlation.ToolCall) (where.Kind, []string) {
+func kindOf(tool correlation.ToolCall) (rank.Kind, []string) {
 	switch tool.Kind {
 	case "edit", "delete", "move":
-		return where.Edited, tool.Locations
+		return rank.Edited, tool.Locations
 	case "read":
-		return where.Read, tool.Locations
+		return rank.Read, tool.Locations
 	case "execute":
 		words := strings.FieldsFunc(tool.Title, func(r rune) bool {
 			return strings.ContainsRune(" \t\n'\"`;|&()<>=", r)
 		})
-		return where.Named, append(slices.Clone(tool.Locations), words[:min(len(words), maxCommand)]...)
+		return rank.Named, append(slices.Clone(tool.Locations), words[:min(len(words), maxCommand)]...)
 	}
-	return where.Named, tool.Locations
-}
-
-func (f touched) has(path string) bool {
-	_, known := f.kinds[path]
-	return known
-}
-
-func (f *touched) add(path string, kind where.Kind) {
-	if have, known := f.kinds[path]; known {
-		f.kinds[path] = max(have, kind)
-	} else if len(f.order) < maxFiles {
-		f.order, f.kinds[path] = append(f.order, path), kind
-	}
+	return rank.Named, tool.Locations
 }
 
 // fromTop returns a path from the top of the work tree that cwd is in, "" for one that lies outside, in .git, or has a
@@ -114,14 +97,15 @@ func isFile(path string) bool {
 	return err == nil && info.Mode().IsRegular()
 }
 
-// save makes the rows of a turn's files.
-func (f touched) save(ctx context.Context, tx *sql.Tx, t correlation.Said) error {
+// saveFiles makes the rows of a turn's files.
+func (l learned) saveFiles(ctx context.Context, tx *sql.Tx) error {
+	t := l.turn
 	if _, err := tx.ExecContext(ctx, `DELETE FROM files WHERE turn = ?`, t.Turn); err != nil {
 		return err
 	}
-	for _, path := range f.order {
+	for _, f := range l.files {
 		if _, err := tx.ExecContext(ctx, `INSERT INTO files (turn, session, project, path, kind, at)
-			VALUES (?, ?, ?, ?, ?, ?)`, t.Turn, t.Session, f.project, path, f.kinds[path], t.Started); err != nil {
+			VALUES (?, ?, ?, ?, ?, ?)`, t.Turn, t.Session, l.project, f.Path, f.Kind, t.Started); err != nil {
 			return err
 		}
 	}

@@ -35,7 +35,7 @@ func (s *Store) Export(ctx context.Context, w io.Writer, said bool) (n int, err 
 	pages := func(query string, after ...any) error {
 		for {
 			page, err := sqlite.Collect(ctx, s.db, func(row sqlite.Row) (Memory, error) {
-				return scanMemory(trailingColumns{row, after})
+				return scanMemoryAnd(row, after...)
 			}, query, append(values(after), exportPage)...)
 			if err != nil {
 				return err

@@ -3,6 +3,7 @@ package embedded
 import (
 	"context"
 	"errors"
+	"maps"
 	"slices"
 	"strings"
 
@@ -25,7 +26,7 @@ const (
 )
 
 // usesOf says what became, in one turn, of all that its session was told: the turn touched files, and said notes.
-func (s *Store) usesOf(ctx context.Context, t correlation.Said, files touched,
+func (s *Store) usesOf(ctx context.Context, t correlation.Said, files []rank.Touch,
 	notes []stated.Statement) ([]correlation.Use, error) {
 	var uses []correlation.Use
 	var repeated language.Set
@@ -33,7 +34,7 @@ func (s *Store) usesOf(ctx context.Context, t correlation.Said, files touched,
 		u := correlation.Use{Session: t.Session, Item: item, Kind: correlation.UseWords, At: sqlite.Unstamp(t.Started)}
 		path, isFile := memory.FileOf(item)
 		if isFile {
-			if u.Kind = correlation.UseFile; files.has(path) {
+			if u.Kind = correlation.UseFile; slices.ContainsFunc(files, func(f rank.Touch) bool { return f.Path == path }) {
 				u.State = correlation.Used
 			}
 			uses = append(uses, u)
@@ -141,27 +142,17 @@ func worth(r correlation.Record) float64 {
 
 // preferUsed ranks passages once more by what became of them when they were told.
 func (s *Store) preferUsed(ctx context.Context, ranked []*rank.Passage) error {
-	best := ranked[:min(len(ranked), seeds)]
-	type named struct {
-		id  int64
-		uid string
-	}
-	list, err := sqlite.Collect(ctx, s.db, func(row sqlite.Row) (n named, err error) {
-		return n, row.Scan(&n.id, &n.uid)
-	}, `SELECT p.id, coalesce(m.uid, p.uid) FROM json_each(?) j CROSS JOIN passages p ON p.id = j.value
-		LEFT JOIN memories m ON m.id = p.memory
-		WHERE EXISTS (SELECT 1 FROM uses WHERE item = coalesce(m.uid, p.uid))`, sqlite.List(idsOf(best)))
-	if err != nil || len(list) == 0 {
+	uids, err := sqlite.Pairs[int64, string](ctx, s.db, `SELECT p.id, coalesce(m.uid, p.uid)
+		FROM json_each(?) j CROSS JOIN passages p ON p.id = j.value LEFT JOIN memories m ON m.id = p.memory
+		WHERE EXISTS (SELECT 1 FROM uses WHERE item = coalesce(m.uid, p.uid))`,
+		sqlite.List(idsOf(ranked[:min(len(ranked), seeds)])))
+	if err != nil || len(uids) == 0 {
 		return err
 	}
-	uids := make([]string, len(list))
-	for i, n := range list {
-		uids[i] = n.uid
-	}
-	records, err := correlation.Records(ctx, s.db, "", uids)
+	records, err := correlation.Records(ctx, s.db, "", slices.Collect(maps.Values(uids)))
 	worths := map[int64]float64{}
-	for _, n := range list {
-		worths[n.id] = worth(records[n.uid])
+	for id, uid := range uids {
+		worths[id] = worth(records[uid])
 	}
 	rank.Prefer(ranked, worths)
 	return err

@@ -43,20 +43,16 @@ func (t *selection) outdate(list []*rank.Passage) {
 		return strings.IndexFunc(t.texts[c.ID].Content, unicode.IsDigit) < 0
 	})
 	slices.SortStableFunc(list, func(a, b *rank.Passage) int { return b.Created.Compare(a.Created) })
-	type given struct {
-		value string
-		at    time.Time
-	}
-	newest := map[string]given{}
+	newest, values := map[string]*rank.Passage{}, map[string]string{}
 	for _, c := range list {
 		t.cut[c.ID] = slices.DeleteFunc(t.sentences(c), func(s sentence) bool {
 			about, value, ok := s.value()
 			about += " in " + t.texts[c.ID].Project
-			last, known := newest[about]
-			if ok && !known {
-				newest[about] = given{value, c.Created}
+			last := newest[about]
+			if ok && last == nil {
+				newest[about], values[about] = c, value
 			}
-			return ok && known && last.value != value && last.at.Sub(c.Created) > sameTalk &&
+			return ok && last != nil && values[about] != value && last.Created.Sub(c.Created) > sameTalk &&
 				t.q.Held(strings.Fields(value)) == 0
 		})
 	}

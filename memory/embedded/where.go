@@ -7,14 +7,11 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"time"
 	"unicode"
 
 	"github.com/Signet-AI/signet-acp-proxy/correlation"
 	"github.com/Signet-AI/signet-acp-proxy/memory"
-	"github.com/Signet-AI/signet-acp-proxy/memory/embedded/language"
 	"github.com/Signet-AI/signet-acp-proxy/memory/embedded/rank"
-	"github.com/Signet-AI/signet-acp-proxy/memory/embedded/where"
 	"github.com/Signet-AI/signet-acp-proxy/sqlite"
 )
 
@@ -32,7 +29,7 @@ func (s *Store) recallWhere(ctx context.Context, q *rank.Query, ranked []*rank.P
 	if session.Project == "" {
 		return nil, nil
 	}
-	files, bears, dates, err := s.rankFiles(ctx, q, ranked, memory.Project(session.Project))
+	files, bears, err := s.rankFiles(ctx, q, ranked, memory.Project(session.Project))
 	if err != nil {
 		return nil, err
 	}
@@ -41,7 +38,7 @@ func (s *Store) recallWhere(ctx context.Context, q *rank.Query, ranked []*rank.P
 		return nil, err
 	}
 	top := memory.Top(session.Cwd)
-	var told []where.File
+	var told []rank.File
 	named := false // a file that earlier work touched: this goes on with it
 	for _, f := range files {
 		full := filepath.Join(top, filepath.FromSlash(f.Path))
@@ -53,14 +50,14 @@ func (s *Store) recallWhere(ctx context.Context, q *rank.Query, ranked []*rank.P
 			told = append(told, f)
 		}
 	}
-	if !named && !where.WorthTelling(bears, told) {
+	if !named && !rank.FilesWorthTelling(bears, told) {
 		return nil, nil
 	}
-	return s.placesFor(ctx, told, dates, ranked)
+	return s.placesFor(ctx, told, ranked)
 }
 
 // preferUsedFiles ranks files once more by what became of them when they were told.
-func (s *Store) preferUsedFiles(ctx context.Context, project string, files []where.File) error {
+func (s *Store) preferUsedFiles(ctx context.Context, project string, files []rank.File) error {
 	items := make([]string, len(files))
 	for i, f := range files {
 		items[i] = memory.FileItem(f.Path)
@@ -69,46 +66,26 @@ func (s *Store) preferUsedFiles(ctx context.Context, project string, files []whe
 	for i, f := range files {
 		files[i].Score *= worth(records[memory.FileItem(f.Path)])
 	}
-	slices.SortStableFunc(files, func(a, b where.File) int { return cmp.Compare(b.Score, a.Score) })
+	slices.SortStableFunc(files, func(a, b rank.File) int { return cmp.Compare(b.Score, a.Score) })
 	return err
 }
 
-// A workedOn is when, and in which session, a turn touched files.
-type workedOn struct {
-	session int64
-	at      time.Time
-}
-
-// rankFiles ranks the files of a project for a prompt. It also returns how much the best turn bears on that, and the
-// turns that touched files.
+// rankFiles ranks the files of a project for a prompt. It also returns how much the best turn bears on that.
 func (s *Store) rankFiles(ctx context.Context, q *rank.Query, ranked []*rank.Passage, project string) (
-	files []where.File, bears float64, worked map[int64]workedOn, err error) {
-	worked = map[int64]workedOn{}
-	touches, err := sqlite.Collect(ctx, s.db, func(row sqlite.Row) (t where.Touch, err error) {
+	files []rank.File, bears float64, err error) {
+	touches, err := sqlite.Collect(ctx, s.db, func(row sqlite.Row) (t rank.Touch, err error) {
 		var at int64
 		err = row.Scan(&t.Session, &t.Turn, &t.Path, &t.Kind, &at)
-		worked[t.Turn] = workedOn{t.Session, sqlite.Unstamp(at)}
+		t.At = sqlite.Unstamp(at)
 		return t, err
 	}, `SELECT session, turn, path, kind, at FROM files WHERE project = ?
 		ORDER BY turn DESC LIMIT ?`, project, maxTouches)
 	if err != nil {
-		return nil, 0, nil, err
+		return nil, 0, err
 	}
 	slices.Reverse(touches)
-	var heard []where.Heard
-	for _, p := range ranked {
-		if p.Turn != 0 {
-			heard = append(heard, where.Heard{Session: p.Thread, Turn: p.Turn, Bears: p.Bears()})
-		}
-	}
-	words := language.Set{}
-	for _, t := range q.Terms {
-		for _, form := range t.Forms {
-			words[form] = true
-		}
-	}
-	files, bears = where.Rank(touches, heard, words)
-	return files, bears, worked, nil
+	files, bears = q.Files(touches, ranked)
+	return files, bears, nil
 }
 
 // names reports whether a prompt names a file, by its path or the last element of it.
@@ -130,18 +107,16 @@ func names(prompt, file string) bool {
 func isInName(r rune) bool { return r == '_' || r == '-' || unicode.IsLetter(r) || unicode.IsDigit(r) }
 
 // placesFor puts the files of one session together, each session with what the user said of it.
-func (s *Store) placesFor(ctx context.Context, files []where.File, worked map[int64]workedOn,
-	ranked []*rank.Passage) ([]memory.Place, error) {
+func (s *Store) placesFor(ctx context.Context, files []rank.File, ranked []*rank.Passage) ([]memory.Place, error) {
 	var places []memory.Place
 	at := map[int64]int{} // by session
 	sessions := map[int64]int64{}
 	for _, f := range files {
-		w := worked[f.Turn]
-		i, known := at[w.session]
+		i, known := at[f.Session]
 		if !known {
 			i = len(places)
-			at[w.session], sessions[w.session] = i, 0
-			places = append(places, memory.Place{Date: w.at, Score: f.Score})
+			at[f.Session], sessions[f.Session] = i, 0
+			places = append(places, memory.Place{Date: f.At, Score: f.Score})
 		}
 		places[i].Paths = append(places[i].Paths, f.Path)
 	}

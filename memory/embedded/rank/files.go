@@ -1,15 +1,16 @@
-// Package where ranks a project's files: which ones will work on a prompt touch? Earlier turns vote for the files that
-// they edited or read, the more the better they bear on the prompt and the newer they are. Turns and words in, paths
-// out: it knows no database.
-package where
+package rank
 
 import (
 	"cmp"
 	"math"
 	"slices"
+	"time"
 
 	"github.com/Signet-AI/signet-acp-proxy/memory/embedded/language"
 )
+
+// Which files will work on a prompt touch? Earlier turns vote for the files that they edited or read, the more the
+// better they bear on the prompt and the newer they are.
 
 // A Kind is what a turn did with a file, the strongest last.
 type Kind int
@@ -25,19 +26,13 @@ type Touch struct {
 	Session, Turn int64
 	Path          string // from the project's top, with slashes
 	Kind          Kind
+	At            time.Time
 }
 
-// A Heard is a turn in which something was said that bears on the prompt.
-type Heard struct {
-	Session, Turn int64
-	Bears         float64 // how much
-}
-
-// A File is where work on the prompt may be.
+// A File is where work on the prompt may be. Its Touch voted most for it, of equals the last.
 type File struct {
-	Path  string
+	Touch
 	Score float64 // comparable within one ranking
-	Turn  int64   // that voted most for it, of equals the last
 	Named float64 // how rare the words are that its path and the prompt share; 1: a word of no other path
 }
 
@@ -61,9 +56,8 @@ const (
 	atLeast = .82 // and what they must be together
 )
 
-// WorthTelling reports whether files, in the order of Rank, are worth telling without being asked for. bears is what
-// Rank says.
-func WorthTelling(bears float64, files []File) bool {
+// FilesWorthTelling reports whether files are worth telling without being asked for. bears is what Files says.
+func FilesWorthTelling(bears float64, files []File) bool {
 	named := 0.0
 	for _, f := range files {
 		named = max(named, f.Named)
@@ -71,18 +65,18 @@ func WorthTelling(bears float64, files []File) bool {
 	return bears+bothSay*named > atLeast
 }
 
-// Rank orders the files of some touches, the best first, and says how much the best turn bears on the prompt. touches
-// are in the order of their turns, heard in any; words are the terms of the prompt.
-func Rank(touches []Touch, heard []Heard, words language.Set) (files []File, bearing float64) {
+// Files orders the files of some touches, the best first, and says how much the best turn bears on the prompt. touches
+// are in the order of their turns; ranked is what was said.
+func (q *Query) Files(touches []Touch, ranked []*Passage) (files []File, bearing float64) {
 	ages := agesOf(touches)
 	best := map[string]File{}
 	votes := map[string]float64{}
-	bears, bearing := bearings(touches, heard)
+	bears, bearing := bearings(touches, ranked)
 	for _, t := range touches {
 		v := math.Pow(bears[t.Turn], contrast) * math.Pow(aging, ages[t.Session]) * t.Kind.weight()
 		votes[t.Path] += v
 		if v >= best[t.Path].Score {
-			best[t.Path] = File{Score: v, Turn: t.Turn}
+			best[t.Path] = File{Touch: t, Score: v}
 		}
 	}
 	most := 0.0
@@ -90,10 +84,10 @@ func Rank(touches []Touch, heard []Heard, words language.Set) (files []File, bea
 		most = max(most, v)
 	}
 	addRecent(votes, touches, ages, most)
-	held := named(votes, words)
+	held := q.named(votes)
 	for path, score := range votes {
 		if score += byName * most * held[path]; score > 0 {
-			files = append(files, File{path, score, best[path].Turn, held[path] / math.Log(float64(len(votes)+1))})
+			files = append(files, File{best[path].Touch, score, held[path] / math.Log(float64(len(votes)+1))})
 		}
 	}
 	slices.SortFunc(files, func(a, b File) int {
@@ -118,12 +112,14 @@ func agesOf(touches []Touch) map[int64]float64 {
 }
 
 // bearings returns how much each turn with files bears on the prompt, beside the best one, and how much that does.
-func bearings(touches []Touch, heard []Heard) (bears map[int64]float64, most float64) {
+func bearings(touches []Touch, ranked []*Passage) (bears map[int64]float64, most float64) {
 	said := map[int64]float64{}
 	ofSession := map[int64]float64{}
-	for _, h := range heard {
-		said[h.Turn] = max(said[h.Turn], h.Bears)
-		ofSession[h.Session] = max(ofSession[h.Session], h.Bears)
+	for _, p := range ranked {
+		if p.Turn != 0 {
+			said[p.Turn] = max(said[p.Turn], p.own)
+			ofSession[p.Thread] = max(ofSession[p.Thread], p.own)
+		}
 	}
 	bears = map[int64]float64{}
 	for _, t := range touches {
@@ -138,21 +134,23 @@ func bearings(touches []Touch, heard []Heard) (bears map[int64]float64, most flo
 
 // addRecent votes for what was edited lately, each session once.
 func addRecent(votes map[string]float64, touches []Touch, ages map[int64]float64, most float64) {
-	type visit struct {
-		session int64
-		path    string
-	}
-	done := map[visit]bool{}
+	done := map[Touch]bool{}
 	for _, t := range touches {
-		if at := (visit{t.Session, t.Path}); t.Kind == Edited && !done[at] {
-			done[at] = true
+		if in := (Touch{Session: t.Session, Path: t.Path}); t.Kind == Edited && !done[in] {
+			done[in] = true
 			votes[t.Path] += recent * most * math.Pow(recentBy, ages[t.Session])
 		}
 	}
 }
 
 // named returns the sum of the IDF, among paths, of the words that each path shares with the prompt.
-func named(paths map[string]float64, words language.Set) map[string]float64 {
+func (q *Query) named(paths map[string]float64) map[string]float64 {
+	words := language.Set{}
+	for _, t := range q.Terms {
+		for _, form := range t.Forms {
+			words[form] = true
+		}
+	}
 	in := map[string]float64{}
 	shared := map[string][]string{}
 	for path := range paths {
