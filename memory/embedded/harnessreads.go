@@ -76,8 +76,8 @@ func harnessReads(harness, cwd string) (known []string) {
 	return known
 }
 
-// stands reports whether one of some texts holds another. One of less than 80 bytes must be the whole of it, for it would
-// be found in anything.
+// stands reports whether one of some texts holds text. One of less than 80 bytes must be the whole, for it would be
+// found in anything.
 func stands(text string, texts []string) bool {
 	folded := chars.OneLine(text)
 	return slices.ContainsFunc(texts, func(known string) bool {

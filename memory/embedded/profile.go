@@ -44,7 +44,8 @@ type line struct {
 const inProfile = `m.type IN ('rule', 'preference', 'fact') AND m.who IN ('typed', 'pin')
 	AND (m.type <> 'fact' OR m.source IN ('` + sourceTurn + `', '` + sourceProfile + `'))`
 
-// profile returns the lines that a session of a project may see, the newest first; of all projects where in.AllProjects is set.
+// profile returns the lines that a session of a project may see, the newest first; of all projects where in says
+// so.
 func (s *Store) profile(ctx context.Context, q sqlite.Querier, in Query) ([]line, error) {
 	rows, err := sqlite.Collect(ctx, q, func(row sqlite.Row) (Memory, error) {
 		var turn int64

@@ -20,8 +20,8 @@ const (
 	maxCommand = 40  // words of a command that are looked at
 )
 
-// filesOf returns the files that the tools of a turn were called with, by their paths from the top of its project: those
-// of the project, but none that has opted out. A command counts by what it names that is a file.
+// filesOf returns the files that the tools of a turn were called with, by their paths from its project's top: those of
+// the project, but none that has opted out. A command counts by what it names that is a file.
 func (s *Store) filesOf(t correlation.Said) (project string, files []rank.Touch) {
 	if t.Project == "" || t.Cwd == "" {
 		return "", nil

@@ -34,7 +34,8 @@ func (s *Store) usesOf(ctx context.Context, t correlation.Said, files []rank.Tou
 		u := correlation.Use{Session: t.Session, Item: item, Kind: correlation.UseWords, At: sqlite.Unstamp(t.Started)}
 		path, isFile := memory.FileOf(item)
 		if isFile {
-			if u.Kind = correlation.UseFile; slices.ContainsFunc(files, func(f rank.Touch) bool { return f.Path == path }) {
+			u.Kind = correlation.UseFile
+			if slices.ContainsFunc(files, func(f rank.Touch) bool { return f.Path == path }) {
 				u.State = correlation.Used
 			}
 			uses = append(uses, u)

@@ -65,7 +65,8 @@ var calendars = sync.OnceValue(func() map[set]calendar {
 			}),
 		},
 		spanish_: {
-			months:   numbered(`enero|febrero|marzo|abril|mayo|junio|julio|agosto|septiembre|octubre|noviembre|diciembre`),
+			months: numbered(`enero|febrero|marzo|abril|mayo|junio|julio|agosto|septiembre|octubre|
+				noviembre|diciembre`),
 			weekdays: numbered(`lunes|martes|miércoles|jueves|viernes|sábado|domingo`),
 			units:    numbered(`día días|semana semanas|mes meses|año años`),
 			ago:      alternatives(`hace n u|los últimos n u|las últimas n u`),
@@ -76,18 +77,21 @@ var calendars = sync.OnceValue(func() map[set]calendar {
 			}),
 		},
 		italian_: {
-			months:   numbered(`gennaio|febbraio|marzo|aprile|maggio|giugno|luglio|agosto|settembre|ottobre|novembre|dicembre`),
+			months: numbered(`gennaio|febbraio|marzo|aprile|maggio|giugno|luglio|agosto|settembre|ottobre|
+				novembre|dicembre`),
 			weekdays: numbered(`lunedì|martedì|mercoledì|giovedì|venerdì|sabato|domenica`),
 			units:    numbered(`giorno giorni|settimana settimane|mese mesi|anno anni`),
 			ago:      alternatives(`n u fa|gli ultimi n u`),
 			phrases: spans(map[span]string{
 				{'d', 0}: `oggi`, {'d', 1}: `ieri`, {'d', 2}: `l'altro ieri|altro ieri`, {'w', 0}: `questa settimana`,
-				{'w', 1}: `settimana scorsa|scorsa settimana`, {'m', 0}: `questo mese`, {'m', 1}: `mese scorso|scorso mese`,
+				{'w', 1}: `settimana scorsa|scorsa settimana`, {'m', 0}: `questo mese`,
+				{'m', 1}: `mese scorso|scorso mese`,
 				{'y', 0}: `quest'anno`, {'y', 1}: `anno scorso|l'anno scorso`, {'e', 1}: `scorso fine settimana`,
 			}),
 		},
 		portuguese_: {
-			months:   numbered(`janeiro|fevereiro|março|abril|maio|junho|julho|agosto|setembro|outubro|novembro|dezembro`),
+			months: numbered(`janeiro|fevereiro|março|abril|maio|junho|julho|agosto|setembro|outubro|
+				novembro|dezembro`),
 			weekdays: numbered(`segunda-feira|terça-feira|quarta-feira|quinta-feira|sexta-feira|sábado|domingo`),
 			units:    numbered(`dia dias|semana semanas|mês meses|ano anos`),
 			ago:      alternatives(`há n u|n u atrás|os últimos n u`),
@@ -99,13 +103,15 @@ var calendars = sync.OnceValue(func() map[set]calendar {
 			}),
 		},
 		dutch_: {
-			months:   numbered(`januari|februari|maart|april|mei|juni|juli|augustus|september|oktober|november|december`),
+			months: numbered(`januari|februari|maart|april|mei|juni|juli|augustus|
+				september|oktober|november|december`),
 			weekdays: numbered(`maandag|dinsdag|woensdag|donderdag|vrijdag|zaterdag|zondag`),
 			units:    numbered(`dag dagen|week weken|maand maanden|jaar`),
 			ago:      alternatives(`n u geleden|afgelopen n u`),
 			phrases: spans(map[span]string{
 				{'d', 0}: `vandaag`, {'d', 1}: `gisteren`, {'d', 2}: `eergisteren`, {'w', 0}: `deze week`,
-				{'w', 1}: `vorige week|afgelopen week`, {'m', 0}: `deze maand`, {'m', 1}: `vorige maand|afgelopen maand`,
+				{'w', 1}: `vorige week|afgelopen week`, {'m', 0}: `deze maand`,
+				{'m', 1}: `vorige maand|afgelopen maand`,
 				{'y', 0}: `dit jaar`, {'y', 1}: `vorig jaar`, {'e', 1}: `afgelopen weekend`,
 			}),
 		},
