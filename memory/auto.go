@@ -62,29 +62,26 @@ func (a Auto) Recall(ctx context.Context, s Session, prompt string, seen []strin
 	case a.Embedded == nil || errors.Is(ctx.Err(), context.Canceled):
 		return a.Daemon.Recall(ctx, s, prompt, seen)
 	}
-	type answer struct {
-		Context
-		err error
-	}
-	local := make(chan answer, 1)
+	var ours Context
+	var oursErr error
+	local := make(chan struct{})
 	const work = "recall beside a daemon"
 	guard.Go(work, func() {
-		var got answer
-		got.err = guard.Try(work, func() (err error) {
-			got.Context, err = a.Embedded.Recall(ctx, s, prompt, seen)
+		defer close(local)
+		oursErr = guard.Try(work, func() (err error) {
+			ours, err = a.Embedded.Recall(ctx, s, prompt, seen)
 			return err
 		})
-		local <- got
 	})
 	c, err := a.Daemon.Recall(ctx, s, prompt, seen)
-	ours := <-local
+	<-local
 	switch {
 	case errors.Is(err, ErrOwned):
 		return c, err
 	case err != nil:
-		return ours.Context, ours.err
-	case ours.err == nil:
-		c.add(ours.Context)
+		return ours, oursErr
+	case oursErr == nil:
+		c.add(ours)
 	}
 	return c, nil
 }

@@ -90,7 +90,7 @@ func TestAutoRecallsBoth(t *testing.T) {
 	if err != nil || got.Source != FromDaemon || len(got.Profile) != 1 || len(got.Where) != 1 {
 		t.Errorf("%+v, %v", got, err)
 	}
-	block, ok := Compose("k", Context{}, got, Style{})
+	block, ok := Compose("k", Context{}, got, false)
 	if want := []string{"p", "d2", "d1", "e2", "e3", "file:hull.go"}; !ok || !slices.Equal(block.Items, want) {
 		t.Errorf("told %q, want %q", block.Items, want)
 	}

@@ -5,13 +5,9 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"slices"
 	"strings"
 )
-
-// A Style says how a block is made.
-type Style struct {
-	ToolHint bool // name the memory tool; not for harnesses that ask a person before each MCP call
-}
 
 // A Block is what goes into a prompt as a text block of its own. It is the same for the same input, byte for byte.
 type Block struct {
@@ -23,24 +19,26 @@ type Block struct {
 
 // JSON returns the block as an ACP text content block, on one line.
 func (b Block) JSON() []byte {
-	type annotations struct {
-		Audience []string `json:"audience"`
+	var block struct {
+		Type        string `json:"type"`
+		Text        string `json:"text"`
+		Annotations struct {
+			Audience []string `json:"audience"`
+		} `json:"annotations"`
+		Meta struct {
+			Context struct {
+				V    int    `json:"v"`
+				ID   string `json:"id"`
+				Hash string `json:"hash"`
+			} `json:"signet.ai/context"`
+		} `json:"_meta"`
 	}
-	type mark struct {
-		V    int    `json:"v"`
-		ID   string `json:"id"`
-		Hash string `json:"hash"`
-	}
+	block.Type, block.Text, block.Annotations.Audience = "text", b.Text, []string{"assistant"}
+	block.Meta.Context.V, block.Meta.Context.ID, block.Meta.Context.Hash = 1, b.ID, b.Hash
 	var out bytes.Buffer
 	enc := json.NewEncoder(&out)
 	enc.SetEscapeHTML(false)
-	err := enc.Encode(struct {
-		Type        string          `json:"type"`
-		Text        string          `json:"text"`
-		Annotations annotations     `json:"annotations"`
-		Meta        map[string]mark `json:"_meta"`
-	}{"text", b.Text, annotations{[]string{"assistant"}}, map[string]mark{"signet.ai/context": {1, b.ID, b.Hash}}})
-	if err != nil {
+	if err := enc.Encode(block); err != nil {
 		panic(err) // strings and a number always encode
 	}
 	return bytes.TrimSuffix(out.Bytes(), []byte("\n"))
@@ -70,36 +68,30 @@ const idLength = 12 // hexadecimal digits
 // and memories stay apart, except in what an older daemon gave as one text (start.Mixed), whose heading says so.
 // Everything is made safe (privacy.Safe), and an item that both contexts name stands once. What does not fit is left
 // out: whole items and lines, from the end. Identity and memories have a budget each, and either may use what the
-// other leaves. ok is false when there is nothing to say, and where another integration speaks for the session.
-func Compose(session string, start, recall Context, st Style) (b Block, ok bool) {
-	return compose(session, start, recall, st, startBudget)
-}
-
-func compose(session string, start, recall Context, st Style, budget budget) (b Block, ok bool) {
+// other leaves. toolHint names the memory tool; not for harnesses that ask a person before each MCP call. ok is false
+// when there is nothing to say, and where another integration speaks for the session.
+func Compose(session string, start, recall Context, toolHint bool) (b Block, ok bool) {
 	if start.Owned || recall.Owned {
 		return Block{}, false
 	}
 	hint := ""
-	if st.ToolHint {
+	if toolHint {
 		hint = hintOf(recall.More)
 	}
-	left := budget.total - Tokens(frameOpen+strings.Repeat("0", idLength)+frameIntro+hint+frameClose)
+	left := blockBudget - Tokens(frameOpen+strings.Repeat("0", idLength)+frameIntro+hint+frameClose)
+	forIdentity := identityBudget
 	if start.Continued != "" { // the others share what it leaves
 		left -= Tokens(start.Continued)
-		budget.identity = budget.identity * left / budget.total
+		forIdentity = identityBudget * left / blockBudget
 	}
 
-	notes := recollection{
-		items: ranked(recall.Items, start.Items),
-		notes: []string{recalledText(recall.Notes), recalledText(recall.Mixed), recalledText(start.Notes)},
-		limit: budget.items,
-	}
 	files, mixed := userText(start.Identity), userText(start.Mixed)
 	wanted := Tokens(section(identityHeading, files, left)) + Tokens(section(mixedHeading, mixed, left))
-	most := max(left-wanted, min(budget.memories, left-min(wanted, budget.identity)))
 	profile, standing := profileOf(start.Profile, recall.Profile)
-	most -= Tokens(profile)
-	memories, names := notes.section(most, start.Continued+profile)
+	most := max(left-wanted, min(memoriesBudget, left-min(wanted, forIdentity))) - Tokens(profile)
+	items := ranked(recall.Items, start.Items)
+	notes := []string{recalledText(recall.Notes), recalledText(recall.Mixed), recalledText(start.Notes)}
+	memories, names := memoriesSection(items, notes, most, start.Continued+profile)
 
 	var body strings.Builder
 	room := left - Tokens(memories) - Tokens(profile)
@@ -107,18 +99,17 @@ func compose(session string, start, recall Context, st Style, budget budget) (b 
 	body.WriteString(identity)
 	if daemon := section(mixedHeading, mixed, room-Tokens(identity)); daemon != "" {
 		body.WriteString(daemon)
-		memories, names = notes.section(most, daemon+start.Continued+profile)
+		memories, names = memoriesSection(items, notes, most, daemon+start.Continued+profile)
 	}
 	body.WriteString(profile)
 	body.WriteString(memories)
 	where, paths := whereSection(recall.Where, min(maxWhere, 4*(left-Tokens(body.String()))))
 	body.WriteString(where)
-	names = append(names, paths...)
 	body.WriteString(start.Continued)
 	if body.Len() == 0 {
 		return Block{}, false
 	}
-	if st.ToolHint {
+	if toolHint {
 		body.WriteString(section(toolNotesHeading, recalledText(start.ToolNotes),
 			left+Tokens(start.Continued)-Tokens(body.String())))
 	}
@@ -128,7 +119,7 @@ func compose(session string, start, recall Context, st Style, budget budget) (b 
 	b.Hash = hex.EncodeToString(sum[:])
 	b.ID = b.Hash[:idLength]
 	b.Text = frameOpen + b.ID + frameIntro + body.String() + frameClose
-	b.Items = append(standing, names...)
+	b.Items = slices.Concat(standing, names, paths)
 	return b, true
 }
 

@@ -202,7 +202,7 @@ func TestComposeContinued(t *testing.T) {
 		items = append(items, Item{ID: fmt.Sprint(i), Text: fmt.Sprintf("Note %d: %s", i, strings.Repeat("word ", 40))})
 	}
 	start := Context{Identity: strings.Repeat("A line of a file.\n", 2000), Items: items, Continued: told}
-	b, ok := Compose("s", start, Context{}, Style{ToolHint: true})
+	b, ok := Compose("s", start, Context{}, true)
 	if !ok || !strings.Contains(b.Text, told) || !strings.Contains(b.Text, "A line of a file.") ||
 		len(b.Items) == 0 {
 		t.Fatalf("got %v, %s", ok, b.Text)
@@ -210,7 +210,7 @@ func TestComposeContinued(t *testing.T) {
 	if Tokens(b.Text) > 6000 || strings.Count(b.Text, "heron") != 1 {
 		t.Errorf("%d tokens, %d herons", Tokens(b.Text), strings.Count(b.Text, "heron"))
 	}
-	alone, ok := Compose("s", Context{Continued: told}, Context{}, Style{})
+	alone, ok := Compose("s", Context{Continued: told}, Context{}, false)
 	if !ok || !strings.Contains(alone.Text, told) {
 		t.Errorf("alone: %v, %s", ok, alone.Text)
 	}

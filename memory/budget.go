@@ -6,16 +6,13 @@ import (
 	"unicode/utf8"
 )
 
-// A budget limits a block, in tokens as Tokens counts them.
-type budget struct {
-	total    int // the whole block, frame and headings included
-	identity int // the identity section, or more where the memories leave it
-	memories int // the memories section, likewise
-	items    int // how many items
-}
-
-// startBudget is that of a session's start.
-var startBudget = budget{total: 6000, identity: 4000, memories: 2000, items: 100}
+// What a block may take, in tokens as Tokens counts them.
+const (
+	blockBudget    = 6000 // the whole block, frame and headings included
+	identityBudget = 4000 // the identity section, or more where the memories leave it
+	memoriesBudget = 2000 // the memories section, likewise,
+	maxTold        = 100  // and its items
+)
 
 // Tokens estimates how many tokens a model reads in text: four bytes a token. A CJK character counts as one of four, as
 // daemons count it, or what they give would be cut.

@@ -14,7 +14,7 @@ func ExampleCompose() {
 		ID: "1", Text: "The mast of the Curlew is 11.42 metres long.", Project: "/home/ines/boats",
 		Date: time.Date(2026, 11, 21, 0, 0, 0, 0, time.UTC),
 	}}}
-	block, ok := memory.Compose("acp-1", start, recall, memory.Style{})
+	block, ok := memory.Compose("acp-1", start, recall, false)
 	if ok {
 		fmt.Print(block.Text)
 	}

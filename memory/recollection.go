@@ -16,13 +16,6 @@ const (
 		"Stated by the user in earlier sessions; what they say now goes first.\n"
 )
 
-// A recollection is all that may stand in the section "Memories".
-type recollection struct {
-	items []Item   // best first, their texts safe, and one line but for code
-	notes []string // safe
-	limit int      // of items
-}
-
 // ranked makes one list of the items of several contexts: the contexts in their order, the items of each by score
 // (scores compare within one context only), and behind them all what reads like instructions. Of equal items the first
 // stays.
@@ -51,17 +44,17 @@ func ranked(contexts ...[]Item) []Item {
 	return append(plain, instructing...)
 }
 
-// section lists the items, then the notes, within budget tokens. What the text known says already is left out. names
-// are the ids of the items in it, or the text of an item that has none.
-func (r recollection) section(budget int, known string) (text string, names []string) {
+// memoriesSection lists items, best first, then notes, within budget tokens. What the text known says already is left
+// out. names are the ids of the items in it, or the text of an item that has none.
+func memoriesSection(items []Item, notes []string, budget int, known string) (text string, names []string) {
 	var b strings.Builder
 	left := budget - Tokens(memoriesHeading)
 	longest := budget / 4 // of one item, so that it cannot take the room of all the others
 	said := []string{}
 	known = fold(known)
-	for _, it := range r.items {
+	for _, it := range items {
 		folded := fold(it.Text)
-		if len(names) == r.limit {
+		if len(names) == maxTold {
 			break
 		}
 		if known != "" && strings.Contains(known, folded) {
@@ -77,17 +70,9 @@ func (r recollection) section(budget int, known string) (text string, names []st
 		}
 		b.WriteString(bullet)
 		said = append(said, folded)
-		if it.ID == "" {
-			names = append(names, it.Text)
-		} else {
-			names = append(names, it.ID)
-		}
+		names = append(names, cmp.Or(it.ID, it.Text))
 	}
-	if notes := r.prose(known, said); notes != "" {
-		if notes = FitLines(notes, left-1); notes != "" {
-			b.WriteString(notes + "\n")
-		}
-	}
+	b.WriteString(section("", prose(notes, known, said), left-1))
 	if b.Len() == 0 {
 		return "", nil
 	}
@@ -156,10 +141,10 @@ func origin(name string) string {
 
 // prose joins the notes without the lines that known or an item says already, and marks lines that read like
 // instructions.
-func (r recollection) prose(known string, said []string) string {
+func prose(notes []string, known string, said []string) string {
 	var b strings.Builder
 	seen := map[string]bool{}
-	for _, text := range r.notes {
+	for _, text := range notes {
 		for line := range strings.Lines(text) {
 			line = strings.TrimRight(line, " \t\n")
 			folded := fold(line)

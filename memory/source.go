@@ -7,7 +7,7 @@
 //
 //	start, err := source.Start(ctx, session)
 //	...
-//	block, ok := memory.Compose(session.Key, start, recall, memory.Style{ToolHint: true})
+//	block, ok := memory.Compose(session.Key, start, recall, true)
 //	if ok {
 //		parts, ok = frame.PrependParts(line, block.JSON(), "params", "prompt")
 //	}

@@ -30,9 +30,6 @@ func (w Who) ByPerson() bool {
 	return false
 }
 
-// Travels reports whether it may be told in another project than its own: what a person stated or pinned.
-func (w Who) Travels() bool { return w == Typed || w == Pin }
-
 // told is what a block says of it; "" where that goes without saying.
 func (w Who) told() string {
 	switch w {

@@ -70,8 +70,8 @@ func (u *up) identityBlock(
 	select {
 	case got := <-read:
 		// The same files give the same block in every session, so that a provider's cache of system prompts works.
-		style := memory.Style{ToolHint: u.hello().traits.HintsTools(of.Mode)}
-		block, ok = memory.Compose("", memory.Context{Identity: got.Identity}, memory.Context{}, style)
+		toolHint := u.hello().traits.HintsTools(of.Mode)
+		block, ok = memory.Compose("", memory.Context{Identity: got.Identity}, memory.Context{}, toolHint)
 		return block, got.Source, ok
 	case <-ctx.Done():
 		return block, "", false

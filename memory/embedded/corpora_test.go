@@ -137,7 +137,7 @@ func (w *world) block(project, prompt string) (told string, size int) {
 	for _, it := range slices.Concat(c.Profile, c.Items) {
 		told += plainWords(it.Text) + " | "
 	}
-	b, _ := memory.Compose(who.Key, memory.Context{}, c, memory.Style{ToolHint: true})
+	b, _ := memory.Compose(who.Key, memory.Context{}, c, true)
 	return told, len(b.Text)
 }
 

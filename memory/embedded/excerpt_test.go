@@ -95,7 +95,7 @@ func TestBlockBound(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			b, _ := memory.Compose("new", memory.Context{}, c, memory.Style{ToolHint: true})
+			b, _ := memory.Compose("new", memory.Context{}, c, true)
 			if len(b.Text) > 2000 {
 				t.Errorf("%s, %s: %d bytes", name, prompt, len(b.Text))
 			}

@@ -55,7 +55,7 @@ func TestNote(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		b, _ := memory.Compose(key, memory.Context{}, c, memory.Style{})
+		b, _ := memory.Compose(key, memory.Context{}, c, false)
 		return b.Text
 	}
 	if got := told("/p"); !strings.Contains(got, want) {

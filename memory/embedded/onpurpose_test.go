@@ -179,7 +179,7 @@ func TestFactsBesideDaemon(t *testing.T) {
 		for i, f := range facts {
 			for _, source := range []memory.Source{w.Store, both} {
 				c, err := source.Recall(t.Context(), memory.Session{Key: fmt.Sprint("new-", i), Project: "/p"}, f.prompt, nil)
-				b, _ := memory.Compose("new", memory.Context{}, c, memory.Style{})
+				b, _ := memory.Compose("new", memory.Context{}, c, false)
 				if err != nil || !strings.Contains(b.Text, f.want) {
 					t.Errorf("%s, source %T: %q is not told %q: %s, %v", kind.Version(), source, f.prompt, f.want, b.Text, err)
 				}
@@ -276,7 +276,7 @@ func TestTellsOneValue(t *testing.T) {
 	}
 	w.said("/q", "code", "how do we hash the moorhen ids?", "```go\nsum := fnv(id)\n```\nThat is the moorhen hash.")
 	c, err := w.Recall(t.Context(), memory.Session{Key: "new", Project: "/q"}, "how do we hash the moorhen ids?", nil)
-	b, _ := memory.Compose("new", memory.Context{}, c, memory.Style{})
+	b, _ := memory.Compose("new", memory.Context{}, c, false)
 	if err != nil || !strings.Contains(b.Text, "answered:\n  ```go\n  sum := fnv(id)\n  ```\n  That is the moorhen hash.\n") {
 		t.Errorf("code is told as %s, %v", b.Text, err)
 	}

@@ -125,7 +125,7 @@ func (r *replay) run(t *testing.T, sessions []teamSession) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			block, _ = memory.Compose("asking", memory.Context{}, c, memory.Style{})
+			block, _ = memory.Compose("asking", memory.Context{}, c, false)
 			r.judge(s, block)
 		}
 		var turns []corpusTurn

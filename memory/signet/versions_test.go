@@ -56,7 +56,7 @@ func TestVersions(t *testing.T) {
 		{"32 KB of files leave memories their room", large, func(w *world) {
 			w.d.Remember("Robin prefers tabs", "preference")
 			got, err := w.c.Start(w.Context(), w.s)
-			block, ok := memory.Compose(w.s.Key, got, memory.Context{}, memory.Style{})
+			block, ok := memory.Compose(w.s.Key, got, memory.Context{}, false)
 			if err != nil || !ok || !strings.Contains(block.Text, "Robin prefers tabs") || len(block.Items) != 1 {
 				w.Errorf("%v, %v, items %v of %d bytes", err, ok, block.Items, len(block.Text))
 			}

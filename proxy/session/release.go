@@ -227,7 +227,7 @@ func (c *Connection) withNews(s *Session, items []memory.Item) []memory.Item {
 
 // compose makes a block, nil if it would say nothing.
 func (c *Connection) compose(s *Session, kind string, start, found memory.Context) *Injection {
-	block, ok := memory.Compose(s.ID(), start, found, memory.Style{ToolHint: c.traits.HintsTools(s.exists.mode)})
+	block, ok := memory.Compose(s.ID(), start, found, c.traits.HintsTools(s.exists.mode))
 	if !ok {
 		return nil
 	}

@@ -68,7 +68,7 @@ func canary(ctx context.Context, of *sql.DB) (step string, err error) {
 		{"Learning from it", func() error { return memories.Learn(ctx) }},
 		{"Recalling it", func() error { told, err = memories.Recall(ctx, next, canaryAsks, nil); return err }},
 		{"Inserting it", func() error {
-			block, _ := memory.Compose(next.Key, memory.Context{}, told, memory.Style{})
+			block, _ := memory.Compose(next.Key, memory.Context{}, told, false)
 			if !strings.Contains(block.Text, canaryKnows) {
 				return errors.New("the next session's block does not have it")
 			}

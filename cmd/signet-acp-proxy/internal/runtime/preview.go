@@ -77,7 +77,7 @@ func (d *Data) Preview(ctx context.Context, q PreviewQuery) (Preview, error) {
 		notes = append(notes, fmt.Sprintf("in mode %s, the default of %s; in modes that ask before each tool, the "+
 			"memory tool is not mentioned", mode, profile.Title))
 	}
-	block, _ := memory.Compose(who.Key, start, recalled, memory.Style{ToolHint: !profile.Asks(mode)})
+	block, _ := memory.Compose(who.Key, start, recalled, !profile.Asks(mode))
 	p := previewOf(d.Config, start, recalled, block)
 	p.Source, p.Notes, p.Took = start.Source, notes, took
 	return p, d.addRecords(ctx, who.Project, p.Items)
