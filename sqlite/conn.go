@@ -23,9 +23,11 @@ type sqliteConn interface {
 // Cancelling a context without a deadline does not end a statement's wait.
 type conn struct {
 	sqliteConn
+	at      *File
 	timeout time.Duration // the busy timeout that is set
-	tx      *tx           // under way; nil: none
-	at      *connector
+	tx      driver.Tx     // the driver's, under way; nil: none
+	short   bool          // it is one of Write
+	endTurn func()        // of that
 }
 
 func (c *conn) ExecContext(ctx context.Context, query string, args []driver.NamedValue) (driver.Result, error) {
@@ -67,7 +69,7 @@ func (c *conn) ResetSession(ctx context.Context) error {
 // that watches it, which costs more than most statements. A transaction of Write waits for no lock once it has
 // begun, and checks its context between statements (setWait), so its statements need none.
 func (c *conn) unwatched(ctx context.Context) context.Context {
-	if c.tx != nil && c.tx.short {
+	if c.tx != nil && c.short {
 		return context.WithoutCancel(ctx)
 	}
 	return ctx

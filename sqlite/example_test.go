@@ -29,7 +29,7 @@ func Example() {
 }
 
 // What is removed while it is recorded can be put back.
-func ExampleRecorded() {
+func ExampleUndo() {
 	ctx := context.Background()
 	db, dir, remove := correlationtest.Open()
 	defer remove()
@@ -43,11 +43,11 @@ func ExampleRecorded() {
 		fmt.Println(n, err)
 	}
 	fmt.Println(do(`INSERT INTO noted (kind, name, at) VALUES ('told', 'a', 1), ('told', 'b', 2)`))
-	undo := filepath.Join(dir, "sessions.db-undo")
-	kept, err := sqlite.Recorded(ctx, db, undo, "two notices", nil, func() error { return do(`DELETE FROM noted`) })
+	undo := sqlite.Undo{DB: db, Path: filepath.Join(dir, "sessions.db-undo")}
+	kept, err := undo.Record(ctx, "two notices", func() error { return do(`DELETE FROM noted`) })
 	fmt.Println(kept, err)
 	count()
-	fmt.Println(sqlite.Undo(ctx, db, undo))
+	fmt.Println(undo.Run(ctx))
 	count()
 	// Output:
 	// <nil>

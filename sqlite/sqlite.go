@@ -131,10 +131,8 @@ func Unstamp(ms int64) time.Time {
 	return time.UnixMilli(ms)
 }
 
+// shortKey marks the context of a transaction of Write.
 type shortKey struct{}
-
-// isShort reports whether a context is that of a transaction of Write.
-func isShort(ctx context.Context) bool { return ctx.Value(shortKey{}) != nil }
 
 type lockWaitKey struct{}
 

@@ -16,32 +16,24 @@ const (
 	lastRest  = 25 * time.Millisecond
 )
 
-// A tx is the transaction that its connection is in.
-type tx struct {
-	driver.Tx
-	conn    *conn
-	short   bool // one of Write
-	endTurn func()
-}
-
 // BeginTx waits for the short transactions of our own processes (Write) as long as ctx allows: each gets its
 // turn. A lock that is held although it is our turn is somebody else's, who may keep it.
 func (c *conn) BeginTx(ctx context.Context, opts driver.TxOptions) (driver.Tx, error) {
 	if err := c.setWait(ctx, 0); err != nil {
 		return nil, err
 	}
+	c.short = ctx.Value(shortKey{}) != nil
 	var end time.Time
 	for rest := firstRest; ; rest = min(2*rest, lastRest) {
-		t := &tx{conn: c, short: isShort(ctx)}
-		err := t.takeTurn(ctx)
+		err := c.takeTurn(ctx)
 		if err != nil {
 			return nil, err
 		}
-		if t.Tx, err = c.sqliteConn.BeginTx(ctx, opts); err == nil {
-			c.tx = t
-			return t, nil
+		if c.tx, err = c.sqliteConn.BeginTx(ctx, opts); err == nil {
+			return c, nil
 		}
-		t.endTurn()
+		c.tx = nil
+		c.endTurn()
 		if end.IsZero() {
 			end = time.Now().Add(busyTimeout(ctx))
 		}
@@ -59,37 +51,31 @@ func (c *conn) BeginTx(ctx context.Context, opts driver.TxOptions) (driver.Tx, e
 
 // takeTurn waits until it is a short transaction's turn. A long one needs none, and where there are no such locks
 // everybody has it.
-func (t *tx) takeTurn(ctx context.Context) error {
-	t.endTurn = func() {}
-	if !t.short {
+func (c *conn) takeTurn(ctx context.Context) error {
+	c.endTurn = func() {}
+	if !c.short {
 		return nil
 	}
 	limited, cancel := context.WithTimeout(ctx, defaultBusyTimeout)
 	defer cancel()
-	end, err := TakeTurn(limited, t.conn.at.Path+turnSuffix)
+	end, err := TakeTurn(limited, c.at.Path+turnSuffix)
 	switch {
 	case err == nil:
-		t.endTurn = end
+		c.endTurn = end
 	case limited.Err() != nil:
 		return fmt.Errorf("%w (%w)", ErrBusy, err)
 	}
 	return nil
 }
 
-// Commit and Rollback end the turn; both drivers roll back what they could not commit.
-func (t *tx) Commit() error {
-	defer t.ended()
-	return t.Tx.Commit()
-}
+// Commit and Rollback end the turn of the transaction that the connection is in; both drivers roll back what they could
+// not commit.
+func (c *conn) Commit() error { return c.over(c.tx.Commit) }
 
-func (t *tx) Rollback() error {
-	defer t.ended()
-	return t.Tx.Rollback()
-}
+func (c *conn) Rollback() error { return c.over(c.tx.Rollback) }
 
-func (t *tx) ended() {
-	if t.conn.tx == t {
-		t.conn.tx = nil
-		t.endTurn()
-	}
+func (c *conn) over(end func() error) error {
+	defer c.endTurn()
+	c.tx = nil
+	return end()
 }

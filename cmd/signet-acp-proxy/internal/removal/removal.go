@@ -233,7 +233,7 @@ func Undo(ctx context.Context, d *runtime.Data, std term.Streams) error {
 	if _, err := os.Lstat(path); errors.Is(err, fs.ErrNotExist) {
 		return errNothing
 	}
-	what, err := sqlite.Undo(ctx, d.DB, path)
+	what, err := sqlite.Undo{DB: d.DB, Path: path}.Run(ctx)
 	if err != nil {
 		return fmt.Errorf("%w; nothing was changed. A new session conflicts with the removed one: "+
 			"forget the new one first", err)
@@ -282,7 +282,7 @@ func (r Removal) keep(ctx context.Context, what string, work func() error) error
 	if err := f.Close(); err != nil {
 		return err
 	}
-	kept, err := sqlite.Recorded(ctx, r.Data.DB, making, what, embedded.Derived, work)
+	kept, err := sqlite.Undo{DB: r.Data.DB, Path: making, Except: embedded.Derived}.Record(ctx, what, work)
 	if !kept {
 		return errors.Join(err, runtime.RemoveUndo(making))
 	}
