@@ -32,6 +32,8 @@ type Batch struct {
 
 // Changes are what a process has to know of what its events have changed. Numbers are its own.
 type Changes struct {
+	From, To int64 // numbers up to which the database had the process's events before, and has them now
+
 	Spoke  bool          // a turn has ended, or has more text
 	Ended  bool          // a turn has ended
 	Gone   map[int]bool  // numbers of sessions that the database does not have: they were forgotten
@@ -51,6 +53,9 @@ func (s *Store) Batch(ctx context.Context, process string, f func(*Batch) error)
 			answers: map[int64]*answer{}, active: map[int64]time.Time{},
 		}
 		err := f(b)
+		if err == nil && b.To > b.From {
+			err = b.exec(`UPDATE processes SET written = ? WHERE id = ?`, b.To, process)
+		}
 		for session, at := range b.active {
 			if err == nil {
 				err = b.exec(`UPDATE sessions SET last_active = max(last_active, ?) WHERE id = ?`, sqlite.Stamp(at),
@@ -77,22 +82,17 @@ func (b *Batch) At(at time.Time) { b.store.now = func() time.Time { return at } 
 // Batch has to return the error.
 func (b *Batch) Apply(e Event) error { return e.fold(b) }
 
-// Written returns the number up to which the database has the process's events. It writes the process's row, unless it
-// is there.
-func (b *Batch) Written(info ProcessInfo) (n int64, err error) {
-	n, err = written(b.ctx, b.tx, b.process)
-	if errors.Is(err, ErrNotFound) {
-		return 0, register(b.ctx, b.tx, info, b.store.now())
+// Begin reads From, and has To begin there; whoever applies events with numbers sets that. It writes the process's row,
+// unless it is there.
+func (b *Batch) Begin(info ProcessInfo) (err error) {
+	b.From, err = written(b.ctx, b.tx, b.process)
+	if b.To = b.From; errors.Is(err, ErrNotFound) {
+		return register(b.ctx, b.tx, info, b.store.now())
 	}
-	return n, err
+	return err
 }
 
-// SetWritten notes the number of the last event that this batch has written.
-func (b *Batch) SetWritten(n int64) error {
-	return b.exec(`UPDATE processes SET written = ? WHERE id = ?`, n, b.process)
-}
-
-// Written is Batch.Written outside of a transaction; 0 for a process without a row.
+// Written returns the number up to which the database has a process's events; 0 for a process without a row.
 func (s *Store) Written(ctx context.Context, process string) (int64, error) {
 	n, err := written(ctx, s.db, process)
 	if errors.Is(err, ErrNotFound) {

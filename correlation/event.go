@@ -148,15 +148,6 @@ type (
 		What string `json:"what"` // notification, interruption, …
 	}
 
-	// TurnTold: another program has written down a whole turn. It goes through Importer alone, and becomes the events
-	// that the turn would have had.
-	TurnTold struct {
-		Session int      `json:"session"`
-		Whole   Turn     `json:"whole"`
-		Command string   `json:"command,omitempty"`
-		Notes   []string `json:"notes,omitempty"` // what of Noted
-	}
-
 	// UsageReported: what the harness says was used.
 	UsageReported struct {
 		Session int   `json:"session"`
@@ -229,7 +220,6 @@ var kinds = map[string]Event{
 	"assistant_said":  AssistantSaid{},
 	"tool_used":       ToolUsed{},
 	"noted":           Noted{},
-	"turn_told":       TurnTold{},
 	"usage_reported":  UsageReported{},
 	"turn_ended":      TurnEnded{},
 	"key_started":     KeyStarted{},

@@ -11,11 +11,12 @@ import (
 // ErrForgotten is an error of Import: a person has had the session forgotten.
 var ErrForgotten = errors.New("it was forgotten")
 
-// Importer is the harness of processes that import conversations (ProcessInfo).
-const Importer = "backfill"
-
-// Backfill begins the client of what an import has made (OpenSession.Client); its agent follows.
-const Backfill = Importer + ":"
+const (
+	// ImportHarness is the harness of processes that import conversations (ProcessInfo).
+	ImportHarness = "backfill"
+	// Backfill begins the client of what an import has made (OpenSession.Client); its agent follows.
+	Backfill = ImportHarness + ":"
+)
 
 // An Import is a conversation of another program's transcript that is being taken in.
 type Import struct {
@@ -47,7 +48,7 @@ func (s *Store) Import(ctx context.Context, o OpenSession) (*Import, error) {
 	}
 	i.Live, err = value[bool](ctx, s.db, "looking who holds a session", `SELECT EXISTS (SELECT 1 FROM attachments a
 		JOIN processes p ON p.id = a.process
-		WHERE a.session = ? AND a.closed = 0 AND p.ended = 0 AND p.harness <> ?)`, v.ID, Importer)
+		WHERE a.session = ? AND a.closed = 0 AND p.ended = 0 AND p.harness <> ?)`, v.ID, ImportHarness)
 	if err != nil {
 		return nil, err
 	}

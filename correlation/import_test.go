@@ -8,7 +8,6 @@ import (
 	"time"
 
 	. "github.com/Signet-AI/signet-acp-proxy/correlation"
-	"github.com/Signet-AI/signet-acp-proxy/correlation/eventlog"
 	"github.com/Signet-AI/signet-acp-proxy/sqlite"
 )
 
@@ -19,7 +18,7 @@ func (b *bench) take(o OpenSession, turns []Turn) (v Session, added int, err err
 	if err != nil {
 		return v, 0, err
 	}
-	to := eventlog.Importer{Store: b.Store, Process: "importer", Now: b.clock.Now}
+	to := Importer{Store: b.Store, Process: "importer", Now: b.clock.Now}
 	for len(turns) > 0 {
 		some := turns[:min(2, len(turns))]
 		fresh, _, err := i.NewTurns(b.ctx(), some)

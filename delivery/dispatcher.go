@@ -81,7 +81,7 @@ func NewDispatcher(o DispatcherOptions) *Dispatcher {
 func (h *Dispatcher) sweep() {
 	guard.Point("sweep")
 	err := eventlog.Together(h.looks, filepath.Join(h.o.Spawn.Dir, SweepTurn), func(ctx context.Context) error {
-		_, err := eventlog.Sweep{Store: h.o.Store, Log: h.o.Log}.Run(pace.Gently(ctx))
+		err := eventlog.Sweep{Store: h.o.Store, Log: h.o.Log}.Run(pace.Gently(ctx))
 		return err
 	})
 	if err != nil && h.looks.Err() == nil {

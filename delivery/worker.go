@@ -191,7 +191,7 @@ func (w *worker) ahead(ctx context.Context, until Until) (next time.Time, rest R
 
 // sweep folds in what dead processes have left.
 func (w *worker) sweep(ctx context.Context) {
-	if _, err := (eventlog.Sweep{Store: w.o.Store, Log: w.o.Log}).Run(ctx); err != nil && ctx.Err() == nil {
+	if err := (eventlog.Sweep{Store: w.o.Store, Log: w.o.Log}).Run(ctx); err != nil && ctx.Err() == nil {
 		w.o.Log.Warn().Err(err).Msg("sweeping up after dead processes")
 	}
 }

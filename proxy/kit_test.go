@@ -243,12 +243,12 @@ func (w *world) start(mem Memory, a agent, change ...func(*Options)) *connection
 			return c.events, err
 		},
 		Open: func(ctx context.Context) (*Backend, error) {
-			if _, err := (eventlog.Sweep{Store: store}).Run(ctx); err != nil {
+			if err := (eventlog.Sweep{Store: store}).Run(ctx); err != nil {
 				return nil, err
 			}
 			c.events.Attach(store)
 			foldAll := func(ctx context.Context) {
-				_, _ = eventlog.Sweep{Store: store, Living: true, Except: c.events.Process()}.Run(ctx)
+				_ = eventlog.Sweep{Store: store, Living: true, Except: c.events.Process()}.Run(ctx)
 			}
 			return &Backend{Ledger: store, Memory: mem, FoldAll: foldAll, TakeIn: foldAll}, nil
 		},
@@ -297,7 +297,7 @@ func (w *world) start(mem Memory, a agent, change ...func(*Options)) *connection
 		ctx, cancel := context.WithTimeout(context.Background(), patience)
 		defer cancel()
 		// what the database did not take in time; a busy machine may let it go late
-		if _, err := (eventlog.Sweep{Store: store, Living: true}).Run(sqlite.WithLockWait(ctx, patience)); err != nil {
+		if err := (eventlog.Sweep{Store: store, Living: true}).Run(sqlite.WithLockWait(ctx, patience)); err != nil {
 			w.t.Errorf("taking in what is left: %v", err)
 		}
 		db.Close()

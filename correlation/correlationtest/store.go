@@ -121,7 +121,7 @@ func Save(ctx context.Context, s *correlation.Store, turns []correlation.Turn) e
 		if err != nil {
 			return err
 		}
-		events := []correlation.Event{correlation.TurnTold{Session: n, Whole: *t}}
+		var events []correlation.Event
 		if t.ID == 0 {
 			added[t.Session] = append(added[t.Session], t)
 			if t.Ended.IsZero() {
@@ -135,6 +135,9 @@ func Save(ctx context.Context, s *correlation.Store, turns []correlation.Turn) e
 		err = s.Batch(ctx, t.Process, func(b *correlation.Batch) error {
 			if !t.Started.IsZero() {
 				b.At(t.Started)
+			}
+			if events == nil {
+				return b.Tell(n, correlation.TurnTold{Whole: *t})
 			}
 			for _, e := range events {
 				if err := b.Apply(e); err != nil {

@@ -220,7 +220,7 @@ func TestSweepWhileLocked(t *testing.T) {
 	other := must(migrations.Open(t.Context(), b.path))(t)
 	defer other.Close()
 	tx := must(other.BeginTx(t.Context(), nil))(t)
-	_, err := Sweep{Store: b.store, Living: true}.Run(t.Context())
+	err := Sweep{Store: b.store, Living: true}.Run(t.Context())
 	if !errors.Is(err, sqlite.ErrBusy) {
 		t.Errorf("err = %v, want busy", err)
 	}
@@ -228,7 +228,7 @@ func TestSweepWhileLocked(t *testing.T) {
 		t.Errorf("it tried %d files:\n%v", tried, err)
 	}
 	check(t, tx.Rollback())
-	must(Sweep{Store: b.store, Living: true, Except: own.Process()}.Run(t.Context()))(t)
+	check(t, Sweep{Store: b.store, Living: true, Except: own.Process()}.Run(t.Context()))
 	for i := range 20 {
 		b.found(fmt.Sprint("s", i))
 	}

@@ -28,29 +28,25 @@ type folding struct {
 	least  int64  // number up to which the database has all, unless it is another one than before
 	own    bool   // the process is this one, whose syncer brings the database's log to the disk
 	log    zerolog.Logger
-	now    func() time.Time
+	tell   func(string)              // nil: nobody
+	did    func(correlation.Changes) // hears of each transaction; nil: nobody
 
 	refused map[int64]error // why the database will never take events, by their numbers
+	aside   error           // why the last event was kept aside
 }
 
-// folded says what one transaction has brought into the database.
-type folded struct {
-	correlation.Changes
-	events  int
-	refused error // why the last event was refused that was kept aside, if one was
-	began   int64 // number up to which the database had all before it
-	written int64 // and has now
-}
-
-// steps brings events into the database, in one transaction or several. did hears of each.
-func (f *folding) steps(ctx context.Context, lines []line, did func(folded)) error {
+// steps brings events into the database, in one transaction or several.
+func (f *folding) steps(ctx context.Context, lines []line) error {
 	for {
 		began := time.Now()
-		step, rest, err := f.step(ctx, lines)
+		did, rest, err := f.step(ctx, lines)
 		if err != nil {
 			return err
 		}
-		did(step)
+		tellRefused(f.aside, f.tell)
+		if f.did != nil {
+			f.did(did)
+		}
 		if len(rest) == 0 {
 			return nil
 		}
@@ -61,62 +57,56 @@ func (f *folding) steps(ctx context.Context, lines []line, did func(folded)) err
 
 // step brings events into the database, in one transaction of maxHold, and returns the rest. One that the database does
 // not take, though its schema is whole and it takes others, is kept aside with the reason (Batch.Refuse).
-func (f *folding) step(ctx context.Context, lines []line) (did folded, rest []line, err error) {
+func (f *folding) step(ctx context.Context, lines []line) (did correlation.Changes, rest []line, err error) {
 	for {
-		var failed int64 // the number of the event that failed
+		var failed []line // begins with the event that failed
 		err = f.store.Batch(ctx, f.header.Process.ID, func(b *correlation.Batch) (err error) {
-			did, rest = folded{}, nil
 			b.At(time.UnixMilli(f.header.At))
-			if did.began, err = b.Written(f.header.Process); err != nil {
+			if err = b.Begin(f.header.Process); err != nil {
 				return err
 			}
-			if did.began < f.least {
+			if b.From < f.least {
 				return errLacks
 			}
-			did.written = did.began
-			failed, rest, err = f.apply(b, lines, &did)
-			if err != nil || did.events == 0 {
-				return err
+			if rest, err = f.apply(b, lines); err != nil {
+				failed = rest
 			}
-			did.Changes = b.Changes
-			return b.SetWritten(did.written)
+			did = b.Changes
+			return err
 		})
-		if err == nil {
-			return did, rest, nil
-		}
-		if errors.Is(err, errLacks) || isTransient(ctx, err) {
-			return folded{}, nil, err
+		if err == nil || errors.Is(err, errLacks) || isTransient(ctx, err) {
+			return did, rest, err
 		}
 		if broken := f.store.Schema(ctx); broken != nil {
-			return folded{}, nil, broken
+			return did, nil, broken
 		}
-		if failed == 0 {
-			return folded{}, nil, err
+		if len(failed) == 0 {
+			return did, nil, err
 		}
 		if f.refused == nil {
 			f.refused = map[int64]error{}
 		}
-		f.refused[failed] = err
+		f.refused[failed[0].n] = err
 	}
 }
 
 // errLacks: somebody has removed or replaced the database.
 var errLacks = errors.New("the database lacks what it had")
 
-// apply applies the events that are not in the database, as many as maxHold allows, and returns the rest, or the number
-// of the one that failed.
-func (f *folding) apply(b *correlation.Batch, lines []line, did *folded) (failed int64, rest []line, err error) {
-	began := time.Now()
+// apply applies the events that are not in the database, as many as maxHold allows, and returns the rest. With an error
+// that is an event's, the rest begins with it.
+func (f *folding) apply(b *correlation.Batch, lines []line) (rest []line, err error) {
+	began, events := time.Now(), 0
 	for i, l := range lines {
-		known := l.n <= did.written
+		known := l.n <= b.To
 		if l.strange != nil { // it has its forerunner's number
-			known = l.n <= did.began && did.began > 0
+			known = l.n <= b.From && b.From > 0
 		}
 		if known {
 			continue
 		}
-		if did.events > 0 && l.strange == nil && time.Since(began) > maxHold {
-			return 0, lines[i:], nil
+		if events > 0 && l.strange == nil && time.Since(began) > maxHold {
+			return lines[i:], nil
 		}
 		why := l.strange
 		if why == nil {
@@ -124,19 +114,18 @@ func (f *folding) apply(b *correlation.Batch, lines []line, did *folded) (failed
 		}
 		if why != nil {
 			if err := f.refuse(b, l, why); err != nil {
-				return 0, nil, err
+				return nil, err
 			}
-			did.refused = why
 		} else {
 			b.At(l.at)
 			if err := guard.Try("folding", func() error { return f.applyOne(b, l.event) }); err != nil {
-				return l.n, nil, err
+				return lines[i:], err
 			}
 		}
-		did.events++
-		did.written = max(did.written, l.n)
+		events++
+		b.To = max(b.To, l.n)
 	}
-	return 0, nil, nil
+	return nil, nil
 }
 
 // applyOne applies an event. Events of what was forgotten, and those that come too late to change a state, are passed
@@ -161,13 +150,14 @@ func (f *folding) refuse(b *correlation.Batch, l line, why error) error {
 	if l.event != nil {
 		session, turn = numbersOf(l.event)
 	}
-	b.At(f.now())
+	f.aside = why
+	b.At(time.Now())
 	return b.Refuse(bytes.TrimSpace(l.text), session, turn, why.Error())
 }
 
 // file brings what a file has into the database, and then erases it there: nothing that was said is in two places for
 // long. The process may go on writing.
-func (f *folding) file(ctx context.Context, from file, did func(folded)) error {
+func (f *folding) file(ctx context.Context, from file) error {
 	in, h, start, err := from.open(os.O_RDWR)
 	if err != nil {
 		return err
@@ -184,7 +174,7 @@ func (f *folding) file(ctx context.Context, from file, did func(folded)) error {
 			return err
 		}
 		if len(lines) > 0 {
-			if err := f.steps(ctx, lines, did); err != nil {
+			if err := f.steps(ctx, lines); err != nil {
 				return err
 			}
 			if first < 0 {

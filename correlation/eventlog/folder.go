@@ -55,10 +55,11 @@ type folder struct {
 }
 
 func newFolder(o Options, h header, f file) *folder {
-	d := &folder{o: o, file: f, folding: folding{header: h, own: true, log: o.Log, now: o.Now}, checkpointed: maxLog,
+	d := &folder{o: o, file: f, folding: folding{header: h, own: true, log: o.Log, tell: o.Tell}, checkpointed: maxLog,
 		written: make(chan struct{}, 1), urged: make(chan struct{}, 1), lacks: make(chan struct{}, 1),
 		again: make(chan struct{}, 1), attached: make(chan struct{}), moved: make(chan struct{}),
 		stopped: make(chan struct{}), rows: map[int]int64{}, gone: map[int]bool{}}
+	d.folding.did = d.applied
 	d.ctx, d.cancel = context.WithCancel(context.Background())
 	return d
 }
@@ -125,7 +126,7 @@ func (f *folder) fold(ctx context.Context) error {
 	had := f.has()
 	f.folding.least = had
 	err := guard.Try("folder", func() error {
-		err := f.folding.file(ctx, f.file, f.applied)
+		err := f.folding.file(ctx, f.file)
 		if begins := errors.Is(err, fs.ErrNotExist) || errors.Is(err, io.ErrUnexpectedEOF); err != nil && !begins {
 			return err
 		}
@@ -134,7 +135,7 @@ func (f *folder) fold(ctx context.Context) error {
 		}
 		written, err := f.folding.store.Written(ctx, f.o.Process.ID) // another process may have folded it in
 		if err == nil && written > had {
-			f.applied(folded{written: written})
+			f.applied(correlation.Changes{To: written})
 		}
 		return err
 	})
@@ -179,7 +180,7 @@ func passes(err error) bool {
 }
 
 // applied notes what a transaction has changed, and calls Options.Folded.
-func (f *folder) applied(did folded) {
+func (f *folder) applied(did correlation.Changes) {
 	f.mu.Lock()
 	maps.Copy(f.rows, did.Opened)
 	for _, n := range did.Closed { // it is looked up in the database if it is asked for again
@@ -196,11 +197,10 @@ func (f *folder) applied(did folded) {
 	for n := range did.Opened {
 		delete(f.gone, n)
 	}
-	f.reached = max(f.reached, did.written)
+	f.reached = max(f.reached, did.To)
 	close(f.moved)
 	f.moved = make(chan struct{})
 	f.mu.Unlock()
-	tellRefused(did.refused, f.o.Tell)
 	if did.Ended {
 		wake(f.ended)
 	}

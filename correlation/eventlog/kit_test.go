@@ -133,9 +133,9 @@ func (b *bench) nothingWaits() {
 	}
 }
 
-func (b *bench) sweep() Swept {
+func (b *bench) sweep() {
 	b.tb.Helper()
-	return must(Sweep{Store: b.store}.Run(b.tb.Context()))(b.tb)
+	check(b.tb, Sweep{Store: b.store}.Run(b.tb.Context()))
 }
 
 var numbers atomic.Int64

@@ -10,28 +10,24 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/correlation"
 )
 
-// appendLine appends an event as a line of the file.
-func appendLine(buf []byte, q queued) ([]byte, error) {
-	kind := correlation.KindOf(q.event)
-	text := lineBuffer(fmt.Appendf(buf, `{"at":%d,"n":%d,"kind":%q`, q.at.UnixMilli(), q.n, kind))
-	fields := len(text)
-	encoder := json.NewEncoder(&text)
+// writeLine appends an event as a line of the file, or nothing.
+func writeLine(to *bytes.Buffer, q queued) error {
+	kind, began := correlation.KindOf(q.event), to.Len()
+	fmt.Fprintf(to, `{"at":%d,"n":%d,"kind":%q`, q.at.UnixMilli(), q.n, kind)
+	fields := to.Len()
+	encoder := json.NewEncoder(to)
 	encoder.SetEscapeHTML(false) // code is full of what HTML would have escaped
 	if err := encoder.Encode(q.event); err != nil {
-		return nil, fmt.Errorf("encoding %s: %w", kind, err)
+		to.Truncate(began)
+		return fmt.Errorf("encoding %s: %w", kind, err)
 	}
-	if text[fields] = ','; text[fields+1] == '}' { // it has no fields
-		text = append(text[:fields], "}\n"...)
+	if text := to.Bytes()[fields:]; text[1] == '}' { // it has no fields
+		to.Truncate(fields)
+		to.WriteString("}\n")
+	} else {
+		text[0] = ','
 	}
-	return text, nil
-}
-
-// A lineBuffer is a slice that an encoder can write to.
-type lineBuffer []byte
-
-func (s *lineBuffer) Write(b []byte) (int, error) {
-	*s = append(*s, b...)
-	return len(b), nil
+	return nil
 }
 
 // A line is an event on its way into the database.

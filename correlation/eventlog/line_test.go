@@ -1,6 +1,7 @@
 package eventlog
 
 import (
+	"bytes"
 	"testing"
 	"time"
 
@@ -19,10 +20,11 @@ func TestLines(t *testing.T) {
 		correlation.Stepped{Session: 1, From: []correlation.State{correlation.Armed},
 			Step: correlation.Step{Name: correlation.NothingToTell}},
 	} {
-		text, err := appendLine(nil, queued{n: 7, at: time.UnixMilli(5), event: e})
-		if err != nil {
+		var line bytes.Buffer
+		if err := writeLine(&line, queued{n: 7, at: time.UnixMilli(5), event: e}); err != nil {
 			t.Fatal(err)
 		}
+		text := line.Bytes()
 		if l, err := parse(text[:len(text)-1]); err != nil || cmp.Diff(e, l.event) != "" || l.n != 7 || l.at.UnixMilli() != 5 {
 			t.Errorf("%s: %v %s", text, err, cmp.Diff(e, l.event))
 		}
@@ -43,7 +45,7 @@ func FuzzParse(f *testing.F) {
 			return
 		}
 		numbersOf(l.event)
-		if _, err := appendLine(nil, queued{at: l.at, event: l.event}); err != nil {
+		if err := writeLine(&bytes.Buffer{}, queued{at: l.at, event: l.event}); err != nil {
 			t.Errorf("%q was read and cannot be written: %v", text, err)
 		}
 	})

@@ -21,7 +21,7 @@ type output struct {
 	last   int64 // number of its last event
 
 	openFile
-	buf  []byte                  // reused
+	buf  bytes.Buffer            // reused
 	disk atomic.Pointer[os.File] // out, for sync
 }
 
@@ -98,23 +98,18 @@ func (o *output) again(events []queued) (err error) {
 }
 
 // encode encodes events, and returns where each one's line ends.
-func (o *output) encode(batch []queued) (buf []byte, ends []int) {
-	ends, buf = make([]int, len(batch)), o.buf[:0]
-	for i, q := range batch {
-		if line, err := appendLine(buf, q); err == nil {
-			buf = line
-		} else {
+func (o *output) encode(batch []queued) (lines []byte, ends []int) {
+	if o.buf.Reset(); o.buf.Cap() > 4*maxWrite { // of something large, once
+		o.buf = bytes.Buffer{}
+	}
+	for _, q := range batch {
+		if err := writeLine(&o.buf, q); err != nil {
 			o.log.Error().Err(err).Msg("an event that cannot be written")
 		}
-		ends[i] = len(buf)
+		ends = append(ends, o.buf.Len())
+		o.last = max(o.last, q.n)
 	}
-	if o.buf = buf; cap(buf) > 4*maxWrite { // of something large, once
-		o.buf = nil
-	}
-	if len(batch) > 0 {
-		o.last = max(o.last, batch[len(batch)-1].n)
-	}
-	return buf, ends
+	return o.buf.Bytes(), ends
 }
 
 // write brings events to the file, in one write where that is possible. It returns those that the disk did not take,

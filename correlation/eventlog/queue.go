@@ -22,12 +22,12 @@ type queue struct {
 
 	mu      sync.Mutex // guards what follows
 	events  []queued
-	waiting int           // bytes of text in them
-	lost    loss          // what could not be written
-	number  int64         // of the last event that was taken
-	writing time.Time     // when the write under way began; zero: there is none
-	last    time.Time     // when the last event was; the clock may jump, what is recorded does not go back
-	quiet   chan struct{} // closed while the writer rests
+	waiting int                         // bytes of text in them
+	lost    struct{ events, bytes int } // what could not be written
+	number  int64                       // of the last event that was taken
+	writing time.Time                   // when the write under way began; zero: there is none
+	last    time.Time                   // when the last event was; the clock may jump, what is recorded does not go back
+	quiet   chan struct{}               // closed while the writer rests
 	resting bool
 	ended   bool // nothing more is taken
 	slow    bool // a person knows that the disk hangs
@@ -41,8 +41,6 @@ type queued struct {
 	bytes   int        // of text
 	written chan error // nil: nobody waits; else 1-buffered
 }
-
-type loss struct{ events, bytes int }
 
 func newQueue(o Options) *queue {
 	q := &queue{o: o, wake: make(chan struct{}, 1), quiet: make(chan struct{}),

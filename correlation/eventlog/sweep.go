@@ -25,7 +25,6 @@ const foldWait = 100 * time.Millisecond
 // A Sweep folds in the event files of other processes, which are in the store's LiveDir.
 type Sweep struct {
 	Store *correlation.Store
-	Now   func() time.Time // nil: time.Now
 	Log   zerolog.Logger
 	// Tell tells a person, in one line and once in a process, of a file that is left alone. It may be nil.
 	Tell func(string)
@@ -36,50 +35,37 @@ type Sweep struct {
 	Except string
 }
 
-// Swept is what a sweep did.
-type Swept struct {
-	Files  int // how many were folded in to their end, and removed
-	Events int // how many were folded in
-	// how many files were left alone, each with a line in the log: they are of a newer version or another user, or
-	// their first line is damaged
-	LeftAlone int
-}
-
 // Run folds in the files of dead processes, marks their end (what they had in flight is in doubt, what they owe is due)
 // and removes the files; then it does what Store.SweepDead does for processes without files. It goes on after an error
 // with a file. It ends with ctx, or when another process holds the database for 100 ms (sqlite.WithLockWait sets
 // another time); what is left is for the next sweep. In a context of pace.Gently it pauses between transactions.
 // Several processes may sweep at once.
-func (s Sweep) Run(ctx context.Context) (Swept, error) {
-	if s.Now == nil {
-		s.Now = time.Now
-	}
+func (s Sweep) Run(ctx context.Context) error {
 	ctx = sqlite.WithLockWait(ctx, sqlite.LockWait(ctx, foldWait))
-	var did Swept
 	if s.Store.LiveDir() == "" {
-		return did, nil
+		return nil
 	}
 	all, err := filesIn(s.Store.LiveDir())
 	if err != nil {
-		return did, err
+		return err
 	}
 	for i, file := range all {
 		if ctx.Err() != nil {
-			return did, ctx.Err()
+			return ctx.Err()
 		}
 		if file.process == s.Except {
 			continue
 		}
 		last := i+1 == len(all) || all[i+1].process != file.process
-		one := guard.Try("sweep", func() error { return s.fold(ctx, file, last, &did) })
+		one := guard.Try("sweep", func() error { return s.fold(ctx, file, last) })
 		if errors.Is(one, sqlite.ErrBusy) || errors.Is(one, sqlite.ErrSchema) {
-			return did, errors.Join(err, one) // it is so for all files
+			return errors.Join(err, one) // it is so for all files
 		}
 		err = errors.Join(err, one)
 	}
 	// a process that died after its file was folded in is left to the next sweep
 	_, dead := s.Store.SweepDead(ctx, s.unread)
-	return did, errors.Join(err, dead)
+	return errors.Join(err, dead)
 }
 
 // unread reports whether files of a process are still to be folded in.
@@ -101,7 +87,7 @@ func (s Sweep) unread(process string) bool {
 func FoldAll(ctx context.Context, store *correlation.Store, log zerolog.Logger, tell func(string)) {
 	ctx, cancel := context.WithTimeout(sqlite.WithLockWait(ctx, readLimit), readLimit)
 	defer cancel()
-	_, err := Sweep{Store: store, Log: log, Tell: tell, Living: true}.Run(ctx)
+	err := Sweep{Store: store, Log: log, Tell: tell, Living: true}.Run(ctx)
 	if err == nil {
 		return
 	}
@@ -116,19 +102,16 @@ const readLimit = time.Second
 // TakeIn folds in the files of all processes, living ones too, which erases them: what a command removes from the
 // database then is nowhere else. That a file is left alone is an error.
 func TakeIn(ctx context.Context, store *correlation.Store, log zerolog.Logger) error {
-	did, err := Sweep{Store: store, Log: log, Living: true}.Run(ctx)
-	if did.LeftAlone > 0 {
-		alone, missing := LeftAlone(store.LiveDir())
-		err = errors.Join(append(alone, missing, err)...)
-	}
-	if err != nil {
+	failed := Sweep{Store: store, Log: log, Living: true}.Run(ctx)
+	alone, err := LeftAlone(store.LiveDir())
+	if err = errors.Join(append(alone, err, failed)...); err != nil {
 		return fmt.Errorf("taking in what is not in the database yet: %w", err)
 	}
 	return nil
 }
 
 // fold folds in a file; last says that it is the last of its process.
-func (s Sweep) fold(ctx context.Context, f file, last bool, did *Swept) error {
+func (s Sweep) fold(ctx context.Context, f file, last bool) error {
 	alive, err := correlation.Alive(s.Store.LiveDir(), f.process)
 	if err != nil {
 		s.Log.Warn().Err(err).Str("process", f.process).Msg("cannot ask for the lock of a process")
@@ -136,20 +119,16 @@ func (s Sweep) fold(ctx context.Context, f file, last bool, did *Swept) error {
 	if alive && !s.Living {
 		return nil
 	}
-	of := folding{store: s.Store, log: s.Log, now: s.Now}
-	err = of.file(ctx, f, func(step folded) {
-		did.Events += step.events
-		tellRefused(step.refused, s.Tell)
-	})
+	of := folding{store: s.Store, log: s.Log, tell: s.Tell}
+	err = of.file(ctx, f)
 	switch {
 	case errors.Is(err, fs.ErrNotExist): // another process was faster
 		return nil
 	case errors.Is(err, io.ErrUnexpectedEOF) && !alive: // it died before it had recorded anything
-		return s.remove(f, last, did)
+		return s.remove(f, last)
 	case errors.Is(err, io.ErrUnexpectedEOF):
 		return nil
 	case errors.Is(err, errNewer), errors.Is(err, errForeign), errors.Is(err, errNoHeader):
-		did.LeftAlone++
 		s.leaveAlone(f, err)
 		return nil
 	case err != nil || alive:
@@ -157,14 +136,13 @@ func (s Sweep) fold(ctx context.Context, f file, last bool, did *Swept) error {
 	}
 	if last {
 		err := s.Store.Batch(ctx, f.process, func(b *correlation.Batch) error {
-			b.At(s.Now())
 			return b.End("died")
 		})
 		if err != nil {
 			return err
 		}
 	}
-	return s.remove(f, last, did)
+	return s.remove(f, last)
 }
 
 // leftAlone has the paths of files that were reported: a worker sweeps every second.
@@ -199,15 +177,12 @@ func LeftAlone(dir string) (all []error, err error) {
 }
 
 // remove removes a file that is folded in and, with the last of its process, the process's lock.
-func (s Sweep) remove(f file, last bool, did *Swept) error {
+func (s Sweep) remove(f file, last bool) error {
 	if err := os.Remove(f.path); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
 	if last {
-		if err := correlation.RemoveLock(s.Store.LiveDir(), f.process); err != nil {
-			return err
-		}
+		return correlation.RemoveLock(s.Store.LiveDir(), f.process)
 	}
-	did.Files++
 	return nil
 }

@@ -252,7 +252,7 @@ var errNothing = fmt.Errorf("nothing was removed in the last %d minutes, or it w
 func (r Removal) sessions(ctx context.Context, what string, work func() error,
 	left func() correlation.Forgotten) error {
 	waiting := eventlog.Sweep{Store: r.Data.Sessions, Log: r.Data.Log.Logger(), Living: true}
-	if _, err := waiting.Run(ctx); err != nil {
+	if err := waiting.Run(ctx); err != nil {
 		return err
 	}
 	err := errors.Join(r.keep(ctx, what, work), r.Data.Memories.EraseWords(ctx))

@@ -277,7 +277,7 @@ const foldWait = 25 * time.Millisecond
 func (b *backend) foldAll(ctx context.Context, store *correlation.Store) {
 	err := eventlog.Together(ctx, filepath.Join(b.c.Dir(), foldTurn), func(ctx context.Context) error {
 		ctx = sqlite.WithLockWait(ctx, foldWait)
-		if _, err := b.others(store).Run(ctx); err != nil {
+		if err := b.others(store).Run(ctx); err != nil {
 			return err
 		}
 		b.learn(ctx)
@@ -288,7 +288,7 @@ func (b *backend) foldAll(ctx context.Context, store *correlation.Store) {
 
 // takeIn folds in what other processes have recorded just now, whatever the others do.
 func (b *backend) takeIn(ctx context.Context, store *correlation.Store) {
-	_, err := b.others(store).Run(ctx)
+	err := b.others(store).Run(ctx)
 	b.tookIn(ctx, err)
 }
 

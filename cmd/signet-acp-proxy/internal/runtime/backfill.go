@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/Signet-AI/signet-acp-proxy/correlation"
-	"github.com/Signet-AI/signet-acp-proxy/correlation/eventlog"
 	"github.com/Signet-AI/signet-acp-proxy/memory"
 	"github.com/Signet-AI/signet-acp-proxy/memory/backfill"
 	"github.com/Signet-AI/signet-acp-proxy/memory/privacy"
@@ -83,7 +82,7 @@ func (b Backfill) Run(ctx context.Context, agents []string) (all []Backfilled, e
 	if err != nil {
 		return nil, err
 	}
-	var to *eventlog.Importer
+	var to *correlation.Importer
 	if !b.DryRun {
 		if err := b.Data.Bulk(ctx); err != nil {
 			return nil, err
@@ -159,9 +158,9 @@ func (in *intake) learn(ctx context.Context) error {
 const learnLimit = 10 * time.Minute
 
 // importer returns what takes conversations in, and how that ends: what it owes is due.
-func (b Backfill) importer(ctx context.Context) (*eventlog.Importer, func() error, error) {
+func (b Backfill) importer(ctx context.Context) (*correlation.Importer, func() error, error) {
 	c := b.Data.Config
-	info := correlation.ProcessInfo{Kind: correlation.Relay, Harness: correlation.Importer, Version: Version,
+	info := correlation.ProcessInfo{Kind: correlation.Relay, Harness: correlation.ImportHarness, Version: Version,
 		SignetPath: c.SignetPath, Memory: "embedded"}
 	if b.Deliver {
 		info.Memory = c.Memory
@@ -170,7 +169,7 @@ func (b Backfill) importer(ctx context.Context) (*eventlog.Importer, func() erro
 	if err != nil {
 		return nil, nil, err
 	}
-	to := &eventlog.Importer{Store: b.Data.Sessions, Process: p.ID(), Now: time.Now}
+	to := &correlation.Importer{Store: b.Data.Sessions, Process: p.ID(), Now: time.Now}
 	return to, func() error {
 		ctx := context.WithoutCancel(ctx)
 		return p.End(ctx, "backfill")
@@ -194,7 +193,7 @@ const maxSkipped = 1000
 // An intake imports what one agent has written.
 type intake struct {
 	Backfill
-	to      *eventlog.Importer // nil with DryRun
+	to      *correlation.Importer // nil with DryRun
 	hidden  *privacy.File
 	got     Backfilled
 	skipped int // skipped files past maxSkipped
