@@ -114,7 +114,8 @@ func (u Undo) watch(ctx context.Context) (names []string, err error) {
 		if err != nil {
 			return names, err
 		}
-		key, err := Collect(ctx, u.DB, One[string], `SELECT name FROM pragma_table_info(?) WHERE pk > 0 ORDER BY pk`, table)
+		key, err := Collect(ctx, u.DB, One[string], `SELECT name FROM pragma_table_info(?) WHERE pk > 0
+			ORDER BY pk`, table)
 		if err != nil {
 			return names, err
 		}

@@ -26,7 +26,7 @@ type queue struct {
 	lost    struct{ events, bytes int } // what could not be written
 	number  int64                       // of the last event that was taken
 	writing time.Time                   // when the write under way began; zero: there is none
-	last    time.Time                   // when the last event was; the clock may jump, what is recorded does not go back
+	last    time.Time                   // when the last event was; what is recorded does not go back with the clock
 	quiet   chan struct{}               // closed while the writer rests
 	resting bool
 	ended   bool // nothing more is taken
