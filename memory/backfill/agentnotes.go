@@ -48,7 +48,7 @@ var noteFiles = []struct {
 }
 
 const (
-	maxNotes     = 1 << 20 // bytes of a file of notes; the rest is not read
+	maxNoteFile  = 1 << 20 // bytes of a file of notes; the rest is not read
 	maxNote      = 4 << 10 // bytes of a note; a longer paragraph is none
 	minNoteWords = 3       // words
 )
@@ -99,10 +99,10 @@ func notesIn(name string, byAgent bool) ([]AgentNote, error) {
 	}
 	defer f.Close()
 	lines := bufio.NewScanner(f)
-	lines.Buffer(nil, maxNotes)
+	lines.Buffer(nil, maxNoteFile)
 	r := noteReader{byAgent: byAgent}
 	for size := 0; lines.Scan(); {
-		if size += len(lines.Bytes()) + 1; size > maxNotes {
+		if size += len(lines.Bytes()) + 1; size > maxNoteFile {
 			break
 		}
 		r.take(strings.TrimSpace(lines.Text()))

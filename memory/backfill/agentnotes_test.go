@@ -111,7 +111,7 @@ func TestOddNotes(t *testing.T) {
 		".claude/rules/gone.md":             "-> nowhere.md",
 		".claude/rules/under/deep.md":       "The mast is made of spruce.",
 		".claude/rules/folder.md/x":         "",
-		".claude/projects/-w/memory/too.md": strings.Repeat("x", maxNotes+1),
+		".claude/projects/-w/memory/too.md": strings.Repeat("x", maxNoteFile+1),
 		".codex/AGENTS.md":                  "The sails are made of cotton.",
 	})
 	want := map[string]string{"a.md": "cannot be read", "b.md": "cannot be read", "gone.md": "cannot be read",

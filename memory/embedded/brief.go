@@ -151,7 +151,7 @@ func (s *Store) briefs(ctx context.Context, sessions []int64, in Query) (items [
 			text = b.Short()
 		}
 		if text = privacy.Redact(text); text != "" && !slices.Contains(in.seen, text) {
-			items = append(items, memory.Item{Text: text, Project: in.Project, Date: at})
+			items = append(items, memory.Item{Text: text, Date: at})
 		}
 	}
 	return items, nil

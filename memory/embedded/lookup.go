@@ -90,7 +90,7 @@ func (s *Store) candidateIDs(ctx context.Context, q *rank.Query, known [][]int64
 	}
 	dated, err := sqlite.Collect(ctx, s.db, sqlite.One[int64], `SELECT p.id FROM passages p
 		LEFT JOIN memories m ON m.id = p.memory
-		WHERE p.created >= ?9 AND p.created < ?10`+s.across(scope)+in.only()+` ORDER BY p.created, p.position LIMIT ?1`,
+		WHERE p.created >= ?10 AND p.created < ?11`+s.across(scope)+` ORDER BY p.created, p.position LIMIT ?1`,
 		append(in.scope(maxDated), q.Days.From.UnixMilli(), q.Days.To.UnixMilli())...)
 	return insertAmong(found, dated), err
 }
@@ -164,21 +164,15 @@ func topScored(scores map[int64]float64, most int) []int64 {
 
 // scope is the condition of what a search may see; its parameters are those of Query.scope.
 const scope = ` AND (?2 OR p.personal OR p.project IN (?3, '')) AND (?4 = '' OR coalesce(m.type, 'said') = ?4)
-	AND (m.key IS NULL OR m.key = '' OR m.key NOT IN (?5, ?6)) AND p.thread NOT IN (?7, ?8)`
-
-// only is a further condition of a search.
-func (in Query) only() string {
-	if in.said {
-		return " AND p.thread <> 0"
-	}
-	return ""
-}
+	AND (m.key IS NULL OR m.key = '' OR m.key NOT IN (?5, ?6)) AND p.thread NOT IN (?7, ?8)
+	AND (NOT ?9 OR p.thread <> 0)`
 
 // hits is how many passages are found by their own words.
 func (in Query) hits() int { return max(maxHits, 2*in.Limit) }
 
 func (in Query) scope(most int) []any {
-	return []any{most, in.AllProjects, in.Project, in.Type, in.keys[0], in.keys[1], in.sessions[0], in.sessions[1]}
+	return []any{most, in.AllProjects, in.Project, in.Type, in.keys[0], in.keys[1], in.sessions[0], in.sessions[1],
+		in.said}
 }
 
 // sessionsOf returns the ids of the sessions with these keys; for a key without one a number that no session has.
@@ -191,10 +185,9 @@ func (s *Store) sessionsOf(ctx context.Context, keys [2]string) ([2]int64, error
 
 // visible keeps of some ids, in their order, those that a search may see, at most most.
 func (s *Store) visible(ctx context.Context, in Query, ids []int64, most int) ([]int64, error) {
-	return sqlite.Collect(ctx, s.db, sqlite.One[int64], `SELECT p.id FROM json_each(?9) j
+	return sqlite.Collect(ctx, s.db, sqlite.One[int64], `SELECT p.id FROM json_each(?10) j
 		CROSS JOIN passages p ON p.id = j.value LEFT JOIN memories m ON m.id = p.memory WHERE true`+
-		s.across(scope)+in.only()+`
-		LIMIT ?1`, append(in.scope(most), sqlite.List(ids))...)
+		s.across(scope)+` LIMIT ?1`, append(in.scope(most), sqlite.List(ids))...)
 }
 
 // rows reads passages for ranking, the first n of the ids with their neighbours, which are ranked as well. When the

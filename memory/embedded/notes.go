@@ -4,7 +4,6 @@ import (
 	"context"
 	"database/sql"
 	"errors"
-	"slices"
 
 	"github.com/Signet-AI/signet-acp-proxy/correlation"
 	"github.com/Signet-AI/signet-acp-proxy/memory"
@@ -82,18 +81,6 @@ func untaught(ctx context.Context, tx *sql.Tx, turns []correlation.Said) (langua
 		}
 	}
 	return gone, nil
-}
-
-// NotesAbout returns the notes of agents that concern a text in a project, best first.
-func (s *Store) NotesAbout(ctx context.Context, text, project string) ([]Memory, error) {
-	in := Query{Text: text, Project: project, Limit: 1}
-	q, _, err := s.rank(ctx, in)
-	var found []Memory
-	if err == nil {
-		found, err = s.notesAbout(ctx, &q, in, likelyNotes)
-	}
-	return slices.DeleteFunc(found, func(m Memory) bool { return m.Source != sourceNotes }),
-		sqlite.While("looking for notes", err)
 }
 
 // NotesOf returns the notes of sessions, by the sessions' rows, in the order in which they were made.

@@ -131,7 +131,7 @@ func TestNotesBesideHistory(t *testing.T) {
 				imported++
 			}
 		}
-		if imported > maxNotes {
+		if imported > toldNotes {
 			t.Errorf("%q is told %d commit messages", n.prompt, imported)
 		}
 	}

@@ -216,7 +216,10 @@ func chosen(list []line, q *rank.Query, in Query) (told, further []memory.Item) 
 	}
 	slices.SortStableFunc(list, func(a, b line) int {
 		if a.again != b.again { // it is told always
-			return map[bool]int{true: -1, false: 1}[a.again]
+			if a.again {
+				return -1
+			}
+			return 1
 		}
 		return cmp.Or(cmp.Compare(held[b.rows[0].ID], held[a.rows[0].ID]), cmp.Compare(b.reach(), a.reach()))
 	})

@@ -10,7 +10,6 @@ import (
 
 	"github.com/Signet-AI/signet-acp-proxy/correlation"
 	"github.com/Signet-AI/signet-acp-proxy/memory"
-	"github.com/Signet-AI/signet-acp-proxy/memory/embedded/rank"
 	"github.com/Signet-AI/signet-acp-proxy/memory/embedded/stated"
 )
 
@@ -103,19 +102,15 @@ func (s *Store) recall(ctx context.Context, session memory.Session, in Query, c 
 		return err
 	}
 	left := maxTold
-	others := slices.Concat(notes, further, ownProject(briefs, in.Project))
-	for _, it := range others {
+	for _, it := range slices.Concat(notes, further, briefs) {
 		left -= it.Size()
 		in.seen = append(slices.Clip(in.seen), it.ID, it.Text)
 	}
-	c.Items = inOrder(slices.Clone(others))
-	var items []memory.Item
-	if len(ranked) > 0 {
-		if items, err = s.tell(ctx, &q, ranked, in, left); err != nil {
-			return err
-		}
+	items, err := s.tell(ctx, &q, ranked, in, left)
+	c.Items = inOrder(slices.Concat(notes, items, further, briefs))
+	if err != nil {
+		return err
 	}
-	c.Items = inOrder(slices.Concat(notes, items, further, others[len(notes)+len(further):]))
 	c.More, err = s.more(beside, in)
 	return unlessLate(err)
 }
@@ -126,50 +121,6 @@ func inOrder(items []memory.Item) []memory.Item {
 		items[i+1].Score = min(items[i+1].Score, items[i].Score)
 	}
 	return items
-}
-
-const (
-	maxNotes    = 2   // that a prompt is told
-	lookedNotes = 500 // with one of its words, the newest
-	likelyNotes = 16  // the best of these, which are read
-)
-
-// recallNotes returns what was stored on purpose and concerns a prompt.
-func (s *Store) recallNotes(ctx context.Context, q *rank.Query, in Query) ([]memory.Item, error) {
-	found, err := s.notesAbout(ctx, q, in, likelyNotes)
-	var items []memory.Item
-	for _, m := range found {
-		it := m.item()
-		if len(items) < maxNotes && !slices.Contains(in.seen, it.ID) && !slices.Contains(in.seen, it.Text) {
-			it.Text, it.Score = clip(it.Text, maxExcerpt), 1
-			items = append(items, it)
-		}
-	}
-	return ownProject(items, in.Project), err
-}
-
-// notesAbout returns the notes that concern a prompt, best first, but none that another one replaces.
-func (s *Store) notesAbout(ctx context.Context, q *rank.Query, in Query, most int) ([]Memory, error) {
-	lists, err := s.entries(ctx, "scope : "+quote(aNote)+" AND "+within(in.Project), q.Terms, lookedNotes)
-	if err != nil || len(lists) == 0 {
-		return nil, err
-	}
-	ids := q.Notes(lists)
-	in.said = false
-	if in.sessions, err = s.sessionsOf(ctx, in.keys); err != nil {
-		return nil, err
-	}
-	if ids, err = s.visible(ctx, in, ids[:min(len(ids), most)], most); err != nil || len(ids) == 0 {
-		return nil, err
-	}
-	texts, err := s.memoriesIn(ctx, ids)
-	var found []Memory
-	for _, id := range ids {
-		if m, ok := texts[id]; ok && m.ReplacedBy == "" {
-			found = append(found, m)
-		}
-	}
-	return found, err
 }
 
 // aboutMemory answers a question about the memory itself, beside the profile: how the last sessions ended, and of what
@@ -185,7 +136,7 @@ func (s *Store) aboutMemory(ctx context.Context, in Query) ([]memory.Item, error
 	}
 	counts, err := correlation.SessionsByProject(ctx, s.db)
 	if err != nil || len(counts) == 0 {
-		return ownProject(items, in.Project), err
+		return items, err
 	}
 	total, names := 0, []string{}
 	for _, c := range counts {
@@ -200,7 +151,7 @@ func (s *Store) aboutMemory(ctx context.Context, in Query) ([]memory.Item, error
 	if len(names) > 0 {
 		text += ", most of them in " + strings.Join(names, ", ")
 	}
-	return append(ownProject(items, in.Project), memory.Item{Text: text + "."}), nil
+	return append(items, memory.Item{Text: text + "."}), nil
 }
 
 // maxNamed is how many projects the answer to a question about memory names.

@@ -126,7 +126,7 @@ func (s *Store) rank(ctx context.Context, in Query) (rank.Query, []*rank.Passage
 
 // read returns passages as memories, in their order, without memories that repeat a passage.
 func (s *Store) read(ctx context.Context, q *rank.Query, list []*rank.Passage) ([]Memory, error) {
-	texts, err := s.texts(ctx, rank.WithReplacing(list))
+	texts, err := s.texts(ctx, idsOf(rank.WithReplacing(list)))
 	if err != nil {
 		return nil, err
 	}
@@ -153,7 +153,11 @@ func (s *Store) supersede(ctx context.Context, q *rank.Query, ranked []*rank.Pas
 	if len(changes) == 0 {
 		return nil
 	}
-	texts, err := s.contents(ctx, changes)
+	pieces, err := s.pieces(ctx, idsOf(changes))
+	texts := make(map[int64]string, len(pieces))
+	for id, m := range pieces {
+		texts[id] = m.Content
+	}
 	if err == nil {
 		q.Supersede(ranked, changes, texts)
 	}
@@ -176,7 +180,7 @@ func (s *Store) Replaced(ctx context.Context, m Memory) ([]Memory, error) {
 		return nil, err
 	}
 	ranked = ranked[:min(len(ranked), maxLater)]
-	found, err := s.texts(ctx, ranked)
+	found, err := s.texts(ctx, idsOf(ranked))
 	if err != nil {
 		return nil, err
 	}

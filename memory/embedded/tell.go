@@ -42,6 +42,9 @@ type excerpt struct {
 // anybody's; of talk what was said together.
 func (s *Store) tell(ctx context.Context, q *rank.Query, ranked []*rank.Passage, in Query, left int) (
 	[]memory.Item, error) {
+	if len(ranked) == 0 {
+		return nil, nil
+	}
 	words := q.Words(ranked)
 	words = words[:min(len(words), 4*maxWords)]
 	ranked = slices.DeleteFunc(slices.Clone(ranked),

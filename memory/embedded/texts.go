@@ -9,12 +9,7 @@ import (
 )
 
 // texts returns passages as memories, by their ids.
-func (s *Store) texts(ctx context.Context, passages []*rank.Passage) (map[int64]Memory, error) {
-	return s.memoriesIn(ctx, idsOf(passages))
-}
-
-// memoriesIn is the same by the passages' ids.
-func (s *Store) memoriesIn(ctx context.Context, passages []int64) (map[int64]Memory, error) {
+func (s *Store) texts(ctx context.Context, passages []int64) (map[int64]Memory, error) {
 	texts := make(map[int64]Memory, len(passages))
 	err := sqlite.Each(ctx, s.db, func(row sqlite.Row) error {
 		var id int64
@@ -48,16 +43,6 @@ func (s *Store) pieces(ctx context.Context, ids []int64) (map[int64]Memory, erro
 	}, `SELECT p.id, coalesce(m.uid, p.uid), coalesce(m.content, p.content), p.who, p.project, p.created
 		FROM json_each(?) j CROSS JOIN passages p ON p.id = j.value LEFT JOIN memories m ON m.id = p.memory`,
 		sqlite.List(ids))
-	return texts, err
-}
-
-// contents reads the text of passages, by their ids.
-func (s *Store) contents(ctx context.Context, list []*rank.Passage) (map[int64]string, error) {
-	pieces, err := s.pieces(ctx, idsOf(list))
-	texts := make(map[int64]string, len(pieces))
-	for id, m := range pieces {
-		texts[id] = m.Content
-	}
 	return texts, err
 }
 
