@@ -1,6 +1,7 @@
 package embedded
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"errors"
@@ -9,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"unicode/utf8"
 
 	"github.com/Signet-AI/signet-acp-proxy/correlation"
 	"github.com/Signet-AI/signet-acp-proxy/memory/embedded/language"
@@ -145,33 +147,31 @@ func (s *Store) Erase(ctx context.Context) error {
 // proof that the person wants it gone.
 func (s *Store) forgetSame(ctx context.Context, tx *sql.Tx, m Memory) error {
 	what := gistOf(m.Content)
-	type twin struct {
-		id, turn                            int64
-		content, about, uid, digest, source string
-	}
-	all, err := sqlite.Collect(ctx, tx, func(row sqlite.Row) (t twin, err error) {
-		return t, row.Scan(&t.id, &t.turn, &t.content, &t.about, &t.uid, &t.digest, &t.source)
-	}, `SELECT id, coalesce(turn, 0), content, context, uid, digest, source FROM memories WHERE project = ?`, m.Project)
+	all, err := sqlite.Collect(ctx, tx, func(row sqlite.Row) (same Memory, err error) {
+		return same, row.Scan(&same.ID, &same.Turn, &same.Content, &same.Context, &same.Source)
+	}, `SELECT uid, coalesce(turn, 0), content, context, source FROM memories WHERE project = ?`, m.Project)
 	if err != nil {
 		return err
 	}
-	for _, t := range all {
-		if t.uid != m.ID && t.digest != what.digest && !(t.source == sourceTurn && what.isAll(t.content)) {
-			about := what.cut(t.about)
-			if about == t.about {
+	for _, same := range all {
+		d := digest(same.Content)
+		if same.ID != m.ID && d != what.digest && !(same.Source == sourceTurn && what.isAll(same.Content)) {
+			about := what.cut(same.Context)
+			if about == same.Context {
 				continue
 			}
-			if _, err := tx.ExecContext(ctx, `UPDATE memories SET context = ? WHERE id = ?`, about, t.id); err != nil {
+			if _, err := tx.ExecContext(ctx, `UPDATE memories SET context = ? WHERE uid = ?`, about,
+				same.ID); err != nil {
 				return err
 			}
 			continue
 		}
-		if t.turn != 0 {
-			if err := correlation.Unteach(ctx, tx, t.turn, t.digest); err != nil {
+		if same.Turn != 0 {
+			if err := correlation.Unteach(ctx, tx, same.Turn, d); err != nil {
 				return err
 			}
 		}
-		if _, err := tx.ExecContext(ctx, `DELETE FROM memories WHERE id = ?`, t.id); err != nil {
+		if _, err := tx.ExecContext(ctx, `DELETE FROM memories WHERE uid = ?`, same.ID); err != nil {
 			return err
 		}
 	}
@@ -208,11 +208,6 @@ func forgetTurns(ctx context.Context, tx *sql.Tx, m Memory) (changed []int64, er
 	return changed, nil
 }
 
-// termSet returns the terms of a text, each once.
-func termSet(text string) language.Set {
-	return language.SetOf(language.Terms(text))
-}
-
 // A gist is what a memory says, in a form by which texts that say the same can be found.
 type gist struct {
 	digest   string
@@ -224,7 +219,7 @@ func gistOf(text string) gist { return gist{digest(text), statedTerms(text), pat
 
 // statedTerms returns the terms of what a text states, without those that only announce it ("note: …").
 func statedTerms(text string) language.Set {
-	set := termSet(text)
+	set := language.SetOf(language.Terms(text))
 	maps.DeleteFunc(set, func(t string, _ bool) bool { return announcingWords()[t] })
 	return set
 }
@@ -243,12 +238,8 @@ func (w gist) isAll(text string) bool {
 	if rest == text {
 		return false
 	}
-	for t := range termSet(strings.ReplaceAll(rest, passage.Forgotten, " ")) {
-		if !language.Common(t) {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(language.Terms(strings.ReplaceAll(rest, passage.Forgotten, " ")),
+		func(t string) bool { return !language.Common(t) })
 }
 
 // cut replaces in a text what it says of this in the same words, and the sentences that say it with the same terms.
@@ -265,25 +256,17 @@ func (w gist) cut(text string) string {
 // probeOf returns a word by which SQL finds the texts that say the same: the longest one, of ASCII where there is one,
 // because SQLite's lower changes no other letters.
 func probeOf(text string) string {
-	longest := ""
+	longest, ascii := "", ""
 	for _, w := range language.Words(text) {
-		lower := strings.ToLower(w.Text)
-		if ascii(lower) && len(lower) > len(longest) {
-			longest = lower
+		if len(w.Text) > len(longest) {
+			longest = w.Text
+		}
+		if lower := strings.ToLower(w.Text); len(lower) > len(ascii) &&
+			!strings.ContainsFunc(lower, func(r rune) bool { return r >= utf8.RuneSelf }) {
+			ascii = lower
 		}
 	}
-	if longest == "" {
-		for _, w := range language.Words(text) {
-			if len(w.Text) > len(longest) {
-				longest = w.Text
-			}
-		}
-	}
-	return longest
-}
-
-func ascii(s string) bool {
-	return strings.IndexFunc(s, func(r rune) bool { return r >= 0x80 }) < 0
+	return cmp.Or(ascii, longest)
 }
 
 // patternsOf returns patterns that find the sentences of text, also where Markdown stands between their words.
@@ -344,41 +327,36 @@ func (s *Store) LearnedFrom(ctx context.Context, sessions []int64) (l Learned, e
 // forgetInTurn notes that a turn does not teach a memory or passage any more, and deletes its passages that say it: the
 // memory says something else from now on, or goes.
 func forgetInTurn(ctx context.Context, tx *sql.Tx, uid string) error {
-	type place struct {
-		id, turn     int64
-		uid, content string
-	}
-	learned, err := sqlite.Collect(ctx, tx, func(row sqlite.Row) (p place, err error) {
-		return p, row.Scan(&p.turn, &p.content)
-	}, `SELECT turn, digest FROM memories WHERE uid = ? AND turn IS NOT NULL`, uid)
-	for _, m := range learned {
+	turns, err := sqlite.Pairs[int64, string](ctx, tx, `SELECT turn, digest FROM memories
+		WHERE uid = ? AND turn IS NOT NULL`, uid)
+	for turn, d := range turns {
 		if err == nil {
-			err = correlation.Unteach(ctx, tx, m.turn, m.content)
+			err = correlation.Unteach(ctx, tx, turn, d)
 		}
 	}
 	if err != nil {
 		return err
 	}
-	said, err := sqlite.Collect(ctx, tx, func(row sqlite.Row) (p place, err error) {
-		return p, row.Scan(&p.id, &p.turn, &p.uid, &p.content)
-	}, `SELECT id, turn, uid, content FROM passages WHERE uid = ?1 OR turn IN (SELECT turn FROM memories
+	said, err := sqlite.Collect(ctx, tx, func(row sqlite.Row) (m Memory, err error) {
+		return m, row.Scan(&m.Turn, &m.ID, &m.Content)
+	}, `SELECT turn, uid, content FROM passages WHERE uid = ?1 OR turn IN (SELECT turn FROM memories
 			WHERE uid = ?1)`, uid)
 	if err != nil {
 		return err
 	}
 	for _, p := range said {
-		d := digest(p.content)
-		gone, err := correlation.Untaught(ctx, tx, p.turn)
+		d := digest(p.Content)
+		gone, err := correlation.Untaught(ctx, tx, p.Turn)
 		if err != nil {
 			return err
 		}
-		if p.uid != uid && !slices.Contains(gone, d) {
+		if p.ID != uid && !slices.Contains(gone, d) {
 			continue
 		}
-		if err := correlation.Unteach(ctx, tx, p.turn, d); err != nil {
+		if err := correlation.Unteach(ctx, tx, p.Turn, d); err != nil {
 			return err
 		}
-		if _, err := tx.ExecContext(ctx, `DELETE FROM passages WHERE id = ?`, p.id); err != nil {
+		if _, err := tx.ExecContext(ctx, `DELETE FROM passages WHERE uid = ?`, p.ID); err != nil {
 			return err
 		}
 	}

@@ -1,6 +1,7 @@
 package embedded
 
 import (
+	"cmp"
 	"errors"
 	"io/fs"
 	"path/filepath"
@@ -11,25 +12,14 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/memory"
 )
 
-// An identityFile is one of the person's own files, and how many tokens of it are told.
-type identityFile struct {
-	name   string
-	tokens int
-}
+// identityFiles are the person's own files in the order in which they are told.
+var identityFiles = []string{"IDENTITY.md", "USER.md", "SOUL.md", "AGENTS.md", "MEMORY.md"}
 
-// namedTokens is how many tokens are told of a file that the person named in the settings and that is not among
-// identityFiles.
-const namedTokens = 1000
+// identityTokens are how many tokens are told of files; of any other it is fileTokens. What one leaves goes to those
+// after it.
+var identityTokens = map[string]int{"SOUL.md": 700, "MEMORY.md": 300}
 
-// identityFiles are the person's own files in the order in which they are told, with the tokens of each. What one
-// leaves goes to those after it.
-var identityFiles = []identityFile{
-	{"IDENTITY.md", 1000},
-	{"USER.md", 1000},
-	{"SOUL.md", 700},
-	{"AGENTS.md", 1000},
-	{"MEMORY.md", 300},
-}
+const fileTokens = 1000
 
 // Identity returns the person's own files. Missing ones are skipped, and so is one that the session's harness reads by
 // itself. The same files give the same text, byte for byte.
@@ -42,11 +32,11 @@ func (s *Store) Identity(session memory.Session) memory.Context {
 	known := harnessReads(session.Harness, session.Cwd)
 	var b strings.Builder
 	left := 0
-	for _, f := range s.identityFiles() {
-		left += f.tokens
-		text, err := files.Text(filepath.Join(s.opts.SignetPath, f.name), identityBytes)
+	for _, name := range s.identityFiles() {
+		left += cmp.Or(identityTokens[name], fileTokens)
+		text, err := files.Text(filepath.Join(s.opts.SignetPath, name), identityBytes)
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
-			s.opts.Log.Info().Err(err).Str("file", f.name).Msg("identity file left out")
+			s.opts.Log.Info().Err(err).Str("file", name).Msg("identity file left out")
 		}
 		if stands(text, known) {
 			continue
@@ -54,7 +44,7 @@ func (s *Store) Identity(session memory.Session) memory.Context {
 		if text = memory.WithoutComment(text); text == "" {
 			continue
 		}
-		heading := "# " + f.name + "\n"
+		heading := "# " + name + "\n"
 		text = heading + memory.FitLines(text, left-memory.Tokens(heading)-1) + "\n"
 		left -= memory.Tokens(text)
 		b.WriteString(text)
@@ -65,23 +55,16 @@ func (s *Store) Identity(session memory.Session) memory.Context {
 
 // identityFiles returns the files that are read: those that the person named in the settings, if they lie in the Signet
 // folder, or the usual ones.
-func (s *Store) identityFiles() []identityFile {
+func (s *Store) identityFiles() (named []string) {
 	if s.opts.Files == nil {
 		return identityFiles
 	}
-	var named []identityFile
 	for _, name := range s.opts.Files {
 		if !filepath.IsLocal(name) {
 			s.opts.Log.Info().Str("file", name).Msg("identity file left out: it is not in the Signet folder")
 			continue
 		}
-		f := identityFile{name, namedTokens}
-		for _, known := range identityFiles {
-			if known.name == name {
-				f = known
-			}
-		}
-		named = append(named, f)
+		named = append(named, name)
 	}
 	return named
 }

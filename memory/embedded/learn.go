@@ -39,25 +39,21 @@ const maxNewPassages = 256
 // of package sqlite.
 func (s *Store) Learn(ctx context.Context) error {
 	begun := time.Now()
-	for old, next := range []func() ([]correlation.Said, error){
-		func() ([]correlation.Said, error) { return correlation.Unlearned(ctx, s.db, batch) },
-		func() ([]correlation.Said, error) { return s.backlog(ctx) },
-	} {
-		for old == 0 || time.Since(begun) < backlogTime {
-			turns, err := next()
-			if err != nil {
-				return sqlite.While("learning from turns", err)
-			}
-			if err := s.learn(ctx, turns); err != nil {
-				return err
-			}
-			if err := s.foldAll(ctx, begun.Add(backlogTime)); err != nil {
-				return err
-			}
-			if len(turns) == 0 {
-				break
-			}
+	for more := true; more; {
+		turns, err := correlation.Unlearned(ctx, s.db, batch)
+		if err == nil && len(turns) == 0 && time.Since(begun) < backlogTime {
+			turns, err = s.backlog(ctx)
 		}
+		if err != nil {
+			return sqlite.While("learning from turns", err)
+		}
+		if err := s.learn(ctx, turns); err != nil {
+			return err
+		}
+		if err := s.foldAll(ctx, begun.Add(backlogTime)); err != nil {
+			return err
+		}
+		more = len(turns) > 0
 	}
 	return s.followRenames(ctx)
 }

@@ -11,6 +11,7 @@ import (
 	"io"
 	"os"
 	"reflect"
+	"slices"
 	"strings"
 	"time"
 
@@ -36,7 +37,7 @@ func (s *Store) Export(ctx context.Context, w io.Writer, said bool) (n int, err 
 		for {
 			page, err := sqlite.Collect(ctx, s.db, func(row sqlite.Row) (Memory, error) {
 				return scanMemoryAnd(row, after...)
-			}, query, append(values(after), exportPage)...)
+			}, query, slices.Concat(after, []any{exportPage})...)
 			if err != nil {
 				return err
 			}
@@ -68,15 +69,6 @@ func (s *Store) Export(ctx context.Context, w io.Writer, said bool) (n int, err 
 
 // exportPage is how many memories are read at a time.
 const exportPage = 500
-
-// values returns what pointers point to.
-func values(pointers []any) []any {
-	list := make([]any, len(pointers))
-	for i, p := range pointers {
-		list[i] = reflect.ValueOf(p).Elem().Interface()
-	}
-	return list
-}
 
 // ImportOptions say what an import may do.
 type ImportOptions struct {

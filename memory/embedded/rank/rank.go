@@ -29,11 +29,11 @@ func fading(by float64) (f [Reach + 1]float32) {
 
 var quickly, slowly = fading(.6), fading(.8)
 
-// best returns the share of the question that the i-th passage of a thread and its neighbours hold, back before and
-// ahead after it. Of each term the passage counts that holds most of it, less with distance.
-func (q *Query) best(thread []*Passage, i, back, ahead int, fade *[Reach + 1]float32) float64 {
+// best returns the share of the question that the i-th passage of a thread and its neighbours hold: all before it, and
+// ahead of those behind. Of each term the passage counts that holds most of it, less with distance.
+func (q *Query) best(thread []*Passage, i, ahead int, fade *[Reach + 1]float32) float64 {
 	var most [maxAsked]float32
-	for k := -min(back, i); k <= ahead && i+k < len(thread); k++ {
+	for k := -min(Reach, i); k <= ahead && i+k < len(thread); k++ {
 		c, f := thread[i+k], fade[max(k, -k)]
 		for left := c.terms; left != 0; left &= left - 1 {
 			t := bits.TrailingZeros32(left)
@@ -115,8 +115,8 @@ func byScore(a, b *Passage) int {
 func (q *Query) features(thread []*Passage, i int) features {
 	c := thread[i]
 	f := features{
-		window:   q.best(thread, i, Reach, Reach, &quickly),
-		before:   q.best(thread, i, Reach, 0, &slowly),
+		window:   q.best(thread, i, Reach, &quickly),
+		before:   q.best(thread, i, 0, &slowly),
 		pairs:    float64(min(c.pairs, 2)) / 2,
 		date:     share(q.saidThen(c.Created)),
 		question: share(c.Traits.Has(passage.Asks)),
