@@ -40,15 +40,9 @@ func (s Scope) sessions() string {
 	return sqlite.List(s.Sessions)
 }
 
-// A SessionName is what a session's usage is summed up by. Sums over time count it whenever it was.
-type SessionName struct {
-	ID                      int64
-	Harness, Project, ACPID string
-}
-
-// Names returns the names of the scope's sessions, whenever they were.
-func (s Book) Names(ctx context.Context, in Scope) ([]SessionName, error) {
-	return collect(ctx, s.db, "reading sessions", func(row sqlite.Row) (n SessionName, err error) {
+// Names returns the scope's sessions, whenever they were, with what usage is summed up by: harness, project and ACP id.
+func (s Book) Names(ctx context.Context, in Scope) ([]Session, error) {
+	return collect(ctx, s.db, "reading sessions", func(row sqlite.Row) (n Session, err error) {
 		return n, row.Scan(&n.ID, &n.Harness, &n.Project, &n.ACPID)
 	}, `SELECT id, harness, project, acp_id FROM sessions WHERE `+in.where("id"), in.sessions())
 }

@@ -147,7 +147,7 @@ func (e Summarised) fold(b *Batch) error {
 		return b.exec(`INSERT INTO debts (session, key, kind, reason, url, agent_id, state, created, owed, due,
 			payload)
 			SELECT id, key, ?1, 'compaction', ?2, agent_id, ?3, ?4, ?4, ?4, ?5 FROM sessions WHERE id = ?6`,
-			KindCompaction, info.url, Owed, b.now(), e.Text, row)
+			KindCompaction, info.URL, Owed, b.now(), e.Text, row)
 	})
 }
 

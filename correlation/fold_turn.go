@@ -24,12 +24,7 @@ func (e TurnBegan) fold(b *Batch) error {
 
 func (b *Batch) beginTurn(session int64, e TurnBegan) (turn int64, err error) {
 	t := Turn{Session: session, Key: e.Key, Process: b.process, Delegation: e.Delegation, Started: b.store.now()}
-	row, err := rowOf(t)
-	if err != nil {
-		return 0, err
-	}
-	row.n = e.Turn
-	if turn, err = row.insert(b.ctx, b.tx, t); err != nil {
+	if turn, err = t.insert(b.ctx, b.tx, e.Turn); err != nil {
 		return 0, err
 	}
 	b.turns[e.Turn], b.answers[turn] = turnOf{turn, session}, &answer{}

@@ -3,7 +3,6 @@ package correlation
 import (
 	"context"
 	"database/sql"
-	"errors"
 	"strings"
 	"time"
 
@@ -30,45 +29,38 @@ func (s *Store) Handoff(ctx context.Context, session int64, agent string) error 
 // placeOf is the place of a session (s) by which handoffs are found.
 const placeOf = `iif(s.project <> '', s.project, s.cwd)`
 
-// A Continued says which session another one continues, and how.
-type Continued struct {
-	Session int64
-	Handed  bool // by a handoff; else the other took its place (ContinueOf)
-}
-
-// Continued returns the session that one continues: whose place it took, or which was handed to its agent. names are
-// the agent's, in lower case. The first session that asks takes the handoff. It returns the zero value if there is
-// none, and if the session has been told of it, because a prompt carried a block that was not refused.
-func (s *Store) Continued(ctx context.Context, session int64, names []string) (p Continued, err error) {
+// Continued returns the session that one continues, 0 for none: whose place it took, or which was handed to its agent.
+// names are the agent's, in lower case. The first session that asks takes the handoff. There is none for a session that
+// has been told of it, because a prompt carried a block that was not refused.
+func (s *Store) Continued(ctx context.Context, session int64, names []string) (before int64, handed bool, err error) {
 	const doing = "finding what a session goes on from"
 	var told bool
 	err = s.db.QueryRowContext(ctx, `SELECT coalesce(h.session, s.continue_of, 0), h.session IS NOT NULL,
 			EXISTS (SELECT 1 FROM injections WHERE session = s.id AND kind <> 'system' AND outcome <> ?2)
 		FROM sessions s LEFT JOIN handoffs h ON h.taken_by = s.id WHERE s.id = ?1`, session, WasRefused).
-		Scan(&p.Session, &p.Handed, &told)
+		Scan(&before, &handed, &told)
 	if err != nil || told {
-		return Continued{}, sqlite.While(doing, orNotFound(err))
+		return 0, false, sqlite.While(doing, orNotFound(err))
 	}
-	if p.Session != 0 {
-		said, err := s.saidBefore(ctx, p.Session)
+	if before != 0 {
+		var said bool
+		err := s.db.QueryRowContext(ctx, conversationBefore+` SELECT EXISTS (
+			SELECT 1 FROM turns t JOIN past p ON p.id = t.session WHERE t.started <= p.until)`, before).Scan(&said)
 		if err != nil || said {
-			return p, sqlite.While(doing, err)
+			return before, handed, sqlite.While(doing, err)
 		}
 	}
 	id, err := s.openHandoff(ctx, session, names)
 	if err != nil || id == 0 {
-		return Continued{}, sqlite.While(doing, err)
+		return 0, false, sqlite.While(doing, err)
 	}
-	p = Continued{Handed: true}
-	err = s.write(ctx, doing, func(tx *sql.Tx) error {
-		err := tx.QueryRowContext(ctx, `UPDATE handoffs SET taken_by = ?, taken = ? WHERE id = ? AND taken_by IS NULL
-			RETURNING session`, session, sqlite.Stamp(s.now()), id).Scan(&p.Session)
-		if errors.Is(err, sql.ErrNoRows) { // another session was quicker
-			p, err = Continued{}, nil
-		}
-		return err
+	before = 0
+	err = s.write(ctx, doing, func(tx *sql.Tx) (err error) {
+		before, err = sqlite.Optional[int64](tx.QueryRowContext(ctx, `UPDATE handoffs SET taken_by = ?, taken = ?
+			WHERE id = ? AND taken_by IS NULL RETURNING session`, session, sqlite.Stamp(s.now()), id))
+		return err // without a row another session was quicker
 	})
-	return p, err
+	return before, before != 0, err
 }
 
 // openHandoff returns the newest handoff that a session may take, 0 for none: the session has to have begun after it,
@@ -89,12 +81,6 @@ const conversationBefore = `WITH RECURSIVE past (id, until) AS (
 	SELECT s.id, iif(s.id = c.fork_of, min(p.until, c.started), p.until) FROM past p JOIN sessions c ON c.id = p.id
 		JOIN sessions s ON s.id IN (c.continue_of, c.fork_of) UNION
 	SELECT h.session, min(p.until, h.taken) FROM past p JOIN handoffs h ON h.taken_by = p.id)`
-
-func (s *core) saidBefore(ctx context.Context, session int64) (said bool, err error) {
-	err = s.db.QueryRowContext(ctx, conversationBefore+` SELECT EXISTS (
-		SELECT 1 FROM turns t JOIN past p ON p.id = t.session WHERE t.started <= p.until)`, session).Scan(&said)
-	return said, err
-}
 
 // LastTurns returns the first turn and the last ones, limit of them, of a session and of those that it continues, in
 // order.

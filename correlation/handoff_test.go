@@ -13,10 +13,18 @@ import (
 	. "github.com/Signet-AI/signet-acp-proxy/correlation"
 )
 
-// before says what a session goes on from, by its id.
-func (b *bench) before(session Session, names ...string) Continued {
+// A source is what a session goes on from.
+type source struct {
+	session int64
+	handed  bool
+}
+
+// before says what a session goes on from.
+func (b *bench) before(session Session, names ...string) source {
 	b.tb.Helper()
-	return must(b.Continued(b.ctx(), session.ID, names))(b.tb)
+	before, handed, err := b.Continued(b.ctx(), session.ID, names)
+	check(b.tb, err)
+	return source{before, handed}
 }
 
 // The next session of the agent that begins there takes a handoff, within an hour and once.
@@ -64,9 +72,9 @@ func TestHandoff(t *testing.T) {
 			if !tt.early {
 				taker = b.open(tt.o)
 			}
-			want := Continued{}
+			want := source{}
 			if tt.takes {
-				want = Continued{Session: first.ID, Handed: true}
+				want = source{first.ID, true}
 			}
 			for range 2 { // its first prompt may have been refused
 				if got := b.before(taker, tt.names...); got != want {
@@ -78,12 +86,12 @@ func TestHandoff(t *testing.T) {
 			}
 			if tt.takes { // once
 				tt.o.ACPID += "-next"
-				if got := b.before(b.open(tt.o), tt.names...); got.Session != 0 {
+				if got := b.before(b.open(tt.o), tt.names...); got.session != 0 {
 					t.Errorf("the session after it takes it too")
 				}
 			}
 			b.claim(taker.ID, b.register(ProcessInfo{}).ID(), Armed)
-			if got := b.before(taker, tt.names...); got.Session != 0 {
+			if got := b.before(taker, tt.names...); got.session != 0 {
 				t.Error("it is told again")
 			}
 		})
@@ -103,11 +111,11 @@ func TestHandoffRace(t *testing.T) {
 		other := b.another()
 		s := other.open(OpenSession{ACPID: fmt.Sprint("taker-", i), Cwd: "/tmp/x", New: true})
 		group.Go(func() {
-			p, err := other.Continued(t.Context(), s.ID, []string{"codex"})
+			before, _, err := other.Continued(t.Context(), s.ID, []string{"codex"})
 			if err != nil {
 				t.Error(err)
 			}
-			took <- p.Session == first.ID
+			took <- before == first.ID
 		})
 	}
 	group.Wait()
@@ -143,13 +151,13 @@ func TestLastTurns(t *testing.T) {
 	say(fork, "3 fork")
 	check(t, b.Handoff(t.Context(), fork.ID, "codex"))
 	taker := open(OpenSession{ACPID: "taker"})
-	if got := b.before(taker, "codex"); got.Session != fork.ID {
+	if got := b.before(taker, "codex"); got.session != fork.ID {
 		t.Fatalf("it goes on from %+v", got)
 	}
 	say(fork, "behind the handoff")
 	say(taker, "4 taker")
 	last := open(OpenSession{ACPID: "last", ContinueOf: taker.ID})
-	if got := b.before(last, "codex"); got != (Continued{Session: taker.ID}) {
+	if got := b.before(last, "codex"); got != (source{taker.ID, false}) {
 		t.Fatalf("it goes on from %+v", got)
 	}
 	words := func(limit int) string {
@@ -177,7 +185,7 @@ func TestLastTurns(t *testing.T) {
 func TestNothingToGoOnFrom(t *testing.T) {
 	b := newBench(t)
 	empty := b.open(OpenSession{ACPID: "empty", Cwd: "/tmp/x", New: true})
-	if got := b.before(b.open(OpenSession{ACPID: "next", ContinueOf: empty.ID, New: true}), "codex"); got.Session != 0 {
+	if got := b.before(b.open(OpenSession{ACPID: "next", ContinueOf: empty.ID, New: true}), "codex"); got.session != 0 {
 		t.Errorf("it goes on from %+v", got)
 	}
 	if err := b.Handoff(t.Context(), 4711, "codex"); !errors.Is(err, ErrNotFound) {

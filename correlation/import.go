@@ -94,12 +94,6 @@ func (i *Import) NewTurns(ctx context.Context, turns []Turn) (fresh []int, forgo
 	return fresh, forgotten, nil
 }
 
-// hasGrown reports whether a turn is this one, with more of the answer.
-func (t Turn) hasGrown(now Turn) bool {
-	return t.ID != 0 && t.User == now.User && len(now.Assistant) > len(t.Assistant) &&
-		strings.HasPrefix(now.Assistant, t.Assistant)
-}
-
 // Projects returns the folders in which sessions were, and the projects that these are of.
 func (s Book) Projects(ctx context.Context) ([]string, error) {
 	return collect(ctx, s.db, "looking for projects", sqlite.One[string], `SELECT cwd FROM sessions WHERE cwd <> ''

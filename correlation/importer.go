@@ -105,14 +105,10 @@ func (b *Batch) Tell(n int, e TurnTold) error {
 		t.Started = b.store.now()
 	}
 	b.active[session] = latest(b.active[session], t.Started, t.Ended)
-	row, err := rowOf(t)
-	if err != nil {
-		return err
-	}
 	if e.Whole.ID == 0 {
-		t.ID, err = row.insert(b.ctx, b.tx, t)
+		t.ID, err = t.insert(b.ctx, b.tx, 0)
 	} else {
-		had, err = b.growTurn(row, t)
+		had, err = b.growTurn(t)
 	}
 	if err != nil {
 		return err
@@ -129,17 +125,21 @@ func (b *Batch) Tell(n int, e TurnTold) error {
 
 // growTurn writes a turn over what there is of it, and returns how many calls of tools it had. An answer of which
 // something was forgotten is not overwritten: the given one still has that.
-func (b *Batch) growTurn(row turnRow, t Turn) (tools int, err error) {
-	tools, err = sqlite.One[int](b.tx.QueryRowContext(b.ctx, `SELECT json_array_length(tools) FROM turns
+func (b *Batch) growTurn(t Turn) (had int, err error) {
+	t, tools, err := t.bounded()
+	if err != nil {
+		return 0, err
+	}
+	had, err = sqlite.One[int](b.tx.QueryRowContext(b.ctx, `SELECT json_array_length(tools) FROM turns
 		WHERE id = ?`, t.ID))
 	if err != nil {
 		return 0, orNotFound(err)
 	}
-	return tools, b.exec(`UPDATE turns SET tools = ?3,
+	return had, b.exec(`UPDATE turns SET tools = ?3,
 		assistant = iif(instr(assistant, ?8) > 0 AND substr(?2, 1, length(assistant)) <> assistant, assistant, ?2),
 		truncated = max(truncated, ?4), learned = 0, ended = iif(ended = 0, ?5, ended), stop = iif(ended = 0, ?6, stop),
 		code = iif(ended = 0, ?7, code) WHERE id = ?1`,
-		t.ID, row.assistant, row.tools, row.truncated, sqlite.Stamp(t.Ended), t.Stop, t.Code, forgotten)
+		t.ID, t.Assistant, tools, t.Truncated, sqlite.Stamp(t.Ended), t.Stop, t.Code, forgotten)
 }
 
 // events are those that the turn would have had, but for its end; of one that is there, after so many calls of tools.

@@ -62,36 +62,39 @@ func (s Book) Neighbours(ctx context.Context, name string) ([]string, error) {
 		(SELECT min(record) FROM sessions WHERE record > ?1 AND record <> ''))) WHERE value IS NOT NULL`, name)
 }
 
-// A Kind is what sessions have in common that people choose them by, and how many they are.
-type Kind struct {
+// A Count is how many sessions have something in common. What does not count is left zero.
+type Count struct {
 	Project, Harness, Agent string
+	Active                  time.Time // last, in the quarter of an hour that begins then
 	Sessions                int
 }
 
-// Kinds returns the kinds that there are.
-func (s Book) Kinds(ctx context.Context) ([]Kind, error) {
-	return collect(ctx, s.db, "counting sessions", func(row sqlite.Row) (k Kind, err error) {
-		return k, row.Scan(&k.Project, &k.Harness, &k.Agent, &k.Sessions)
+// Kinds counts sessions by what people choose them by.
+func (s Book) Kinds(ctx context.Context) ([]Count, error) {
+	return collect(ctx, s.db, "counting sessions", func(row sqlite.Row) (c Count, err error) {
+		return c, row.Scan(&c.Project, &c.Harness, &c.Agent, &c.Sessions)
 	}, `SELECT project, harness, agent_id, count(*) FROM sessions GROUP BY 1, 2, 3`)
 }
 
-// A Moment is a quarter of an hour, in which sessions of a project were last active. Days begin on one in every time
-// zone.
-type Moment struct {
-	At       time.Time
-	Project  string
-	Sessions int
-}
-
-// Moments returns when sessions were last active, since a time.
-func (s Book) Moments(ctx context.Context, since time.Time) ([]Moment, error) {
-	return collect(ctx, s.db, "counting sessions", func(row sqlite.Row) (m Moment, err error) {
+// Moments counts sessions by project and when they were last active, since a time. Days begin on a quarter of an hour
+// in every time zone.
+func (s Book) Moments(ctx context.Context, since time.Time) ([]Count, error) {
+	return collect(ctx, s.db, "counting sessions", func(row sqlite.Row) (c Count, err error) {
 		var at int64
-		err = row.Scan(&at, &m.Project, &m.Sessions)
-		m.At = sqlite.Unstamp(at)
-		return m, err
+		err = row.Scan(&at, &c.Project, &c.Sessions)
+		c.Active = sqlite.Unstamp(at)
+		return c, err
 	}, `SELECT last_active / 900000 * 900000, project, count(*) FROM sessions WHERE last_active >= ?
 		GROUP BY 1, 2`, sqlite.Stamp(since))
+}
+
+// SessionsByProject counts the sessions in which something was said, by project, the most first.
+func SessionsByProject(ctx context.Context, q sqlite.Querier) ([]Count, error) {
+	return sqlite.Collect(ctx, q, func(row sqlite.Row) (c Count, err error) {
+		return c, row.Scan(&c.Project, &c.Sessions)
+	}, `SELECT project, count(*) FROM sessions s WHERE parent_key = ''
+		AND EXISTS (SELECT 1 FROM turns WHERE session = s.id AND delegation = '')
+		GROUP BY project ORDER BY 2 DESC, 1`)
 }
 
 // Related returns the sessions that a session continues, is continued by, works for, or that work for it.

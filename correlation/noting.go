@@ -3,7 +3,6 @@ package correlation
 import (
 	"context"
 	"database/sql"
-	"encoding/json"
 	"time"
 
 	"github.com/Signet-AI/signet-acp-proxy/sqlite"
@@ -104,16 +103,11 @@ func EndNoting(ctx context.Context, tx *sql.Tx, n Noting, owed []Debt) error {
 		cost = ?, currency = ? WHERE id = ? AND ended = 0`, sqlite.Stamp(n.Ended), n.Notes, n.Error, n.Tokens, n.Cost,
 		n.Currency, n.ID)
 	for _, d := range owed {
-		command := ""
-		if len(d.HookCommand) > 0 {
-			text, _ := json.Marshal(d.HookCommand) // texts
-			command = string(text)
-		}
 		if err == nil {
 			_, err = tx.ExecContext(ctx, `INSERT INTO debts (session, key, kind, reason, url, agent_id, hook_command,
 				state, created, owed, due, payload) SELECT id, key, ?1, ?8, ?2, agent_id, ?3, ?4, ?5, ?5, ?5, ?6
-				FROM sessions WHERE id = ?7`, d.Kind, d.URL, command, Owed, sqlite.Stamp(n.Ended), d.Payload, n.Session,
-				AfterNotes)
+				FROM sessions WHERE id = ?7`, d.Kind, d.URL, commandText(d.HookCommand), Owed, sqlite.Stamp(n.Ended),
+				d.Payload, n.Session, AfterNotes)
 		}
 	}
 	return err

@@ -21,12 +21,12 @@ const daemonExpected = 14 * 24 * time.Hour
 // format. owed is false if this process owes the daemon nothing. The error is ErrNotFound for a key that no session
 // has.
 func (p *Process) OweMemory(ctx context.Context, key, payload string) (owed bool, err error) {
-	return p.owe(ctx, "leaving a memory", func(tx *sql.Tx, info process, now int64) (bool, error) {
+	return p.owe(ctx, "leaving a memory", func(tx *sql.Tx, info ProcessInfo, now int64) (bool, error) {
 		return true, sqlite.MustHit(ctx, tx, ErrNotFound, `INSERT INTO debts (session, key, kind, reason, url,
 			state, created, owed, due, payload)
 			SELECT session, key, ?1, '', ?2, ?3, ?4, ?4, ?4, ?5 FROM session_keys
 			WHERE key = ?6 AND session IS NOT NULL`,
-			KindMemory, info.url, Owed, now, payload, key)
+			KindMemory, info.URL, Owed, now, payload, key)
 	})
 }
 
@@ -39,7 +39,7 @@ const (
 // OweSoFar leaves a delivery for the turns under a key until now, if this process owes the daemon anything; the session
 // goes on. owed is false if there is nothing new.
 func (p *Process) OweSoFar(ctx context.Context, key string) (owed bool, err error) {
-	return p.owe(ctx, "leaving what was said so far", func(tx *sql.Tx, info process, now int64) (bool, error) {
+	return p.owe(ctx, "leaving what was said so far", func(tx *sql.Tx, info ProcessInfo, now int64) (bool, error) {
 		n, err := sqlite.Change(ctx, tx, `INSERT INTO debts (session, key, kind, reason, url, agent_id, state,
 			created, owed, due)
 			SELECT max(session), key, ?2, ?6, ?3, (SELECT agent_id FROM sessions WHERE id = turns.session),
@@ -47,14 +47,14 @@ func (p *Process) OweSoFar(ctx context.Context, key string) (owed bool, err erro
 			FROM turns WHERE key = ?1 AND ended > 0 AND daemon_delivery = 0 GROUP BY key
 			ON CONFLICT (key, kind) WHERE done = 0 AND payload = '' DO UPDATE
 			SET owed = excluded.owed, due = excluded.due, again = 1`,
-			key, KindDaemon, info.url, Owed, now, SoFar)
+			key, KindDaemon, info.URL, Owed, now, SoFar)
 		return n > 0, err
 	})
 }
 
 // owe leaves a delivery in a transaction, if this process owes the daemon anything.
 func (p *Process) owe(
-	ctx context.Context, doing string, leave func(tx *sql.Tx, info process, now int64) (bool, error),
+	ctx context.Context, doing string, leave func(tx *sql.Tx, info ProcessInfo, now int64) (bool, error),
 ) (owed bool, err error) {
 	err = p.store.write(ctx, doing, func(tx *sql.Tx) error {
 		info, owes, err := p.store.debtor(ctx, tx, p.id)
@@ -69,32 +69,32 @@ func (p *Process) owe(
 
 // oweFor ends the open turns of a process, in one session or in all (0), and leaves a delivery for each key and kind
 // with turns of the process that were not delivered. An open delivery becomes due again.
-func (s *core) oweFor(ctx context.Context, tx *sql.Tx, p process, session int64, reason string) error {
+func (s *core) oweFor(ctx context.Context, tx *sql.Tx, p ProcessInfo, session int64, reason string) error {
 	now := sqlite.Stamp(s.now())
 	const mine = ` WHERE process = ?1 AND (?2 = 0 OR session = ?2)`
 	if _, err := tx.ExecContext(ctx, `UPDATE turns SET ended = ?3`+mine+` AND ended = 0`,
-		p.id, session, now); err != nil {
+		p.ID, session, now); err != nil {
 		return err
 	}
 	owe := func(kind, column string) error {
 		_, err := tx.ExecContext(ctx, `INSERT INTO debts (session, key, kind, reason, url, agent_id, hook_command,
 			state, created, owed, due)
 			SELECT max(session), key, ?3, ?4, ?7, (SELECT agent_id FROM sessions WHERE id = turns.session),
-				iif(?3 = ?8, ?9, ''), ?5, ?6, ?6, ?6
+				iif(?3 = ?8, (SELECT hook_command FROM processes WHERE id = ?1), ''), ?5, ?6, ?6, ?6
 			FROM turns`+mine+` AND `+column+` = 0 GROUP BY key
 			ON CONFLICT (key, kind) WHERE done = 0 AND payload = '' DO UPDATE
 			SET session = excluded.session,
 				reason = iif(unanswered <> 0 OR parts > 0, reason, excluded.reason), url = excluded.url,
 				agent_id = excluded.agent_id, hook_command = excluded.hook_command,
 				owed = excluded.owed, due = excluded.due, again = 1`,
-			p.id, session, kind, reason, Owed, now, p.url, KindHook, p.hookCommand)
+			p.ID, session, kind, reason, Owed, now, p.URL, KindHook)
 		return err
 	}
 	daemon, err := s.owesDaemon(ctx, tx, p)
 	if err == nil && daemon {
 		err = owe(KindDaemon, "daemon_delivery")
 	}
-	if err == nil && p.hook {
+	if err == nil && p.Hook {
 		err = owe(KindHook, "hook_delivery")
 	}
 	return err
@@ -103,8 +103,8 @@ func (s *core) oweFor(ctx context.Context, tx *sql.Tx, p process, session int64,
 // owesDaemon reports whether sessions of p are owed to the daemon: always in daemon mode, which is also that of a
 // process for which a person named one; in auto mode if one answered since the process began or in the last 14 days, so
 // that nobody without a daemon collects dead rows.
-func (s *core) owesDaemon(ctx context.Context, q sqlite.Querier, p process) (bool, error) {
-	switch p.memory {
+func (s *core) owesDaemon(ctx context.Context, q sqlite.Querier, p ProcessInfo) (bool, error) {
+	switch p.Memory {
 	case memoryDaemon:
 		return true, nil
 	case memoryAuto:
@@ -112,26 +112,23 @@ func (s *core) owesDaemon(ctx context.Context, q sqlite.Querier, p process) (boo
 		return false, nil
 	}
 	since := s.now().Add(-daemonExpected)
-	if p.started.Before(since) {
-		since = p.started
+	if p.Started.Before(since) {
+		since = p.Started
 	}
 	var seen bool
 	err := q.QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM noted
-		WHERE kind = 'daemon' AND name = ? AND at >= ?)`, p.signetPath, sqlite.Stamp(since)).Scan(&seen)
+		WHERE kind = 'daemon' AND name = ? AND at >= ?)`, p.SignetPath, sqlite.Stamp(since)).Scan(&seen)
 	return seen, err
 }
 
 // MayOwe reports whether a process like this one, which has just begun, owes the daemon its turns.
 func (s Debts) MayOwe(ctx context.Context, like ProcessInfo) (bool, error) {
-	return s.owesDaemon(ctx, s.db, s.beginning(like))
-}
-
-func (s Debts) beginning(like ProcessInfo) process {
-	return process{memory: like.Memory, url: like.URL, signetPath: like.SignetPath, started: s.now()}
+	like.Started = s.now()
+	return s.owesDaemon(ctx, s.db, like)
 }
 
 // debtor returns a process, and whether its sessions are owed to the daemon.
-func (s *core) debtor(ctx context.Context, q sqlite.Querier, id string) (p process, owes bool, err error) {
+func (s *core) debtor(ctx context.Context, q sqlite.Querier, id string) (p ProcessInfo, owes bool, err error) {
 	if p, err = processByID(ctx, q, id); err == nil {
 		owes, err = s.owesDaemon(ctx, q, p)
 	}
@@ -152,9 +149,8 @@ type StaleKey struct {
 // a daemon. A key that could not be ended in 14 days is given up, like a debt.
 func (s Debts) StaleKeys(ctx context.Context, like ProcessInfo, maxAge time.Duration) ([]StaleKey, error) {
 	const doing = "looking for unused keys"
-	of := s.beginning(like)
-	owes, err := s.owesDaemon(ctx, s.db, of)
-	if err != nil || of.memory != memoryAuto && of.memory != memoryDaemon {
+	owes, err := s.MayOwe(ctx, like)
+	if err != nil || like.Memory != memoryAuto && like.Memory != memoryDaemon {
 		return nil, sqlite.While(doing, err)
 	}
 	type unused struct {

@@ -31,6 +31,8 @@ type ProcessInfo struct {
 	// delivers.
 	Hook        bool     `json:"hook,omitempty"`
 	HookCommand []string `json:"hookCommand,omitempty"`
+
+	Started time.Time `json:"-"` // when its row was written
 }
 
 // NewProcessID makes an id for a process (ProcessInfo.ID).
@@ -76,10 +78,7 @@ func register(ctx context.Context, tx *sql.Tx, info ProcessInfo, now time.Time) 
 	if info.PID == 0 {
 		info.PID = os.Getpid()
 	}
-	command := ""
-	if len(info.HookCommand) > 0 {
-		command = sqlite.List(info.HookCommand)
-	}
+	command := commandText(info.HookCommand)
 	_, err := tx.ExecContext(ctx, `INSERT INTO processes (id, kind, harness, version, pid, signet_path, memory, hook,
 		hook_command, url, started)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`,
@@ -95,20 +94,20 @@ func (p *Process) release() error {
 	return p.lock.Release()
 }
 
-// process is a row of processes, as far as it decides what is owed.
-type process struct {
-	id, signetPath, memory, url string
-	hook                        bool
-	hookCommand                 string // JSON
-	started                     time.Time
+// commandText is a hook's command as rows have it; "" for none.
+func commandText(command []string) string {
+	if len(command) == 0 {
+		return ""
+	}
+	return sqlite.List(command)
 }
 
-func processByID(ctx context.Context, q sqlite.Querier, id string) (process, error) {
-	p := process{id: id}
+// processByID reads of a process what decides what is owed.
+func processByID(ctx context.Context, q sqlite.Querier, id string) (ProcessInfo, error) {
+	p := ProcessInfo{ID: id}
 	var started int64
-	err := q.QueryRowContext(ctx, `SELECT signet_path, memory, url, hook, hook_command, started
-		FROM processes WHERE id = ?`, id).
-		Scan(&p.signetPath, &p.memory, &p.url, &p.hook, &p.hookCommand, &started)
-	p.started = sqlite.Unstamp(started)
+	err := q.QueryRowContext(ctx, `SELECT signet_path, memory, url, hook, started FROM processes WHERE id = ?`, id).
+		Scan(&p.SignetPath, &p.Memory, &p.URL, &p.Hook, &started)
+	p.Started = sqlite.Unstamp(started)
 	return p, orNotFound(err)
 }

@@ -15,8 +15,8 @@ import (
 // Unlearn removes what the embedded store has learned from turns, in the transaction that deletes them. It may be nil.
 type Unlearn func(ctx context.Context, tx *sql.Tx, turns []int64) error
 
-// Forgotten is what Forget has removed.
-type Forgotten struct {
+// Removed is what Forget or Prune has removed, or would remove.
+type Removed struct {
 	Sessions []int64
 	Turns    int
 	Debts    []int64 // of which a worker may have left transcripts, for the caller to remove
@@ -26,8 +26,8 @@ type Forgotten struct {
 // import has brought, from everywhere: turns, the search index (unlearn), injections, keys, stored contexts and
 // deliveries, also those that are owed. What is deleted is overwritten in the database; Checkpoint removes it from the
 // write-ahead log.
-func (s *Store) Forget(ctx context.Context, session int64, unlearn Unlearn) (Forgotten, error) {
-	var f Forgotten
+func (s *Store) Forget(ctx context.Context, session int64, unlearn Unlearn) (Removed, error) {
+	var f Removed
 	err := s.write(ctx, "forgetting a session", func(tx *sql.Tx) (err error) {
 		if _, err := s.freshState(ctx, tx, session); err != nil {
 			return err
@@ -42,7 +42,7 @@ func (s *Store) Forget(ctx context.Context, session int64, unlearn Unlearn) (For
 		return err
 	})
 	if err != nil {
-		return Forgotten{}, err
+		return Removed{}, err
 	}
 	return f, nil
 }
@@ -128,13 +128,6 @@ type PruneOptions struct {
 	Done    func(sessions int) // is told how many are looked at that match; may be nil
 }
 
-// Pruned is what Prune has removed, or would remove.
-type Pruned struct {
-	Sessions []Session
-	Turns    int
-	Debts    []int64
-}
-
 // inUse selects the sessions that must not be pruned: a process holds them, a turn is under way in them, or they still
 // owe something.
 const inUse = `SELECT session FROM attachments WHERE closed = 0
@@ -147,28 +140,30 @@ const inUse = `SELECT session FROM attachments WHERE closed = 0
 // continues or was forked from. Transactions are short, so that no prompt waits for all of them. After an error, or
 // once ctx ends, it returns what was removed until then; the next call removes the rest. Checkpoint removes it from the
 // write-ahead log.
-func (s *Store) Prune(ctx context.Context, o PruneOptions) (Pruned, error) {
+func (s *Store) Prune(ctx context.Context, o PruneOptions) (p Removed, err error) {
 	const doing = "pruning sessions"
 	all, err := sqlite.Collect(ctx, s.db, scanSession, `SELECT `+sessionColumns+` FROM sessions s
 		ORDER BY s.last_active DESC, s.id DESC`)
 	if err != nil {
-		return Pruned{}, sqlite.While(doing, err)
+		return p, sqlite.While(doing, err)
 	}
 	stay, err := sqlite.Collect(ctx, s.db, sqlite.One[int64], inUse)
 	if err != nil {
-		return Pruned{}, sqlite.While(doing, err)
+		return p, sqlite.While(doing, err)
 	}
 	picked := pick(all, stay, o)
 	// a session's forks and successors are removed before it
 	slices.SortFunc(picked, func(v, w Session) int { return cmp.Compare(w.ID, v.ID) })
-	var p Pruned
 	if o.DryRun {
-		p.Sessions = picked
-		p.Turns, err = s.countTurns(ctx, picked)
-		return p, sqlite.While(doing, err)
+		for _, v := range picked {
+			p.Sessions = append(p.Sessions, v.ID)
+		}
+		p.Turns, err = value[int](ctx, s.db, doing, `SELECT count(*) FROM turns
+			WHERE session IN (SELECT value FROM json_each(?))`, sqlite.List(p.Sessions))
+		return p, err
 	}
 	for at := 0; at < len(picked); {
-		var gone Pruned
+		var gone Removed
 		var looked int
 		err := s.write(ctx, doing, func(tx *sql.Tx) (err error) {
 			gone, looked, err = pruneSome(ctx, tx, picked[at:], o.Unlearn)
@@ -187,22 +182,12 @@ func (s *Store) Prune(ctx context.Context, o PruneOptions) (Pruned, error) {
 	return p, nil
 }
 
-func (s *core) countTurns(ctx context.Context, sessions []Session) (n int, err error) {
-	ids := make([]int64, len(sessions))
-	for i, v := range sessions {
-		ids[i] = v.ID
-	}
-	err = s.db.QueryRowContext(ctx, `SELECT count(*) FROM turns WHERE session IN (SELECT value FROM json_each(?))`,
-		sqlite.List(ids)).Scan(&n)
-	return n, err
-}
-
 // pruneTime is how long a transaction of a pruning takes more sessions: a prompt may wait for it. They share what is
 // written of the search index.
 const pruneTime = 50 * time.Millisecond
 
 // pruneSome removes the first of some sessions, unless they came into use since they were read. looked is at how many.
-func pruneSome(ctx context.Context, tx *sql.Tx, all []Session, unlearn Unlearn) (gone Pruned, looked int, err error) {
+func pruneSome(ctx context.Context, tx *sql.Tx, all []Session, unlearn Unlearn) (gone Removed, looked int, err error) {
 	for began := time.Now(); looked < len(all) && (looked == 0 || time.Since(began) < pruneTime); looked++ {
 		v := all[looked]
 		var idle bool
@@ -221,7 +206,7 @@ func pruneSome(ctx context.Context, tx *sql.Tx, all []Session, unlearn Unlearn) 
 		if err != nil {
 			return gone, looked, err
 		}
-		gone.Sessions, gone.Turns = append(gone.Sessions, v), gone.Turns+turns
+		gone.Sessions, gone.Turns = append(gone.Sessions, v.ID), gone.Turns+turns
 		gone.Debts = append(gone.Debts, debts...)
 	}
 	return gone, looked, nil

@@ -15,6 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	. "github.com/Signet-AI/signet-acp-proxy/correlation"
+	"github.com/Signet-AI/signet-acp-proxy/sqlite"
 )
 
 // onDisk returns everything that the database's files hold.
@@ -61,7 +62,7 @@ func TestForget(t *testing.T) {
 	if err := b.Checkpoint(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	want := Forgotten{Sessions: []int64{a.ID, v.ID}, Turns: len(turns), Debts: []int64{1, 2}}
+	want := Removed{Sessions: []int64{a.ID, v.ID}, Turns: len(turns), Debts: []int64{1, 2}}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}
@@ -159,6 +160,7 @@ func TestPrune(t *testing.T) {
 			o.DryRun = true
 			dry := must(b.Prune(t.Context(), o))(t)
 			before := b.count("SELECT count(*) FROM sessions")
+			acp := must(sqlite.Pairs[int64, string](t.Context(), b.db, "SELECT id, acp_id FROM sessions"))(t)
 			o.DryRun = false
 			var unlearned int
 			o.Unlearn = func(_ context.Context, _ *sql.Tx, ids []int64) error {
@@ -166,12 +168,12 @@ func TestPrune(t *testing.T) {
 				return nil
 			}
 			got := must(b.Prune(t.Context(), o))(t)
-			if diff := cmp.Diff(dry, got, cmpopts.EquateEmpty(), cmpopts.IgnoreFields(Pruned{}, "Debts")); diff != "" {
+			if diff := cmp.Diff(dry, got, cmpopts.EquateEmpty(), cmpopts.IgnoreFields(Removed{}, "Debts")); diff != "" {
 				t.Errorf("the dry run said otherwise: %s", diff)
 			}
 			var names []string
-			for _, v := range got.Sessions {
-				names = append(names, v.ACPID)
+			for _, id := range got.Sessions {
+				names = append(names, acp[id])
 			}
 			slices.Sort(names)
 			if diff := cmp.Diff(tt.want, names); diff != "" {

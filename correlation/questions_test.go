@@ -84,10 +84,13 @@ func TestQuestions(t *testing.T) {
 		{list(Listing{Until: at(2000)}), "[1]"},
 		{list(Listing{Sessions: map[int64]bool{1: true, 2: true}}), "[2 1]"},
 		{list(Listing{Sessions: map[int64]bool{}}), "[]"},
-		{func() (any, error) { return b.Book().Kinds(ctx) }, "[{/p claude  1} {/p claude alto 1} {/q codex  1}]"},
+		{func() (any, error) {
+			n, err := b.Book().Kinds(ctx)
+			return fmt.Sprint(len(n), n[1].Project, n[1].Harness, n[1].Agent, n[2].Project, n[2].Sessions), err
+		}, "3/pclaudealto/q1"},
 		{func() (any, error) {
 			n, err := b.Book().Moments(ctx, at(2000))
-			return fmt.Sprint(len(n), n[0].Project, n[1].At.UnixMilli()), err
+			return fmt.Sprint(len(n), n[0].Project, n[1].Active.UnixMilli()), err
 		}, "2/q1800000"},
 		{func() (any, error) { return b.Book().Related(ctx, 1) }, "[2 3]"},
 		{func() (any, error) { return b.Book().Related(ctx, 3) }, "[1]"},
@@ -117,7 +120,10 @@ func TestQuestions(t *testing.T) {
 		{func() (any, error) { return b.Book().WasInserted(ctx, "m1", at(300)) }, "true"},
 		{func() (any, error) { return b.Book().WasInserted(ctx, "m1", at(301)) }, "false"},
 		{func() (any, error) { return b.Book().WasInserted(ctx, "m2", at(0)) }, "false"},
-		{func() (any, error) { return b.Book().Names(ctx, some) }, "[{1 claude /p a} {3 claude /p c}]"},
+		{func() (any, error) {
+			n, err := b.Book().Names(ctx, some)
+			return fmt.Sprint(len(n), n[0].ID, n[0].Harness, n[0].Project, n[0].ACPID, n[1].ID), err
+		}, "2 1claude/pa3"},
 		{func() (any, error) { return b.Book().Harnesses(ctx) }, "[claude codex]"},
 		{each(func(do func(...any)) error {
 			return b.Book().TurnStarts(ctx, Scope{Since: at(200)}, true, func(n int64, at time.Time, _ int) { do(n, at.UnixMilli()) })
@@ -184,7 +190,7 @@ func TestQuestions(t *testing.T) {
 		{func() (any, error) { return b.Book().Told(ctx, []string{"m1", "m2", "m9"}) }, "[m1]"},
 		{func() (any, error) {
 			w, err := b.Book().Windows(ctx, Scope{})
-			return fmt.Sprint(len(w), *w[1].Used), err
+			return fmt.Sprint(len(w), *w[1].ContextUsed), err
 		}, "1 7"},
 		{func() (any, error) { return nil, b.SetTitle(ctx, 1, "b1", "h") }, "<nil>"},
 		{func() (any, error) { err := b.SetTitle(ctx, 1, "b2", "h"); return errors.Is(err, ErrNotFound), nil }, "true"},

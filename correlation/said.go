@@ -69,16 +69,16 @@ func someSaid(ctx context.Context, q sqlite.Querier, bytes int, query string, ar
 	if errors.Is(err, errEnough) {
 		err = nil
 	}
-	given := map[int64][]givenBlock{}
+	given := map[int64][]Injection{}
 	for i := range turns {
 		t := &turns[i]
 		if _, read := given[t.Session]; !read && err == nil {
 			given[t.Session], err = blocksOf(ctx, q, t.Session)
 		}
 		for _, b := range given[t.Session] {
-			if t.ended == 0 || b.at <= t.ended {
-				t.Blocks = append(t.Blocks, b.text)
-				t.Items = append(t.Items, b.items...)
+			if t.ended == 0 || b.At.UnixMilli() <= t.ended {
+				t.Blocks = append(t.Blocks, b.Text)
+				t.Items = append(t.Items, b.Items...)
 			}
 		}
 	}
@@ -88,20 +88,17 @@ func someSaid(ctx context.Context, q sqlite.Querier, bytes int, query string, ar
 	return turns, nil
 }
 
-type givenBlock struct {
-	at    int64 // unix milliseconds
-	text  string
-	items []string // none of a session that it was forked from, or of a block that was refused
-}
-
-// blocksOf returns what the agent of a session was given in it, and before it was forked, in order.
-func blocksOf(ctx context.Context, q sqlite.Querier, session int64) ([]givenBlock, error) {
-	return sqlite.Collect(ctx, q, func(row sqlite.Row) (b givenBlock, err error) {
+// blocksOf returns what the agent of a session was given in it, and before it was forked, in order: At, Text, and the
+// Items of blocks that were given in the session itself, and not refused.
+func blocksOf(ctx context.Context, q sqlite.Querier, session int64) ([]Injection, error) {
+	return sqlite.Collect(ctx, q, func(row sqlite.Row) (b Injection, err error) {
+		var at int64
 		var items []byte
-		if err := row.Scan(&b.at, &b.text, &items); err != nil {
+		if err := row.Scan(&at, &b.Text, &items); err != nil {
 			return b, err
 		}
-		return b, json.Unmarshal(items, &b.items)
+		b.At = sqlite.Unstamp(at)
+		return b, json.Unmarshal(items, &b.Items)
 	}, `WITH RECURSIVE past (id, until) AS (
 		VALUES (?1, 9223372036854775807) UNION
 		SELECT c.fork_of, min(p.until, c.started) FROM past p JOIN sessions c ON c.id = p.id
@@ -187,21 +184,6 @@ func SessionsOf(ctx context.Context, q sqlite.Querier, keys [2]string) ([]int64,
 	return sqlite.Collect(ctx, q, sqlite.One[int64], `SELECT session FROM session_keys
 		WHERE key IN (?, ?) AND session IS NOT NULL`,
 		keys[0], keys[1])
-}
-
-// A ProjectCount is how many sessions a project has.
-type ProjectCount struct {
-	Project  string
-	Sessions int
-}
-
-// SessionsByProject counts the sessions in which something was said, by project, the most first.
-func SessionsByProject(ctx context.Context, q sqlite.Querier) ([]ProjectCount, error) {
-	return sqlite.Collect(ctx, q, func(row sqlite.Row) (c ProjectCount, err error) {
-		return c, row.Scan(&c.Project, &c.Sessions)
-	}, `SELECT project, count(*) FROM sessions s WHERE parent_key = ''
-		AND EXISTS (SELECT 1 FROM turns WHERE session = s.id AND delegation = '')
-		GROUP BY project ORDER BY 2 DESC, 1`)
 }
 
 // A Past is what a project's sessions were about, as far as their first words say.

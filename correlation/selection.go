@@ -27,12 +27,6 @@ func (s Debts) Select(ctx context.Context, d Debt) (Selection, error) {
 	return p, sqlite.While("reading what is to be delivered", err)
 }
 
-// turnMark says whether a turn is new to a delivery.
-type turnMark struct {
-	id    int64
-	isNew bool
-}
-
 func (s Debts) selectTurns(ctx context.Context, d Debt) (Selection, error) {
 	if d.Payload != "" {
 		return Selection{}, nil
@@ -42,28 +36,25 @@ func (s Debts) selectTurns(ctx context.Context, d Debt) (Selection, error) {
 	if d.begun() {
 		own = strconv.FormatInt(d.ID, 10)
 	}
-	marks, err := sqlite.Collect(ctx, s.db, func(row sqlite.Row) (m turnMark, err error) {
-		err = row.Scan(&m.id, &m.isNew)
-		return m, err
+	var chosen []int64
+	p := Selection{First: true}
+	err := sqlite.Each(ctx, s.db, func(row sqlite.Row) error {
+		var id int64
+		var isNew bool
+		err := row.Scan(&id, &isNew)
+		switch {
+		case !isNew:
+			p.First = false
+		case !d.begun() || id <= d.postedTo:
+			chosen = append(chosen, id)
+			p.Last = max(p.Last, id)
+		}
+		return err
 	}, `SELECT t.id, t.`+d.column()+` IN (0, `+own+`) OR x.state IS 'dropped' FROM turns t
 		LEFT JOIN debts x ON x.id = t.`+d.column()+`
 		WHERE t.key = ? AND t.ended > 0 ORDER BY t.started, t.id`, d.Key)
-	if err != nil {
+	if err != nil || len(chosen) == 0 {
 		return Selection{}, err
-	}
-	var chosen []int64
-	p := Selection{First: true}
-	for _, m := range marks {
-		switch {
-		case !m.isNew:
-			p.First = false
-		case !d.begun() || m.id <= d.postedTo:
-			chosen = append(chosen, m.id)
-			p.Last = max(p.Last, m.id)
-		}
-	}
-	if len(chosen) == 0 {
-		return Selection{}, nil
 	}
 	p.Turns, err = sqlite.Collect(ctx, s.db, scanTurn, `SELECT `+turnColumns+` FROM turns t WHERE t.id IN (SELECT value
 		FROM json_each(?)) ORDER BY t.started, t.id`, sqlite.List(chosen))

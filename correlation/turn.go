@@ -121,37 +121,44 @@ func scanTurn(row sqlite.Row) (t Turn, err error) {
 	return t, json.Unmarshal(tools, &t.Tools)
 }
 
-// turnRow holds those columns of a turn that have to be encoded or cut.
-type turnRow struct {
-	user, assistant, tools string
-	truncated              bool
-	n                      int // its number in the events of its process, 0 for none
-}
-
-func rowOf(t Turn) (turnRow, error) {
-	user, cutUser := cutText(t.User)
-	assistant, cut := cutText(t.Assistant)
+// bounded returns the turn cut to the sizes that are stored, and its tool calls as JSON.
+func (t Turn) bounded() (Turn, string, error) {
+	var cutUser, cut bool
+	t.User, cutUser = cutText(t.User)
+	t.Assistant, cut = cutText(t.Assistant)
 	if len(t.Tools) > MaxTools {
 		t.Tools, cut = t.Tools[:MaxTools], true
 	}
 	if t.Tools == nil {
 		t.Tools = []ToolCall{}
 	}
+	t.Truncated = t.Truncated || cut || cutUser
 	tools, err := json.Marshal(t.Tools)
-	return turnRow{user, assistant, string(tools), cut || cutUser || t.Truncated, 0}, err
+	return t, string(tools), err
 }
 
-func (r turnRow) insert(ctx context.Context, tx *sql.Tx, t Turn) (id int64, err error) {
+// insert adds the turn, with its number in the events of its process, 0 for none.
+func (t Turn) insert(ctx context.Context, tx *sql.Tx, n int) (id int64, err error) {
+	t, tools, err := t.bounded()
+	if err != nil {
+		return 0, err
+	}
 	id, err = sqlite.One[int64](tx.QueryRowContext(ctx, `INSERT INTO turns (session, key, process, n, started, ended,
 		stop, code, truncated, tools, user, assistant, delegation)
 		SELECT id, coalesce(nullif(?, ''), key), ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ? FROM sessions WHERE id = ?
-		RETURNING id`, t.Key, t.Process, r.n, sqlite.Stamp(t.Started), sqlite.Stamp(t.Ended), t.Stop, t.Code,
-		r.truncated, r.tools, r.user, r.assistant, t.Delegation, t.Session))
+		RETURNING id`, t.Key, t.Process, n, sqlite.Stamp(t.Started), sqlite.Stamp(t.Ended), t.Stop, t.Code,
+		t.Truncated, tools, t.User, t.Assistant, t.Delegation, t.Session))
 	return id, orNotFound(err)
 }
 
 // forgotten replaces in a turn what a person had forgotten (memory/embedded).
 const forgotten = "[forgotten]"
+
+// hasGrown reports whether a turn is this one, with more of the answer.
+func (t Turn) hasGrown(now Turn) bool {
+	return t.ID != 0 && t.User == now.User && len(now.Assistant) > len(t.Assistant) &&
+		strings.HasPrefix(now.Assistant, t.Assistant)
+}
 
 func latest(times ...time.Time) time.Time {
 	return slices.MaxFunc(times, time.Time.Compare)

@@ -23,17 +23,14 @@ type Usage struct {
 	Raw         json.RawMessage `json:"raw,omitempty"` // as it was reported
 }
 
-// A Window is how much of a model's window a session takes, in tokens. nil: not reported.
-type Window struct{ Used, Size *int64 }
-
-// Windows returns what was reported last of each session's window.
-func (s Book) Windows(ctx context.Context, in Scope) (map[int64]Window, error) {
-	found := map[int64]Window{}
+// Windows returns what was reported last of how much of a model's window each session takes.
+func (s Book) Windows(ctx context.Context, in Scope) (map[int64]Usage, error) {
+	found := map[int64]Usage{}
 	err := sqlite.Each(ctx, s.db, func(row sqlite.Row) error {
 		var session int64
-		var w Window
-		err := row.Scan(&session, &w.Used, &w.Size)
-		found[session] = w
+		var u Usage
+		err := row.Scan(&session, &u.ContextUsed, &u.ContextSize)
+		found[session] = u
 		return err
 	}, `SELECT session, context_used, context_size FROM usage WHERE id IN (
 		SELECT max(id) FROM usage WHERE context_used IS NOT NULL AND `+in.where("session")+`

@@ -18,11 +18,11 @@ func goesOn(w *world, name string) func(*Options) {
 				return nil, err
 			}
 			b.Continued = func(ctx context.Context, row int64, _ string) (string, error) {
-				before, err := w.store.Continued(ctx, row, []string{name})
-				if err != nil || before.Session == 0 {
+				before, _, err := w.store.Continued(ctx, row, []string{name})
+				if err != nil || before == 0 {
 					return "", err
 				}
-				turns, err := w.store.Book().LastTurns(ctx, before.Session, 50)
+				turns, err := w.store.Book().LastTurns(ctx, before, 50)
 				var rounds []memory.Round
 				for _, t := range turns {
 					rounds = append(rounds, memory.Round{User: t.User, Assistant: t.Assistant})

@@ -57,7 +57,7 @@ type choices struct {
 // A projectChoice is a project, by its path and as it is shown.
 type projectChoice struct{ Value, Name string }
 
-func choicesOf(kinds []correlation.Kind, at home) (c choices) {
+func choicesOf(kinds []correlation.Count, at home) (c choices) {
 	projects, harnesses, agents := map[string]int{}, map[string]int{}, map[string]bool{}
 	for _, k := range kinds {
 		projects[k.Project] += k.Sessions

@@ -48,12 +48,12 @@ func readTimeline(ctx context.Context, src Source) (t timeline, err error) {
 	moments, err := src.Sessions.Moments(ctx, t.To.AddDate(0, 0, -maxDays))
 	days := minDays
 	for _, m := range moments {
-		days = min(max(days, dayNumber(t.To)-dayNumber(m.At)+1), maxDays)
+		days = min(max(days, dayNumber(t.To)-dayNumber(m.Active)+1), maxDays)
 	}
 	t.From, t.Width = t.To.AddDate(0, 0, 1-days), days*barWidth
 	lanes := map[string]*lane{}
 	for _, m := range moments {
-		back := dayNumber(t.To) - dayNumber(m.At)
+		back := dayNumber(t.To) - dayNumber(m.Active)
 		if back >= days {
 			continue
 		}
@@ -65,8 +65,8 @@ func readTimeline(ctx context.Context, src Source) (t timeline, err error) {
 		}
 		l.days[back] += m.Sessions
 		l.Sessions += m.Sessions
-		if m.At.After(l.newest) {
-			l.newest = m.At
+		if m.Active.After(l.newest) {
+			l.newest = m.Active
 		}
 	}
 	slices.SortFunc(t.Lanes, func(a, b *lane) int {

@@ -93,7 +93,7 @@ func (r Removal) Source(ctx context.Context, source string) error {
 
 // forget removes sessions and says so. what is what an undo says, short what is said now.
 func (r Removal) forget(ctx context.Context, what, short string, ids []int64) error {
-	var gone correlation.Forgotten
+	var gone correlation.Removed
 	err := r.sessions(ctx, what, func() error {
 		for _, id := range ids {
 			one, err := r.Data.Sessions.Forget(ctx, id, r.Data.Memories.Unlearn)
@@ -107,7 +107,7 @@ func (r Removal) forget(ctx context.Context, what, short string, ids []int64) er
 			gone.Turns += one.Turns
 		}
 		return nil
-	}, func() correlation.Forgotten { return gone })
+	}, func() []int64 { return gone.Debts })
 	if err == nil {
 		r.Std.Say("forgotten: %s, %s", short, term.Count(gone.Turns, "turn"))
 	}
@@ -129,11 +129,11 @@ func (r Removal) Prune(ctx context.Context, o correlation.PruneOptions) error {
 	if err != nil {
 		return err
 	}
-	listed, err := d.Listed(ctx, idsOf(p.Sessions[:min(len(p.Sessions), maxListed)])) // before they are gone
+	listed, err := d.Listed(ctx, p.Sessions[:min(len(p.Sessions), maxListed)]) // before they are gone
 	if err != nil {
 		return err
 	}
-	learned, err := d.Memories.LearnedFrom(ctx, idsOf(p.Sessions))
+	learned, err := d.Memories.LearnedFrom(ctx, p.Sessions)
 	if err != nil {
 		return err
 	}
@@ -153,14 +153,12 @@ func (r Removal) Prune(ctx context.Context, o correlation.PruneOptions) error {
 		return err
 	}
 	if !o.DryRun {
-		err = r.sessions(ctx, "old conversations", prune, func() correlation.Forgotten {
-			return correlation.Forgotten{Sessions: idsOf(p.Sessions), Turns: p.Turns, Debts: p.Debts}
-		})
+		err = r.sessions(ctx, "old conversations", prune, func() []int64 { return p.Debts })
 	}
 	progress.Done()
 	removed := map[int64]bool{}
-	for _, s := range p.Sessions {
-		removed[s.ID] = true
+	for _, id := range p.Sessions {
+		removed[id] = true
 	}
 	gone := slices.DeleteFunc(listed, func(s runtime.Listed) bool { return !removed[s.ID] })
 	if len(gone) > 0 {
@@ -187,14 +185,6 @@ const (
 	maxListed    = 50   // of the sessions that Prune removes, the newest
 	manyPassages = 5000 // from here on, to merge the index of words costs less than to overwrite each
 )
-
-func idsOf(sessions []correlation.Session) []int64 {
-	ids := make([]int64, len(sessions))
-	for i, s := range sessions {
-		ids[i] = s.ID
-	}
-	return ids
-}
 
 // Memory removes a memory, and returns it.
 func (r Removal) Memory(ctx context.Context, id string) (embedded.Memory, error) {
@@ -250,18 +240,17 @@ var errNothing = fmt.Errorf("nothing was removed in the last %d minutes, or it w
 
 // sessions removes sessions, and then what is left of them outside of the database.
 func (r Removal) sessions(ctx context.Context, what string, work func() error,
-	left func() correlation.Forgotten) error {
+	debts func() []int64) error {
 	waiting := eventlog.Sweep{Store: r.Data.Sessions, Log: r.Data.Log.Logger(), Living: true}
 	if err := waiting.Run(ctx); err != nil {
 		return err
 	}
 	err := errors.Join(r.keep(ctx, what, work), r.Data.Memories.EraseWords(ctx))
-	gone := left()
 	// what a child has kept of its conversation
 	trees := delegation.NewLedger(r.Data.DB, r.Data.Config.LiveDir()).RemoveTrees(ctx,
 		runtime.DelegationFolders(r.Data.Config), delegation.MaxTrees)
 	return errors.Join(err, trees, eventlog.TakeIn(ctx, waiting.Store, waiting.Log), r.Data.Sessions.Checkpoint(ctx),
-		delivery.RemoveTranscripts(r.Data.Config.Dir(), gone.Debts), runtime.RemoveShown(r.Data.Config))
+		delivery.RemoveTranscripts(r.Data.Config.Dir(), debts()), runtime.RemoveShown(r.Data.Config))
 }
 
 // keep runs work, which removes something, and keeps for an hour what is needed to undo it, in a file that nobody else

@@ -213,11 +213,11 @@ const (
 func continuedBy(
 	ctx context.Context, c *config.Config, store *correlation.Store, session int64, names []string,
 ) (string, error) {
-	before, err := store.Continued(ctx, session, names)
-	if err != nil || before.Session == 0 || !before.Handed && !c.Continue {
+	before, handed, err := store.Continued(ctx, session, names)
+	if err != nil || before == 0 || !handed && !c.Continue {
 		return "", err
 	}
-	b, err := briefOf(ctx, store, before.Session)
+	b, err := briefOf(ctx, store, before)
 	return b.Text(), err
 }
 

@@ -136,9 +136,9 @@ func (d *Data) Listed(ctx context.Context, ids []int64) ([]Listed, error) {
 		if found[i].Short, err = d.shortID(ctx, s.ACPID); err != nil {
 			return nil, err
 		}
-		if sum, window := sums[s.ID], windows[s.ID]; sum.Reported || window.Used != nil {
+		if sum, window := sums[s.ID], windows[s.ID]; sum.Reported || window.ContextUsed != nil {
 			found[i].Usage = &rowUsage{InputTokens: sum.InputTokens, OutputTokens: sum.OutputTokens, Cost: sum.Cost,
-				Currency: sum.Currency, ContextUsed: window.Used, ContextSize: window.Size}
+				Currency: sum.Currency, ContextUsed: window.ContextUsed, ContextSize: window.ContextSize}
 		}
 	}
 	at := make(map[int64]int, len(ids))
