@@ -5,7 +5,6 @@ import (
 	"database/sql"
 	"fmt"
 	"maps"
-	"math"
 	"slices"
 	"strings"
 	"time"
@@ -56,7 +55,7 @@ func (s *Store) candidates(ctx context.Context, q *rank.Query, in Query) ([]*ran
 		}
 	}
 	q.Weigh(docs, passages, terms)
-	if in.sessions, err = s.sessionsOf(ctx, in.keys); err != nil {
+	if in.sessions, err = correlation.SessionsOf(ctx, s.db, in.keys); err != nil {
 		return nil, err
 	}
 	finding, done := in.share(ctx, findShare)
@@ -90,7 +89,7 @@ func (s *Store) candidateIDs(ctx context.Context, q *rank.Query, known [][]int64
 	}
 	dated, err := sqlite.Collect(ctx, s.db, sqlite.One[int64], `SELECT p.id FROM passages p
 		LEFT JOIN memories m ON m.id = p.memory
-		WHERE p.created >= ?10 AND p.created < ?11`+s.across(scope)+` ORDER BY p.created, p.position LIMIT ?1`,
+		WHERE p.created >= ?9 AND p.created < ?10`+s.across(scope)+` ORDER BY p.created, p.position LIMIT ?1`,
 		append(in.scope(maxDated), q.Days.From.UnixMilli(), q.Days.To.UnixMilli())...)
 	return insertAmong(found, dated), err
 }
@@ -164,28 +163,19 @@ func topScored(scores map[int64]float64, most int) []int64 {
 
 // scope is the condition of what a search may see; its parameters are those of Query.scope.
 const scope = ` AND (?2 OR p.personal OR p.project IN (?3, '')) AND (?4 = '' OR coalesce(m.type, 'said') = ?4)
-	AND (m.key IS NULL OR m.key = '' OR m.key NOT IN (?5, ?6)) AND p.thread NOT IN (?7, ?8)
-	AND (NOT ?9 OR p.thread <> 0)`
+	AND (m.key IS NULL OR m.key = '' OR m.key NOT IN (?5, ?6))
+	AND p.thread NOT IN (SELECT value FROM json_each(?7)) AND (NOT ?8 OR p.thread <> 0)`
 
 // hits is how many passages are found by their own words.
 func (in Query) hits() int { return max(maxHits, 2*in.Limit) }
 
 func (in Query) scope(most int) []any {
-	return []any{most, in.AllProjects, in.Project, in.Type, in.keys[0], in.keys[1], in.sessions[0], in.sessions[1],
-		in.said}
-}
-
-// sessionsOf returns the ids of the sessions with these keys; for a key without one a number that no session has.
-func (s *Store) sessionsOf(ctx context.Context, keys [2]string) ([2]int64, error) {
-	list := [2]int64{math.MinInt64, math.MinInt64}
-	found, err := correlation.SessionsOf(ctx, s.db, keys)
-	copy(list[:], found)
-	return list, err
+	return []any{most, in.AllProjects, in.Project, in.Type, in.keys[0], in.keys[1], sqlite.List(in.sessions), in.said}
 }
 
 // visible keeps of some ids, in their order, those that a search may see, at most most.
 func (s *Store) visible(ctx context.Context, in Query, ids []int64, most int) ([]int64, error) {
-	return sqlite.Collect(ctx, s.db, sqlite.One[int64], `SELECT p.id FROM json_each(?10) j
+	return sqlite.Collect(ctx, s.db, sqlite.One[int64], `SELECT p.id FROM json_each(?9) j
 		CROSS JOIN passages p ON p.id = j.value LEFT JOIN memories m ON m.id = p.memory WHERE true`+
 		s.across(scope)+` LIMIT ?1`, append(in.scope(most), sqlite.List(ids))...)
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/Signet-AI/signet-acp-proxy/chars"
+	"github.com/Signet-AI/signet-acp-proxy/correlation"
 	"github.com/Signet-AI/signet-acp-proxy/memory"
 	"github.com/Signet-AI/signet-acp-proxy/memory/embedded/language"
 	"github.com/Signet-AI/signet-acp-proxy/memory/embedded/rank"
@@ -61,12 +62,13 @@ func (s *Store) profile(ctx context.Context, q sqlite.Querier, in Query) ([]line
 		return nil, err
 	}
 	list := grouped(rows)
-	again, err := saidAgain(ctx, q)
+	again, err := sqlite.Collect(ctx, q, sqlite.One[string], `SELECT DISTINCT item FROM uses WHERE state = ?`,
+		correlation.SaidAgain)
 	if err != nil {
 		return nil, err
 	}
 	for i, l := range list {
-		list[i].again = slices.ContainsFunc(l.rows, func(r Memory) bool { return again[r.ID] })
+		list[i].again = slices.ContainsFunc(l.rows, func(r Memory) bool { return slices.Contains(again, r.ID) })
 	}
 	return withoutTemplates(ctx, q, list)
 }

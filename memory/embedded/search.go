@@ -22,7 +22,7 @@ type Query struct {
 	said     bool      // only what was said in conversations, and not what was stored on purpose
 	seen     []string  // ids and texts that are left out
 	keys     [2]string // of the session that asks and of the one that it was forked from: what these said is left out
-	sessions [2]int64  // their rows' ids
+	sessions []int64   // their rows' ids
 	cut      *bool     // set if the deadline leaves something out; nil: nobody asks
 }
 

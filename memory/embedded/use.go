@@ -158,10 +158,3 @@ func (s *Store) preferUsed(ctx context.Context, ranked []*rank.Passage) error {
 	rank.Prefer(ranked, worths)
 	return err
 }
-
-// saidAgain are the rules that a user had to say again after they were told.
-func saidAgain(ctx context.Context, q sqlite.Querier) (map[string]bool, error) {
-	items, err := sqlite.Collect(ctx, q, sqlite.One[string], `SELECT DISTINCT item FROM uses WHERE state = ?`,
-		correlation.SaidAgain)
-	return language.SetOf(items), err
-}

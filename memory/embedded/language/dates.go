@@ -33,7 +33,13 @@ func FindTime(text string, now time.Time) (r Range, rest string, ok bool) {
 		}
 	}
 	lang, _ := languageOf(folded)
-	for _, in := range languagesToTry(lang) {
+	try := []set{lang} // all, the likeliest first: a short question may have no stop words to know its language by
+	for l := english_; l <= all; l <<= 1 {
+		if l != lang && !(lang == german_ && l == french_) { // "hier" means here
+			try = append(try, l)
+		}
+	}
+	for _, in := range try {
 		t := calendars()[in]
 		for i := range words {
 			if r, n, ok := t.at(folded, i, today); ok {
@@ -42,18 +48,6 @@ func FindTime(text string, now time.Time) (r Range, rest string, ok bool) {
 		}
 	}
 	return unspacedTime(text, today)
-}
-
-// languagesToTry returns all languages, the likeliest first: a short question may have no stop words to know its
-// language by. French is left out for German, where "hier" means here.
-func languagesToTry(lang set) []set {
-	list := []set{lang}
-	for l := english_; l <= all; l <<= 1 {
-		if l != lang && !(lang == german_ && l == french_) {
-			list = append(list, l)
-		}
-	}
-	return list
 }
 
 // explicit reads a date in digits at the start of words, and returns how many words it takes: 2026-03-12, 12.03.2026,

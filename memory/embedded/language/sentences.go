@@ -13,7 +13,6 @@ import (
 type sentence struct {
 	Text    string // white space folded, without Markdown's bullet and emphasis
 	Heading string // the heading that it stands under
-	First   bool   // it is the first of its paragraph
 	Item    bool   // it is in a list
 }
 
@@ -38,8 +37,8 @@ func Sentences(text string) []sentence {
 	var para strings.Builder
 	heading, item := "", false
 	flush := func() {
-		for i, s := range SplitSentences(clean(para.String())) {
-			list = append(list, sentence{Text: s, Heading: heading, First: i == 0, Item: item})
+		for _, s := range SplitSentences(clean(para.String())) {
+			list = append(list, sentence{Text: s, Heading: heading, Item: item})
 		}
 		para.Reset()
 		item = false

@@ -86,15 +86,12 @@ func pairs(run string) []string {
 	}
 	list := make([]string, 0, len(runes)-1)
 	for i := range len(runes) - 1 {
-		if pair := string(runes[i : i+2]); !isEnding(pair) && !unspacedStop()[pair] {
+		if pair := string(runes[i : i+2]); !unspacedStop()[pair] &&
+			!(unicode.Is(unicode.Hiragana, runes[i]) && unicode.Is(unicode.Hiragana, runes[i+1])) {
 			list = append(list, pair)
 		}
 	}
 	return list
-}
-
-func isEnding(pair string) bool {
-	return strings.IndexFunc(pair, func(r rune) bool { return !unicode.Is(unicode.Hiragana, r) }) < 0
 }
 
 // unspacedStop are the pairs of characters that only ask or say nothing, in Chinese, Japanese, Korean and Thai: the
@@ -105,3 +102,45 @@ var unspacedStop = WordSet(`
 何を 何が 誰が どこ です ます でし まし した ない する して いる から まで
 무엇 언제 누가 어떻 떻게 우리 입니 니다 인가 가요 무슨 어떤 얼마 있나 나요 뭐야 습니 합니 했습
 คือ ของ ที่ และ ใน เรา ไหน อะไ ะไร ไหม ครั คะ`)
+
+// Content returns the words of each text that say something, in lower case, without accents and endings; of an
+// identifier the parts. All texts are taken to be in one language, that of the stop words in all of them together, so
+// that a word comes out the same in each.
+func Content(texts ...string) [][]string {
+	words := make([][]Word, len(texts))
+	var folded []string
+	for i, text := range texts {
+		words[i] = Words(text)
+		folded = append(folded, foldedWords(words[i])...)
+	}
+	lang, _ := languageOf(folded)
+	content := make([][]string, len(texts))
+	for i := range texts {
+		for _, w := range words[i] {
+			content[i] = append(content[i], w.content(lang)...)
+		}
+	}
+	return content
+}
+
+func (w Word) content(lang set) (list []string) {
+	if isStopWord(Fold(w.Text), lang|english_) {
+		return nil
+	}
+	if w.isUnspaced() {
+		return pairs(w.Text)
+	}
+	parts := w.Parts()
+	if len(parts) > 1 {
+		lang = english_ // as identifiers are indexed
+	}
+	for _, p := range parts {
+		if isStopWord(Fold(p), english_) && len(parts) > 1 {
+			continue
+		}
+		if t := term(p, lang); t != "" {
+			list = append(list, t)
+		}
+	}
+	return list
+}

@@ -154,7 +154,7 @@ var accents = sync.OnceValue(func() map[rune]string {
 // Fold is s in lower case and without accents.
 func Fold(s string) string {
 	s = strings.ToLower(s)
-	if ascii(s) {
+	if utf8.RuneCountInString(s) == len(s) { // ASCII
 		return s
 	}
 	var b strings.Builder
@@ -174,15 +174,6 @@ func foldedWords(words []Word) []string {
 		list[i] = Fold(w.Text)
 	}
 	return list
-}
-
-func ascii(s string) bool {
-	for i := range len(s) {
-		if s[i] >= 0x80 {
-			return false
-		}
-	}
-	return true
 }
 
 // A Set is terms without an order.
