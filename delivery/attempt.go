@@ -13,8 +13,8 @@ import (
 
 // An attempt is one attempt at delivering a debt.
 type attempt struct {
+	w     *Worker
 	store correlation.Debts
-	files transcripts
 	d     correlation.Debt
 	// session is the one that the debt belongs to.
 	session correlation.Session
@@ -35,12 +35,12 @@ var (
 // withFile posts a transcript that is in a file during the post. That a post is made is stored first, so that after a
 // crash it is in doubt and not lost; and the file is removed before anything else is stored.
 func (a *attempt) withFile(ctx context.Context, p part, post func(file string) (Reply, error)) (Reply, error) {
-	file := transcriptFile(a.files.dir, a.d.ID)
+	file := transcriptFile(a.w.Folder, a.d.ID)
 	if err := a.store.Attempt(ctx, a.d, p.post); err != nil {
 		return Reply{}, fmt.Errorf("%w: %w", errLedger, err)
 	}
-	defer a.files.remove(file)
-	if err := a.files.write(file, p.text); err != nil {
+	defer a.w.removeTranscript(file)
+	if err := writeTranscript(file, p.text); err != nil {
 		return Reply{}, fmt.Errorf("%w: %w", errDisk, err)
 	}
 	return post(file)

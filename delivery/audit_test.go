@@ -227,10 +227,10 @@ func (a *audit) work(after time.Duration) {
 	a.now.Add(int64(after))
 	ctx, cancel := context.WithTimeout(a.t.Context(), time.Minute)
 	defer cancel()
-	_, err := delivery.Run(ctx, delivery.Options{Store: a.store, Folder: a.t.TempDir(), Now: a.clock, Retention: delivery.Retention{Keep: 10000 * time.Hour},
+	_, err := delivery.Worker{Store: a.store, Folder: a.t.TempDir(), Now: a.clock, Retention: delivery.Retention{Keep: 10000 * time.Hour},
 		Like: correlation.ProcessInfo{Memory: "daemon"}, StaleAfter: 15 * time.Minute,
 		Daemon: func(url string) (delivery.Daemon, error) { return delivery.Signet{Client: a.client(url)}, nil },
-	}, delivery.OnePass)
+	}.Run(ctx, delivery.OnePass)
 	noError(a.t, err)
 }
 

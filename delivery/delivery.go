@@ -2,10 +2,10 @@
 // person configured. What is owed is a row, package correlation's Debt; one process at a time takes up what is due,
 // posts it, reads the answer and notes what became of it. What it does can be repeated: whoever comes after one that
 // was killed goes on with the same turns, cut as they were. The detached worker that a process leaves (Dispatcher), the
-// sweep at a start and the command that a person runs all deliver by Run.
+// sweep at a start and the command that a person runs all deliver by Worker.Run.
 //
-//	options := delivery.Options{Store: store, Daemon: daemonAt, Folder: dir}
-//	left, err := delivery.Run(ctx, options, delivery.UntilQuiet)
+//	worker := delivery.Worker{Store: store, Daemon: daemonAt, Folder: dir}
+//	left, err := worker.Run(ctx, delivery.UntilQuiet)
 //
 // It knows a Daemon by the interface that it declares; Signet is the one that there is. It logs ids, counts and
 // durations, never what anybody said.

@@ -34,7 +34,7 @@ type bench struct {
 	dir    string
 	now    time.Time
 	daemon *daemon
-	o      Options
+	w      Worker
 }
 
 // A daemon answers as it is told, and keeps what it was given.
@@ -96,7 +96,7 @@ func newBench(t *testing.T) *bench {
 	b.db = db
 	now := func() time.Time { return b.now }
 	b.Store = correlation.New(db, correlation.Options{LiveDir: filepath.Join(b.dir, "acp", "live"), Now: now})
-	b.o = Options{
+	b.w = Worker{
 		Store: b.Store, Folder: filepath.Join(b.dir, "acp"), Now: now, Retention: Retention{Keep: 24 * time.Hour},
 		Daemon: func(string) (Daemon, error) { return b.daemon, nil },
 	}
@@ -112,9 +112,6 @@ func (b *bench) process(info correlation.ProcessInfo) *correlation.Process {
 	b.t.Cleanup(func() { p.End(context.Background(), "test") })
 	return p
 }
-
-// files is where transcripts lie.
-func (b *bench) files() transcripts { return transcripts{dir: transcriptDir(b.o.Folder)} }
 
 // say leaves a session with a turn.
 func (b *bench) say(info correlation.ProcessInfo, user, assistant string) correlation.Session {
@@ -139,7 +136,7 @@ func (b *bench) sayIn(id string, info correlation.ProcessInfo, user, assistant s
 
 func (b *bench) work() {
 	b.t.Helper()
-	if _, err := Run(b.t.Context(), b.o, OnePass); err != nil {
+	if _, err := b.w.Run(b.t.Context(), OnePass); err != nil {
 		b.t.Fatal(err)
 	}
 }
@@ -194,15 +191,15 @@ func TestLeftFiles(t *testing.T) {
 			check(t, err)
 			post, err := b.Debts().Select(t.Context(), d)
 			check(t, errors.Join(err, b.Debts().Attempt(t.Context(), d, post)))
-			left := transcriptFile(b.files().dir, d.ID)
-			check(t, errors.Join(RemoveTranscripts(b.o.Folder, []int64{d.ID}), b.files().write(left, "x")))
+			left := transcriptFile(b.w.Folder, d.ID)
+			check(t, errors.Join(RemoveTranscripts(b.w.Folder, []int64{d.ID}), writeTranscript(left, "x")))
 			b.now = b.now.Add(time.Minute)
 		}
-		check(t, b.files().write(filepath.Join(b.files().dir, "before.txt"), "an older version's"))
+		check(t, writeTranscript(filepath.Join(transcriptDir(b.w.Folder), "before.txt"), "an older version's"))
 		b.work()
 		b.now = b.now.Add(time.Minute)
 		b.work()
-		if files, _ := os.ReadDir(b.files().dir); len(files) != 0 || b.only(s).State != want {
+		if files, _ := os.ReadDir(transcriptDir(b.w.Folder)); len(files) != 0 || b.only(s).State != want {
 			t.Errorf("%d deaths: %v, %+v", deaths, files, b.only(s))
 		}
 	}
@@ -232,7 +229,7 @@ func TestRunEnds(t *testing.T) {
 	s := b.say(toDaemon, "hello", "hi")
 	ctx, cancel := context.WithCancel(t.Context())
 	b.daemon.answer = func(signet.End) (Reply, error) { cancel(); return Reply{Note: "queued"}, nil }
-	if _, err := Run(ctx, b.o, UntilSettled); err != nil {
+	if _, err := b.w.Run(ctx, UntilSettled); err != nil {
 		t.Fatal(err)
 	}
 	if d := b.only(s); d.State != correlation.Delivered {
@@ -244,8 +241,8 @@ func TestRunEnds(t *testing.T) {
 // one does not mind the back-off.
 func TestRunUntilPaid(t *testing.T) {
 	b := newBench(t)
-	b.o.Store = correlation.New(b.db, correlation.Options{LiveDir: filepath.Join(b.dir, "acp", "live")})
-	b.o.Now = nil
+	b.w.Store = correlation.New(b.db, correlation.Options{LiveDir: filepath.Join(b.dir, "acp", "live")})
+	b.w.Now = nil
 	s := b.say(toDaemon, "hello", "hi")
 	var other correlation.Session
 	b.daemon.answer = func(e signet.End) (Reply, error) {
@@ -259,7 +256,7 @@ func TestRunUntilPaid(t *testing.T) {
 		return Reply{Note: "skipped", Later: true, After: time.Hour}, nil
 	}
 	for _, want := range []Remaining{{Failed: 1}, {Waiting: 1}, {Waiting: 1}} {
-		if left, err := Run(t.Context(), b.o, UntilSettled); err != nil || left != want {
+		if left, err := b.w.Run(t.Context(), UntilSettled); err != nil || left != want {
 			t.Errorf("left %+v, want %+v (%v)", left, want, err)
 		}
 	}
@@ -282,7 +279,7 @@ func TestPostTime(t *testing.T) {
 			if tt.time > 0 {
 				ctx, cancel = context.WithTimeout(ctx, tt.time)
 			}
-			posting, end := newWorker(Options{Hook: tt.hook}).postTime(ctx)
+			posting, end := (&Worker{Hook: tt.hook}).postTime(ctx)
 			at, limited := posting.Deadline()
 			if got := time.Until(at); limited != (tt.want > 0) || limited && got != tt.want {
 				t.Errorf("of %v with hook %v: %v", tt.time, tt.hook, got)
@@ -308,8 +305,8 @@ func TestUntilQuiet(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				b := newBench(t)
-				b.o.Now = time.Now
-				b.o.Store = correlation.New(b.db, correlation.Options{LiveDir: filepath.Join(b.dir, "acp", "live")})
+				b.w.Now = time.Now
+				b.w.Store = correlation.New(b.db, correlation.Options{LiveDir: filepath.Join(b.dir, "acp", "live")})
 				b.daemon.answer = func(signet.End) (Reply, error) {
 					return Reply{Later: len(b.daemon.ends) == 1, After: tt.after}, nil
 				}
@@ -323,7 +320,7 @@ func TestUntilQuiet(t *testing.T) {
 					check(t, err)
 				}
 				began := time.Now()
-				_, err := Run(t.Context(), b.o, UntilQuiet)
+				_, err := b.w.Run(t.Context(), UntilQuiet)
 				if took := time.Since(began); err != nil || len(b.daemon.ends) != tt.posts || took < tt.least || took > tt.most {
 					t.Errorf("%d posts, after %v, %v", len(b.daemon.ends), took, err)
 				}

@@ -1,13 +1,12 @@
 package delivery
 
 import (
+	"cmp"
 	"context"
 	"os"
 	"path/filepath"
 	"sync"
 	"time"
-
-	"github.com/rs/zerolog"
 
 	"github.com/Signet-AI/signet-acp-proxy/correlation"
 	"github.com/Signet-AI/signet-acp-proxy/correlation/eventlog"
@@ -27,30 +26,19 @@ const alsoEvery = 5 * time.Minute
 // sweepLimit is how long looking at what others have left may take.
 const sweepLimit = time.Minute
 
-// DispatcherOptions are the options of a Dispatcher.
-type DispatcherOptions struct {
-	Store *correlation.Store
-	Like  correlation.ProcessInfo // as Options.Like
-	Spawn Spawn                   // how a worker is started
-	// ContextAge is how old a context may be that was fetched and not used; older ones are removed.
-	ContextAge time.Duration
-	Retention  Retention
+// A Dispatcher starts a worker for what a process owes, and for what others have left. It posts nothing itself, except
+// with AtExit: a relay must not wait, and may be killed at any moment.
+type Dispatcher struct {
+	// Worker is what it starts. Contexts that were not used for longer than StaleAfter are removed, too.
+	Worker Worker
+	Spawn  Spawn // how it is started
 	// Beside says that turns are owed to others than the daemon, too.
 	Beside bool
 	// Also reports whether a worker has something to do beside deliveries, now and then; nil: it never has.
 	Also func(context.Context) (bool, error)
-	// AtExit, if not zero, is how long End may take to deliver with Deliver, in this process; no worker is started
-	// then.
-	AtExit  time.Duration
-	Deliver func(ctx context.Context) error
+	// AtExit, if not zero, is how long End may take to deliver in this process; no worker is started then.
+	AtExit time.Duration
 
-	Log zerolog.Logger
-}
-
-// A Dispatcher starts a worker for what a process owes, and for what others have left. It posts nothing itself, except
-// with AtExit: a relay must not wait, and may be killed at any moment.
-type Dispatcher struct {
-	o     DispatcherOptions
 	limit time.Duration // goLimit; tests set more
 
 	ctx    context.Context // ends with the process
@@ -62,33 +50,32 @@ type Dispatcher struct {
 	leaving []*os.File // pipes to workers, which begin when these are closed
 }
 
-// NewDispatcher makes a Dispatcher, and begins a sweep in a goroutine. End must be called.
-func NewDispatcher(o DispatcherOptions) *Dispatcher {
-	h := &Dispatcher{o: o, limit: goLimit}
+// Begin begins a sweep in a goroutine. End must be called.
+func (h *Dispatcher) Begin() {
+	h.limit = cmp.Or(h.limit, goLimit)
 	h.ctx, h.cancel = context.WithCancel(context.Background())
 	var over context.CancelFunc
 	h.looks, over = context.WithTimeout(h.ctx, sweepLimit)
 	context.AfterFunc(h.ctx, over)
 	h.tasks.Go("sweep", h.sweep)
-	h.tasks.Go("old turns", func() { o.Retention.expire(pace.Gently(h.looks), o.Store, o.Log) })
-	if o.Also != nil && o.AtExit == 0 {
+	h.tasks.Go("old turns", func() { h.Worker.expire(pace.Gently(h.looks)) })
+	if h.Also != nil && h.AtExit == 0 {
 		h.tasks.Go("quiet sessions", h.lookAgain)
 	}
-	return h
 }
 
 // sweep folds in what dead processes have left, and starts a worker if anything is due.
 func (h *Dispatcher) sweep() {
 	guard.Point("sweep")
-	err := eventlog.Together(h.looks, filepath.Join(h.o.Spawn.Dir, SweepTurn), func(ctx context.Context) error {
-		err := eventlog.Sweep{Store: h.o.Store, Log: h.o.Log}.Run(pace.Gently(ctx))
+	err := eventlog.Together(h.looks, filepath.Join(h.Spawn.Dir, SweepTurn), func(ctx context.Context) error {
+		err := eventlog.Sweep{Store: h.Worker.Store, Log: h.Worker.Log}.Run(pace.Gently(ctx))
 		return err
 	})
 	if err != nil && h.looks.Err() == nil {
-		h.o.Log.Warn().Err(err).Msg("sweeping up after dead processes")
+		h.Worker.Log.Warn().Err(err).Msg("sweeping up after dead processes")
 	}
-	if err := h.o.Store.DropContexts(h.looks, h.o.ContextAge); err != nil && h.looks.Err() == nil {
-		h.o.Log.Warn().Err(err).Msg("removing old contexts")
+	if err := h.Worker.Store.DropContexts(h.looks, h.Worker.StaleAfter); err != nil && h.looks.Err() == nil {
+		h.Worker.Log.Warn().Err(err).Msg("removing old contexts")
 	}
 	h.Now(h.looks)
 }
@@ -116,12 +103,12 @@ func (h *Dispatcher) due(ctx context.Context) bool {
 // ask asks the database whether a delivery is due now, the daemon takes a session to be live that is not, or is to be
 // asked what became of one.
 func (h *Dispatcher) ask(ctx context.Context) (bool, error) {
-	debts := h.o.Store.Debts()
+	debts := h.Worker.Store.Debts()
 	next, open, err := debts.Due(ctx)
 	due := open > 0 && !next.After(time.Now())
 	if err == nil && !due {
 		var stale []correlation.StaleKey
-		stale, err = debts.StaleKeys(ctx, h.o.Like, h.o.ContextAge)
+		stale, err = debts.StaleKeys(ctx, h.Worker.Like, h.Worker.StaleAfter)
 		due = len(stale) > 0
 	}
 	if err == nil && !due {
@@ -129,11 +116,11 @@ func (h *Dispatcher) ask(ctx context.Context) (bool, error) {
 		taken, err = debts.ToAsk(ctx)
 		due = len(taken) > 0
 	}
-	if err == nil && !due && h.o.Also != nil {
-		due, err = h.o.Also(ctx)
+	if err == nil && !due && h.Also != nil {
+		due, err = h.Also(ctx)
 	}
 	if err != nil && ctx.Err() == nil {
-		h.o.Log.Warn().Err(err).Msg("looking for what is owed")
+		h.Worker.Log.Warn().Err(err).Msg("looking for what is owed")
 	}
 	return due, err
 }
@@ -141,17 +128,17 @@ func (h *Dispatcher) ask(ctx context.Context) (bool, error) {
 // spawn starts a worker, which begins at once or, with atOurEnd, when we have ended.
 func (h *Dispatcher) spawn(atOurEnd bool) {
 	began := time.Now()
-	leaving, first, err := h.o.Spawn.start()
+	leaving, first, err := h.Spawn.start()
 	if err != nil {
-		h.o.Log.Error().Err(err).Msg("starting a worker")
+		h.Worker.Log.Error().Err(err).Msg("starting a worker")
 		return
 	}
 	h.tasks.Go("worker's start", func() {
 		if err := first.Wait(); err != nil {
-			h.o.Log.Error().Err(err).Msg("detaching a worker")
+			h.Worker.Log.Error().Err(err).Msg("detaching a worker")
 		}
 	})
-	h.o.Log.Info().Bool("atEnd", atOurEnd).Dur("took", time.Since(began)).Msg("worker started")
+	h.Worker.Log.Info().Bool("atEnd", atOurEnd).Dur("took", time.Since(began)).Msg("worker started")
 	if !atOurEnd {
 		leaving.Close()
 		return
@@ -167,7 +154,7 @@ func (h *Dispatcher) spawn(atOurEnd bool) {
 // day leaves that to the next process that starts.
 func (h *Dispatcher) ClientGone(ended bool) {
 	guard.Point("hand-over")
-	if h.o.AtExit > 0 {
+	if h.AtExit > 0 {
 		return
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), h.limit)
@@ -177,8 +164,8 @@ func (h *Dispatcher) ClientGone(ended bool) {
 		owed, err = h.ask(ctx)
 	}
 	if !ended || err != nil {
-		owed, _ = h.o.Store.Debts().MayOwe(ctx, h.o.Like)
-		owed = owed || h.o.Beside
+		owed, _ = h.Worker.Store.Debts().MayOwe(ctx, h.Worker.Like)
+		owed = owed || h.Beside
 	}
 	if owed {
 		h.spawn(true)
@@ -194,45 +181,5 @@ func (h *Dispatcher) Deliver() {
 func (h *Dispatcher) Now(ctx context.Context) {
 	if h.due(ctx) {
 		h.spawn(false)
-	}
-}
-
-// End waits for what runs, delivers with AtExit, and lets the workers begin. It is the last use of the database by this
-// process.
-func (h *Dispatcher) End() {
-	h.cancel()
-	ctx, cancel := context.WithTimeout(context.Background(), h.limit)
-	defer cancel()
-	done := make(chan struct{})
-	guard.Go("hand-over's end", func() {
-		defer close(done)
-		h.tasks.Wait()
-	})
-	select {
-	case <-done:
-	case <-ctx.Done(): // another process has the database locked; what still waits for it ends with this process
-	}
-	if h.o.Retention.Keep == 0 { // where nothing is to be delivered no worker does it
-		guard.Run("old turns", func() { h.o.Retention.expire(ctx, h.o.Store, h.o.Log) })
-	}
-	if h.o.AtExit > 0 {
-		guard.Run("delivery", h.deliverAtExit)
-	}
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	for _, f := range h.leaving {
-		f.Close()
-	}
-}
-
-// deliverAtExit delivers what is due before we exit.
-func (h *Dispatcher) deliverAtExit() {
-	ctx, cancel := context.WithTimeout(context.Background(), h.o.AtExit)
-	defer cancel()
-	if !h.due(ctx) {
-		return
-	}
-	if err := h.o.Deliver(ctx); err != nil {
-		h.o.Log.Warn().Err(err).Msg("delivering before the exit")
 	}
 }

@@ -2,6 +2,7 @@ package delivery
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"io"
 	"os"
@@ -10,8 +11,6 @@ import (
 	"strings"
 	"testing"
 	"time"
-
-	"github.com/rs/zerolog"
 
 	"github.com/Signet-AI/signet-acp-proxy/correlation"
 	"github.com/Signet-AI/signet-acp-proxy/correlation/correlationtest"
@@ -46,15 +45,15 @@ func asWorker(args []string) bool {
 func TestDispatcher(t *testing.T) {
 	clientGone := func(h *Dispatcher, _ context.Context) { h.ClientGone(false) }
 	ended := func(h *Dispatcher, _ context.Context) { h.ClientGone(true) }
-	also := func(due bool) DispatcherOptions { // by itself it looks once
-		return DispatcherOptions{AtExit: time.Minute, Also: func(context.Context) (bool, error) { return due, nil }}
+	also := func(due bool) *Dispatcher { // by itself it looks once
+		return &Dispatcher{AtExit: time.Minute, Also: func(context.Context) (bool, error) { return due, nil }}
 	}
 	for name, tt := range map[string]struct {
 		before, after bool // something is due before the sweep, or after it
 		stale         bool // or a key was started and never used
 		taken         bool // or a job is to be asked about
 		alone         bool // no daemon is known
-		o             DispatcherOptions
+		o             *Dispatcher
 		do            func(*Dispatcher, context.Context)
 		started       int
 		atEnd         int  // of them
@@ -71,12 +70,12 @@ func TestDispatcher(t *testing.T) {
 		"now, nothing due":           {do: (*Dispatcher).Now},
 		"the client goes":            {do: clientGone, started: 1, atEnd: 1},
 		"nobody takes it":            {alone: true, do: clientGone},
-		"nobody but a hook takes it": {alone: true, o: DispatcherOptions{Beside: true}, do: clientGone, started: 1, atEnd: 1},
+		"nobody but a hook takes it": {alone: true, o: &Dispatcher{Beside: true}, do: clientGone, started: 1, atEnd: 1},
 		"at the end":                 {after: true, alone: true, do: ended, started: 1, atEnd: 1},
 		"at the end, nothing due":    {do: ended},
-		"by ourselves":               {after: true, o: DispatcherOptions{AtExit: time.Minute}, do: ended, delivered: true},
-		"by ourselves, nothing due":  {o: DispatcherOptions{AtExit: time.Minute}, do: clientGone},
-		"of a program that is gone":  {before: true, o: DispatcherOptions{Spawn: Spawn{Dir: "/no/such/folder"}}},
+		"by ourselves":               {after: true, o: &Dispatcher{AtExit: time.Minute}, do: ended, delivered: true},
+		"by ourselves, nothing due":  {o: &Dispatcher{AtExit: time.Minute}, do: clientGone},
+		"of a program that is gone":  {before: true, o: &Dispatcher{Spawn: Spawn{Dir: "/no/such/folder"}}},
 		"a client goes at the sweep": {before: true, do: ended, started: 2, atEnd: 1},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -94,24 +93,19 @@ func TestDispatcher(t *testing.T) {
 			if tt.before {
 				b.say(toDaemon, "hello", "hi")
 			}
-			notes, delivered := filepath.Join(b.dir, "notes"), false
-			o := tt.o
-			o.Store, o.Like, o.ContextAge, o.Log = b.Store, toDaemon, 30*time.Minute, zerolog.Nop()
+			notes, own := filepath.Join(b.dir, "notes"), t.TempDir()
+			h := cmp.Or(tt.o, new(Dispatcher))
+			h.Worker, h.limit = b.w, time.Minute
+			h.Worker.Folder, h.Worker.Like, h.Worker.StaleAfter = own, toDaemon, 30*time.Minute
 			if tt.alone {
-				o.Like = correlation.ProcessInfo{Memory: "auto"}
+				h.Worker.Like = correlation.ProcessInfo{Memory: "auto"}
 			}
-			o.Retention.Keep = time.Hour
-			o.Spawn.Args, o.Spawn.Pass = []string{"note", notes}, Credential{"there", "secret"}
-			if o.Spawn.Dir == "" {
-				o.Spawn.Dir = filepath.Join(b.dir, "acp")
+			h.Worker.Retention.Keep = time.Hour
+			h.Spawn.Args, h.Spawn.Pass = []string{"note", notes}, Credential{"there", "secret"}
+			if h.Spawn.Dir == "" {
+				h.Spawn.Dir = filepath.Join(b.dir, "acp")
 			}
-			o.Deliver = func(ctx context.Context) error {
-				_, limited := ctx.Deadline()
-				delivered = limited
-				return nil
-			}
-			h := NewDispatcher(o)
-			h.limit = time.Minute
+			h.Begin()
 			h.tasks.Wait()
 			if tt.after {
 				b.say(toDaemon, "hello", "hi")
@@ -133,6 +127,8 @@ func TestDispatcher(t *testing.T) {
 				}
 			}
 			text, _ := os.ReadFile(notes)
+			_, err := os.Stat(filepath.Join(own, lockName))
+			delivered := err == nil
 			if n := strings.Count(string(text), `started {"url":"there","token":"secret"}`+"\n"); n != tt.started || len(waiting) != tt.atEnd ||
 				delivered != tt.delivered {
 				t.Errorf("%d workers, %d at our end, delivered: %v", n, len(waiting), delivered)

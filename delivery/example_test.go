@@ -11,13 +11,13 @@ import (
 )
 
 // One pass over what is due, as `signet-acp-proxy deliver --once` makes it.
-func ExampleRun() {
+func ExampleWorker() {
 	ctx := context.Background()
 	db, dir, remove := correlationtest.Open()
 	defer remove()
 	store := correlation.New(db, correlation.Options{LiveDir: filepath.Join(dir, "acp", "live")})
-	o := delivery.Options{Store: store, Folder: filepath.Join(dir, "acp")}
-	left, err := delivery.Run(ctx, o, delivery.OnePass)
+	w := delivery.Worker{Store: store, Folder: filepath.Join(dir, "acp")}
+	left, err := w.Run(ctx, delivery.OnePass)
 	fmt.Println(left, err)
 	// Output: {0 0} <nil>
 }

@@ -25,7 +25,7 @@ func sh(script string) []string { return []string{"sh", "-c", script} }
 // The hook gets the session as JSON, and a transcript to read while it runs.
 func TestHook(t *testing.T) {
 	b := newBench(t)
-	b.o.Hook = sh(`cat > in.json; cp "$(sed 's/.*"transcriptPath":"\([^"]*\)".*/\1/' in.json)" said.txt; ` +
+	b.w.Hook = sh(`cat > in.json; cp "$(sed 's/.*"transcriptPath":"\([^"]*\)".*/\1/' in.json)" said.txt; ` +
 		`echo saved 3; echo warned >&2`)
 	s := b.say(toHook, "hello", "hi")
 	b.work()
@@ -69,7 +69,7 @@ func TestHook(t *testing.T) {
 // What a session's agent noted later is handed to the hook by itself: what was said it has had.
 func TestHookNotes(t *testing.T) {
 	b := newBench(t)
-	b.o.Hook = sh(`cat > in.json; cp "$(sed 's/.*"transcriptPath":"\([^"]*\)".*/\1/' in.json)" said.txt`)
+	b.w.Hook = sh(`cat > in.json; cp "$(sed 's/.*"transcriptPath":"\([^"]*\)".*/\1/' in.json)" said.txt`)
 	s := b.say(toHook, "hello", "hi")
 	b.work()
 	turns, err := b.ToldOf(t.Context(), s.ID)
@@ -81,7 +81,7 @@ func TestHookNotes(t *testing.T) {
 	n.Ended, n.Notes = b.now, 1
 	check(t, sqlite.Write(t.Context(), b.db, "", func(tx *sql.Tx) error {
 		return correlation.EndNoting(t.Context(), tx, n,
-			[]correlation.Debt{{Kind: correlation.KindHook, HookCommand: b.o.Hook, Payload: `[{"text":"a"}]`}})
+			[]correlation.Debt{{Kind: correlation.KindHook, HookCommand: b.w.Hook, Payload: `[{"text":"a"}]`}})
 	}))
 	b.work()
 	var in struct {
@@ -114,14 +114,14 @@ func TestHookFails(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			b := newBench(t)
-			b.o.Hook = tt.hook
+			b.w.Hook = tt.hook
 			s := b.say(toHook, "hello", "hi")
 			b.work()
 			if d := b.only(s); d.State != correlation.Owed || d.Attempts != 1 || !strings.Contains(d.Error, tt.want) {
 				t.Errorf("%+v", d)
 			}
 			b.work() // too soon
-			b.o.Hook = sh("true")
+			b.w.Hook = sh("true")
 			b.now = b.now.Add(time.Minute)
 			b.work()
 			if d := b.only(s); d.State != correlation.Delivered || d.Attempts != 2 {
@@ -134,7 +134,7 @@ func TestHookFails(t *testing.T) {
 // One that leaves something running has ended all the same, and is not run again.
 func TestHookLeavesSomething(t *testing.T) {
 	b := newBench(t)
-	b.o.Hook = sh(`cat > /dev/null; echo started; sleep 5 & exit 0`)
+	b.w.Hook = sh(`cat > /dev/null; echo started; sleep 5 & exit 0`)
 	s := b.say(toHook, "hello", "hi")
 	b.work()
 	if d := b.only(s); d.State != correlation.Delivered || d.Reply != "started" {
@@ -190,7 +190,7 @@ func TestHookAfterDaemon(t *testing.T) {
 	info := toDaemon
 	info.Hook = true
 	order := filepath.Join(b.dir, "order")
-	b.o.Hook = sh(`echo hook >> order`)
+	b.w.Hook = sh(`echo hook >> order`)
 	b.daemon.answer = func(signet.End) (Reply, error) {
 		return Reply{}, os.WriteFile(order, []byte("daemon\n"), 0o600)
 	}
@@ -206,12 +206,12 @@ func TestHookInLittleTime(t *testing.T) {
 	b := newBench(t)
 	info := toDaemon
 	info.Hook = true
-	b.o.Hook = sh(`touch ran`)
+	b.w.Hook = sh(`touch ran`)
 	b.daemon.hang = true
 	b.say(info, "hello", "hi")
 	ctx, cancel := context.WithTimeout(t.Context(), 4*time.Second)
 	defer cancel()
-	if _, err := Run(ctx, b.o, OnePass); err != nil {
+	if _, err := b.w.Run(ctx, OnePass); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := os.Stat(filepath.Join(b.dir, "ran")); err != nil {
@@ -235,7 +235,7 @@ func TestHookCommand(t *testing.T) {
 		"gone":       {toHook, nil, correlation.Dropped, "", 0},
 	} {
 		b := newBench(t)
-		b.o.Hook = tt.hook
+		b.w.Hook = tt.hook
 		s := b.say(tt.info, "hello", "hi")
 		b.work()
 		if d := b.only(s); d.State != tt.state || d.Reply != tt.said || d.Attempts != tt.runs {

@@ -99,9 +99,9 @@ func (p *post) workFor(limit time.Duration) {
 	ctx, cancel := context.WithTimeout(p.t.Context(), limit)
 	defer cancel()
 	folder := filepath.Join(p.dir, "acp")
-	o := Options{Store: p.store, Daemon: p.at, Folder: folder, StaleAfter: 15 * time.Minute, Now: p.clock,
+	w := Worker{Store: p.store, Daemon: p.at, Folder: folder, StaleAfter: 15 * time.Minute, Now: p.clock,
 		Like: correlation.ProcessInfo{SignetPath: p.dir, Memory: "daemon"}, Retention: Retention{Keep: p.keep}}
-	_, err := Run(ctx, o, OnePass)
+	_, err := w.Run(ctx, OnePass)
 	check(p.t, err)
 	if left, _ := os.ReadDir(transcriptDir(folder)); len(left) > 0 {
 		p.t.Errorf("transcripts are left: %v", left)

@@ -4,12 +4,10 @@ import (
 	"context"
 	"time"
 
-	"github.com/rs/zerolog"
-
 	"github.com/Signet-AI/signet-acp-proxy/correlation"
 )
 
-// endLimit is how long removing old turns may take at the end.
+// endLimit is how long removing old turns may take at the end of a worker's work.
 const endLimit = 3 * time.Second
 
 // A Retention says how long turns are kept once they are not owed to anybody any more. What was learned from them is
@@ -20,19 +18,12 @@ type Retention struct {
 }
 
 // expire removes turns that are older than that.
-func (r Retention) expire(ctx context.Context, store *correlation.Store, log zerolog.Logger) {
-	gone, err := store.Expire(ctx, time.Now().Add(-r.Keep), r.Unlearn)
+func (w *Worker) expire(ctx context.Context) {
+	gone, err := w.Store.Expire(ctx, time.Now().Add(-w.Retention.Keep), w.Retention.Unlearn)
 	if err != nil && ctx.Err() == nil {
-		log.Warn().Err(err).Msg("removing old turns")
+		w.Log.Warn().Err(err).Msg("removing old turns")
 	}
 	if gone > 0 {
-		log.Info().Int("turns", gone).Msg("old turns removed")
+		w.Log.Info().Int("turns", gone).Msg("old turns removed")
 	}
-}
-
-// expire removes turns that were kept for deliveries only.
-func (w *worker) expire(ctx context.Context) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), endLimit)
-	defer cancel()
-	w.o.Retention.expire(ctx, w.o.Store, w.o.Log)
 }

@@ -16,8 +16,8 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/memory"
 )
 
-// Options of a worker.
-type Options struct {
+// A Worker makes deliveries, one at a time.
+type Worker struct {
 	Store *correlation.Store
 	// Like is how a process is configured that would owe what the worker finds: with it nobody ends unused keys at a
 	// daemon that nobody expects.
@@ -34,6 +34,8 @@ type Options struct {
 
 	Now func() time.Time // nil: time.Now
 	Log zerolog.Logger
+
+	daemons map[string]*daemonState // by URL, for this pass
 }
 
 // Until says how long a worker works.
@@ -55,21 +57,6 @@ const (
 // job yet, and those that failed in it.
 type Remaining struct{ Waiting, Failed int }
 
-// A worker makes deliveries, one at a time. One goroutine uses it.
-type worker struct {
-	o       Options
-	files   transcripts
-	daemons map[string]*daemonState // by URL, for this pass
-}
-
-// newWorker makes a worker.
-func newWorker(o Options) *worker {
-	if o.Now == nil {
-		o.Now = time.Now
-	}
-	return &worker{o: o, files: transcripts{transcriptDir(o.Folder), o.Log}}
-}
-
 const (
 	// lockName is a file beside the database: one process at a time delivers, and has it locked.
 	lockName = "worker.lock"
@@ -81,14 +68,16 @@ const (
 // rest is left to who runs next. Then it removes turns that were kept for deliveries only. While another process
 // delivers, Run watches the debts until that one or it itself has delivered them; with Detached it returns at once.
 // Remaining is set only with UntilSettled.
-func Run(ctx context.Context, o Options, until Until) (rest Remaining, err error) {
-	w := newWorker(o)
+func (w Worker) Run(ctx context.Context, until Until) (rest Remaining, err error) {
+	if w.Now == nil {
+		w.Now = time.Now
+	}
 	if until == UntilSettled {
-		if err := o.Store.Debts().MakeDue(ctx); err != nil {
+		if err := w.Store.Debts().MakeDue(ctx); err != nil {
 			return rest, err
 		}
 	}
-	lock := flock.New(filepath.Join(o.Folder, lockName), flock.SetPermissions(0o600))
+	lock := flock.New(filepath.Join(w.Folder, lockName), flock.SetPermissions(0o600))
 	for worked := false; ; {
 		locked, err := lock.TryLock()
 		if err != nil {
@@ -98,11 +87,13 @@ func Run(ctx context.Context, o Options, until Until) (rest Remaining, err error
 		if locked {
 			done, rest, err = w.work(ctx, until)
 			err = errors.Join(err, lock.Unlock())
-			w.expire(ctx)
+			ending, cancel := context.WithTimeout(context.WithoutCancel(ctx), endLimit)
+			w.expire(ending) // what was kept for deliveries only
+			cancel()
 			// who became a debtor just now may have found us at work, and gone
 			more = err == nil && ctx.Err() == nil && (done > 0 || !worked) && w.due(ctx)
 			worked = true
-		} else if !o.Detached {
+		} else if !w.Detached {
 			rest, more, err = w.watch(ctx, until)
 		}
 		if err != nil || !more {
@@ -115,25 +106,25 @@ func Run(ctx context.Context, o Options, until Until) (rest Remaining, err error
 }
 
 // watch looks at what another process delivers; more: there is something left for it, or for us.
-func (w *worker) watch(ctx context.Context, until Until) (rest Remaining, more bool, err error) {
+func (w *Worker) watch(ctx context.Context, until Until) (rest Remaining, more bool, err error) {
 	next, rest, over, err := w.ahead(ctx, until)
 	if ctx.Err() != nil {
 		return rest, false, nil
 	}
-	wait := next.Sub(w.o.Now())
+	wait := next.Sub(w.Now())
 	return rest, !over && !(until == OnePass && wait > 0) && !(until == UntilQuiet && wait > quiet), err
 }
 
 // due takes in what the dead have left, and reports whether anything is due.
-func (w *worker) due(ctx context.Context) bool {
+func (w *Worker) due(ctx context.Context) bool {
 	w.sweep(ctx)
-	next, open, err := w.o.Store.Debts().Due(ctx)
-	return err == nil && open > 0 && !next.After(w.o.Now())
+	next, open, err := w.Store.Debts().Due(ctx)
+	return err == nil && open > 0 && !next.After(w.Now())
 }
 
 // work delivers while we hold the lock, and returns how many attempts that were.
-func (w *worker) work(ctx context.Context, until Until) (done int, rest Remaining, err error) {
-	for active, due := w.o.Now(), true; ; {
+func (w *Worker) work(ctx context.Context, until Until) (done int, rest Remaining, err error) {
+	for active, due := w.Now(), true; ; {
 		w.sweep(ctx)
 		n := 0
 		if due {
@@ -144,7 +135,7 @@ func (w *worker) work(ctx context.Context, until Until) (done int, rest Remainin
 		case ctx.Err() != nil:
 			return done, Remaining{}, nil
 		case err != nil && until == UntilSettled:
-			w.o.Log.Warn().Err(err).Msg("delivering")
+			w.Log.Warn().Err(err).Msg("delivering")
 		case err != nil || until == OnePass:
 			return done, Remaining{}, err
 		}
@@ -152,7 +143,7 @@ func (w *worker) work(ctx context.Context, until Until) (done int, rest Remainin
 		if err != nil || over {
 			return done, rest, err
 		}
-		now := w.o.Now()
+		now := w.Now()
 		if n > 0 {
 			active = now
 		}
@@ -178,8 +169,8 @@ func pause(ctx context.Context, d time.Duration) bool {
 }
 
 // ahead says when the next delivery is due. over: none is, or with UntilSettled all the rest is settled.
-func (w *worker) ahead(ctx context.Context, until Until) (next time.Time, rest Remaining, over bool, err error) {
-	next, open, err := w.o.Store.Debts().Due(ctx)
+func (w *Worker) ahead(ctx context.Context, until Until) (next time.Time, rest Remaining, over bool, err error) {
+	next, open, err := w.Store.Debts().Due(ctx)
 	if err != nil || open == 0 {
 		return next, rest, true, err
 	}
@@ -190,22 +181,22 @@ func (w *worker) ahead(ctx context.Context, until Until) (next time.Time, rest R
 }
 
 // sweep folds in what dead processes have left.
-func (w *worker) sweep(ctx context.Context) {
-	if err := (eventlog.Sweep{Store: w.o.Store, Log: w.o.Log}).Run(ctx); err != nil && ctx.Err() == nil {
-		w.o.Log.Warn().Err(err).Msg("sweeping up after dead processes")
+func (w *Worker) sweep(ctx context.Context) {
+	if err := (eventlog.Sweep{Store: w.Store, Log: w.Log}).Run(ctx); err != nil && ctx.Err() == nil {
+		w.Log.Warn().Err(err).Msg("sweeping up after dead processes")
 	}
 }
 
 // remaining counts what is open; settled is false while some of that is due. Run makes all due that had failed before.
-func (w *worker) remaining(ctx context.Context) (rest Remaining, settled bool, err error) {
-	all, err := w.o.Store.Debts().Outstanding(ctx)
+func (w *Worker) remaining(ctx context.Context) (rest Remaining, settled bool, err error) {
+	all, err := w.Store.Debts().Outstanding(ctx)
 	if err != nil {
 		return Remaining{}, false, err
 	}
 	for _, d := range all {
 		switch {
 		case !d.Done.IsZero():
-		case !d.Due.After(w.o.Now()):
+		case !d.Due.After(w.Now()):
 			return Remaining{}, false, nil
 		case d.Waits || d.Error == "":
 			rest.Waiting++
@@ -217,30 +208,30 @@ func (w *worker) remaining(ctx context.Context) (rest Remaining, settled bool, e
 }
 
 // pass delivers what is due now, and returns how many deliveries that were.
-func (w *worker) pass(ctx context.Context) (int, error) {
+func (w *Worker) pass(ctx context.Context) (int, error) {
 	w.daemons = make(map[string]*daemonState)
-	w.files.tidy()
+	w.tidyTranscripts()
 	seen := make(map[int64]bool)
 	for ctx.Err() == nil {
-		d, err := w.o.Store.Debts().TakeUp(ctx)
+		d, err := w.Store.Debts().TakeUp(ctx)
 		if errors.Is(err, correlation.ErrNothingDue) {
 			break
 		}
 		if err != nil {
 			return len(seen), err
 		}
-		a := &attempt{store: w.o.Store.Debts(), files: w.files, d: d}
+		a := &attempt{store: w.Store.Debts(), w: w, d: d}
 		if seen[d.ID] { // it became due again during this pass
 			return len(seen), nil
 		}
 		seen[d.ID] = true
 		switch err := guard.Try("delivery", func() error { return w.deliver(ctx, a) }); {
 		case errors.Is(err, guard.ErrPanicked):
-			if err := w.o.Store.Debts().BrokeOff(ctx, d, "a fault of ours: see the log"); err != nil {
+			if err := w.Store.Debts().BrokeOff(ctx, d, "a fault of ours: see the log"); err != nil {
 				return len(seen), err
 			}
 		case errors.Is(err, correlation.ErrNotFound):
-			w.o.Log.Warn().Int64("delivery", d.ID).Msg("it was forgotten meanwhile")
+			w.Log.Warn().Int64("delivery", d.ID).Msg("it was forgotten meanwhile")
 		case err != nil:
 			return len(seen), err
 		}
@@ -251,12 +242,12 @@ func (w *worker) pass(ctx context.Context) (int, error) {
 }
 
 // deliver makes one attempt. Errors are the database's, or the disk's.
-func (w *worker) deliver(ctx context.Context, a *attempt) (err error) {
+func (w *Worker) deliver(ctx context.Context, a *attempt) (err error) {
 	d := a.d
-	if a.session, err = w.o.Store.Get(ctx, d.Session); err != nil {
+	if a.session, err = w.Store.Get(ctx, d.Session); err != nil {
 		return err
 	}
-	began := w.o.Now()
+	began := w.Now()
 	posting, cancel := w.postTime(ctx)
 	defer cancel()
 	var did string
@@ -272,33 +263,33 @@ func (w *worker) deliver(ctx context.Context, a *attempt) (err error) {
 			did, err = post(posting, to)
 		}
 	case d.Kind == correlation.KindHook:
-		did, err = a.runHook(ctx, w.o.Hook)
+		did, err = a.runHook(ctx, w.Hook)
 	default: // written by a newer version
 		did, err = "deferred", a.store.Retry(ctx, a.d, "this version does not know "+d.Kind)
 	}
-	w.o.Log.Info().Int64("delivery", d.ID).Str("kind", d.Kind).Str("key", d.Key).Str("outcome", did).
-		Dur("took", w.o.Now().Sub(began)).AnErr("err", err).Msg("delivery")
+	w.Log.Info().Int64("delivery", d.ID).Str("kind", d.Kind).Str("key", d.Key).Str("outcome", did).
+		Dur("took", w.Now().Sub(began)).AnErr("err", err).Msg("delivery")
 	return err
 }
 
 // postTime limits a post to half of the worker's time, where that is short and a hook comes after the post.
-func (w *worker) postTime(ctx context.Context) (context.Context, context.CancelFunc) {
+func (w *Worker) postTime(ctx context.Context) (context.Context, context.CancelFunc) {
 	deadline, short := ctx.Deadline()
-	if !short || len(w.o.Hook) == 0 {
+	if !short || len(w.Hook) == 0 {
 		return ctx, func() {}
 	}
 	return context.WithTimeout(ctx, time.Until(deadline)/2)
 }
 
 // daemonAt returns the daemon at a URL, whose health is asked once in a pass.
-func (w *worker) daemonAt(ctx context.Context, url string) *daemonState {
+func (w *Worker) daemonAt(ctx context.Context, url string) *daemonState {
 	to := w.daemons[url]
 	if to != nil {
 		return to
 	}
 	to = &daemonState{err: errors.New("no daemon is configured")}
-	if w.o.Daemon != nil {
-		if to.daemon, to.err = w.o.Daemon(url); to.err == nil {
+	if w.Daemon != nil {
+		if to.daemon, to.err = w.Daemon(url); to.err == nil {
 			_, to.err = to.daemon.Present(ctx)
 		}
 	}
@@ -307,8 +298,8 @@ func (w *worker) daemonAt(ctx context.Context, url string) *daemonState {
 }
 
 // askJobs asks what became of parts that were taken some minutes ago. A daemon that is away is asked in a later pass.
-func (w *worker) askJobs(ctx context.Context) {
-	store := w.o.Store.Debts()
+func (w *Worker) askJobs(ctx context.Context) {
+	store := w.Store.Debts()
 	taken, err := store.ToAsk(ctx)
 	for _, d := range taken {
 		to := w.daemonAt(ctx, d.URL)
@@ -325,17 +316,17 @@ func (w *worker) askJobs(ctx context.Context) {
 		}
 	}
 	if err != nil && ctx.Err() == nil {
-		w.o.Log.Warn().Err(err).Msg("asking what became of deliveries")
+		w.Log.Warn().Err(err).Msg("asking what became of deliveries")
 	}
 }
 
 // freeKeys frees keys that nobody uses any more, which the daemon would go on counting as live sessions. It is the one
 // place that does: after a kill as after an end, and whether or not something was left to deliver.
-func (w *worker) freeKeys(ctx context.Context) {
-	if w.o.StaleAfter == 0 || w.o.Daemon == nil || ctx.Err() != nil {
+func (w *Worker) freeKeys(ctx context.Context) {
+	if w.StaleAfter == 0 || w.Daemon == nil || ctx.Err() != nil {
 		return
 	}
-	stale, err := w.o.Store.Debts().StaleKeys(ctx, w.o.Like, w.o.StaleAfter)
+	stale, err := w.Store.Debts().StaleKeys(ctx, w.Like, w.StaleAfter)
 	for _, k := range stale {
 		to := w.daemonAt(ctx, k.URL)
 		if to.err != nil {
@@ -343,14 +334,14 @@ func (w *worker) freeKeys(ctx context.Context) {
 		}
 		if err = to.daemon.Free(ctx, memory.Session{Key: k.Key, Harness: k.Harness, AgentID: k.AgentID, Cwd: k.Cwd,
 			Project: k.Project}); err == nil {
-			err = w.o.Store.Debts().EndKey(ctx, k.Key, k.URL)
+			err = w.Store.Debts().EndKey(ctx, k.Key, k.URL)
 		}
 		if err != nil {
 			break
 		}
-		w.o.Log.Info().Str("key", k.Key).Msg("key freed")
+		w.Log.Info().Str("key", k.Key).Msg("key freed")
 	}
 	if err != nil && ctx.Err() == nil {
-		w.o.Log.Warn().Err(err).Msg("freeing keys")
+		w.Log.Warn().Err(err).Msg("freeing keys")
 	}
 }

@@ -39,14 +39,14 @@ func TestOneDelivers(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			b := newBench(t)
 			s := b.say(toDaemon, "hello", "hi")
-			other := flock.New(filepath.Join(b.o.Folder, lockName))
+			other := flock.New(filepath.Join(b.w.Folder, lockName))
 			if locked, err := other.TryLock(); !locked || err != nil {
 				t.Fatal(err)
 			}
 			defer other.Close()
-			b.o.Detached = tt.detached
+			b.w.Detached = tt.detached
 			looked := make(chan struct{}, 1)
-			b.o.Now = func() time.Time {
+			b.w.Now = func() time.Time {
 				select {
 				case looked <- struct{}{}:
 				default:
@@ -69,7 +69,7 @@ func TestOneDelivers(t *testing.T) {
 					check(t, other.Unlock())
 				}
 			})
-			left, err := Run(t.Context(), b.o, tt.until)
+			left, err := b.w.Run(t.Context(), tt.until)
 			does.Wait()
 			if err != nil || left != tt.left || len(b.daemon.ends) != tt.posts {
 				t.Errorf("left %+v, %d posts, %v", left, len(b.daemon.ends), err)
@@ -92,7 +92,7 @@ func defers(b *bench, d correlation.Debt) {
 // is delivered all the same.
 func TestOwedAtTheEnd(t *testing.T) {
 	b := newBench(t)
-	b.o.Like, b.o.StaleAfter = toDaemon, time.Minute
+	b.w.Like, b.w.StaleAfter = toDaemon, time.Minute
 	b.now = b.now.Add(-time.Hour)
 	check(t, correlationtest.Apply(t.Context(), b.Store, "gone", correlation.KeyStarted{Key: "unused"}))
 	b.now = b.now.Add(time.Hour)

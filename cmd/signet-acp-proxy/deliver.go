@@ -74,27 +74,27 @@ func (d deliverCommand) run(p program) error {
 	defer db.Close()
 	runtime.DropOutdated(c, log)
 	store := runtime.NewSessions(c, db, log)
-	o := runtime.WorkerOptions(c, store, token, log.Logger())
+	w := runtime.Worker(c, store, token, log.Logger())
 	if d.fromRelay {
-		o.Detached = true
-		if _, err := delivery.Run(ctx, o, delivery.UntilQuiet); err != nil {
+		w.Detached = true
+		if _, err := w.Run(ctx, delivery.UntilQuiet); err != nil {
 			return err
 		}
 		wrote, err := runtime.WriteNotes(ctx, c, db, log)
 		if err == nil && wrote {
-			_, err = delivery.Run(ctx, o, delivery.UntilQuiet) // the notes
+			_, err = w.Run(ctx, delivery.UntilQuiet) // the notes
 		}
 		return err
 	}
-	return d.forPerson(ctx, c, store, o, p.std)
+	return d.forPerson(ctx, c, store, w, p.std)
 }
 
 // forPerson delivers as the flags say, and reports what is left.
 func (d deliverCommand) forPerson(
-	ctx context.Context, c *config.Config, store *correlation.Store, o delivery.Options, std term.Streams,
+	ctx context.Context, c *config.Config, store *correlation.Store, w delivery.Worker, std term.Streams,
 ) error {
 	if d.move {
-		if err := d.moveOwed(ctx, c, store, std, o.Log); err != nil {
+		if err := d.moveOwed(ctx, c, store, std, w.Log); err != nil {
 			return err
 		}
 	}
@@ -106,7 +106,7 @@ func (d deliverCommand) forPerson(
 		until = delivery.UntilSettled
 	}
 	done := runtime.WatchOwed(ctx, store, term.NewProgress(std.Err))
-	rest, err := delivery.Run(ctx, o, until)
+	rest, err := w.Run(ctx, until)
 	done()
 	if err != nil {
 		return err

@@ -69,8 +69,8 @@ func TestDeliverTo(t *testing.T) {
 	p := newOwing(t)
 	other := daemontest.Start(t, daemontest.Options{AgentsDir: p.c.SignetPath})
 	work := func() {
-		o := runtime.WorkerOptions(p.c, p.store, func(string) string { return "" }, zerolog.Nop())
-		_, err := delivery.Run(t.Context(), o, delivery.OnePass)
+		w := runtime.Worker(p.c, p.store, func(string) string { return "" }, zerolog.Nop())
+		_, err := w.Run(t.Context(), delivery.OnePass)
 		check(t, err)
 	}
 	p.leave("by flag", other.URL())

@@ -23,12 +23,13 @@ import (
 // contextAge is how long the next process may use a context that was fetched and not used.
 const contextAge = 15 * time.Minute
 
-// WorkerOptions returns the options of a worker, as configured. token returns the secret for the daemon at a URL.
-func WorkerOptions(c *config.Config, store *correlation.Store, token func(url string) string,
-	log zerolog.Logger) delivery.Options {
-	return delivery.Options{
-		Store: store, Folder: c.Dir(), Like: configured(c), StaleAfter: contextAge, Retention: retention(c), Log: log,
-		Hook: c.OnSessionEnd,
+// Worker returns a worker, as configured. token returns the secret for the daemon at a URL.
+func Worker(c *config.Config, store *correlation.Store, token func(url string) string,
+	log zerolog.Logger) delivery.Worker {
+	return delivery.Worker{
+		Store: store, Folder: c.Dir(), Like: configured(c), StaleAfter: contextAge, Log: log, Hook: c.OnSessionEnd,
+		// Unlearn uses only the transaction that it is given
+		Retention: delivery.Retention{Keep: c.Retention, Unlearn: embedded.New(nil, embedded.Options{}).Unlearn},
 		Daemon: func(url string) (delivery.Daemon, error) {
 			at := *c
 			if url != "" && c.Source("daemon_url") != "--daemon-url" {
@@ -58,26 +59,17 @@ func configured(c *config.Config) correlation.ProcessInfo {
 	return info
 }
 
-// retention returns how long turns are kept, and what removes what was learned from them.
-func retention(c *config.Config) delivery.Retention {
-	// Unlearn uses only the transaction that it is given
-	return delivery.Retention{Keep: c.Retention, Unlearn: embedded.New(nil, embedded.Options{}).Unlearn}
-}
-
-// newDispatcher makes the dispatcher of a relay.
+// newDispatcher makes the dispatcher of a relay, and begins its sweep.
 func newDispatcher(c *config.Config, store *correlation.Store, log zerolog.Logger) *delivery.Dispatcher {
-	return delivery.NewDispatcher(delivery.DispatcherOptions{
-		Store: store, Like: configured(c), Spawn: spawn(c, "deliver", "--parted"), ContextAge: contextAge,
-		Retention: retention(c), Log: log,
+	d := &delivery.Dispatcher{
+		Worker: Worker(c, store, func(string) string { return config.Token() }, log),
+		Spawn:  spawn(c, "deliver", "--parted"),
 		Beside: len(c.OnSessionEnd) > 0 || writesNotes(c),
 		Also:   notesDue(c, store),
 		AtExit: c.DeliverAtExit,
-		Deliver: func(ctx context.Context) error {
-			o := WorkerOptions(c, store, func(string) string { return config.Token() }, log)
-			_, err := delivery.Run(ctx, o, delivery.UntilQuiet)
-			return err
-		},
-	})
+	}
+	d.Begin()
+	return d
 }
 
 // spawn says how a relay starts a command of ours that outlives it: with our environment but without the token, which a
