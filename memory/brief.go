@@ -68,38 +68,28 @@ func BriefOf(rounds []Round) (b Brief) {
 	var plan []Saying
 	var next, question Saying
 	for _, r := range b.rounds {
-		says := func(who string, texts ...string) (all []Saying) {
-			for _, text := range texts {
-				if text = oneLine(text); text != "" {
-					all = append(all, Saying{who, r.At, text})
-				}
-			}
-			return all
-		}
 		if b.Goal.Text == "" && !r.Thin {
-			b.Goal = one(says(r.Asker, r.User))
+			b.Goal = r.says(r.Asker, r.User)
 		}
-		b.Decided = addNew(b.Decided, b.Goal, says(r.Asker, r.Decided...))
-		b.GaveUp = addNew(b.GaveUp, Saying{}, append(says(r.Asker, r.Failed), says(r.Agent, r.GaveUp...)...))
+		b.Decided = addNew(b.Decided, b.Goal, r.all(r.Asker, r.Decided))
+		b.GaveUp = addNew(b.GaveUp, Saying{}, append([]Saying{r.says(r.Asker, r.Failed)},
+			r.all(r.Agent, r.GaveUp)...))
 		if r.Planned {
-			plan = says(r.Agent+", planned", r.Plan...)
+			plan = addNew(nil, Saying{}, r.all(r.Agent+", planned", r.Plan))
 		}
 		if !blank(r.Result) {
-			b.Result, next = oneLine(r.Result), one(says(r.Agent+", left to do", r.Next))
+			b.Result, next = oneLine(r.Result), r.says(r.Agent+", left to do", r.Next)
 		}
-		question = one(says(r.Agent+" asked", r.Question))
+		question = r.says(r.Agent+" asked", r.Question)
 		if r.Check != "" {
-			b.Check = one(says(r.Agent, r.Check))
+			b.Check = r.says(r.Agent, r.Check)
 		}
 	}
 	for _, r := range b.rounds { // of what the asker said, the agent mostly says the same
-		for _, text := range r.Agreed {
-			b.Decided = addNew(b.Decided, b.Goal, []Saying{{r.Agent, r.At, oneLine(text)}})
-		}
+		b.Decided = addNew(b.Decided, b.Goal, r.all(r.Agent, r.Agreed))
 	}
 	if b.Goal.Text == "" && len(b.rounds) > 0 {
-		r := b.rounds[0]
-		b.Goal = Saying{r.Asker, r.At, oneLine(r.User)}
+		b.Goal = b.rounds[0].says(b.rounds[0].Asker, b.rounds[0].User)
 	}
 	slices.SortStableFunc(b.Decided, func(x, y Saying) int { return x.At.Compare(y.At) })
 	b.Open = addNew(plan, Saying{}, []Saying{next, question})
@@ -107,18 +97,14 @@ func BriefOf(rounds []Round) (b Brief) {
 	return b
 }
 
-// one returns the first of at most one.
-func one(all []Saying) (s Saying) {
-	if len(all) > 0 {
-		s = all[0]
-	}
-	return s
-}
+// says is a text of the round as somebody's saying.
+func (r Round) says(who, text string) Saying { return Saying{who, r.At, oneLine(text)} }
 
-// last is what the asker asked last.
-func (b Brief) last() Saying {
-	r := b.rounds[len(b.rounds)-1]
-	return Saying{r.Asker + " asked last", r.At, oneLine(r.User)}
+func (r Round) all(who string, texts []string) (list []Saying) {
+	for _, text := range texts {
+		list = append(list, r.says(who, text))
+	}
+	return list
 }
 
 // addNew adds to a list what neither it nor first says yet.
@@ -155,7 +141,8 @@ func (b Brief) Text() string {
 	about := b.about(room-Tokens(least), false)
 	words, all := b.words(room - Tokens(about))
 	if !all {
-		b.Open = addNew(b.Open, Saying{}, []Saying{b.last()})
+		last := b.rounds[len(b.rounds)-1]
+		b.Open = addNew(b.Open, Saying{}, []Saying{last.says(last.Asker+" asked last", last.User)})
 		about = b.about(room-Tokens(least), true)
 		words, _ = b.words(room - Tokens(about))
 	}

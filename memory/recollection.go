@@ -91,7 +91,7 @@ func (it Item) bullet() string {
 	} else if !it.Date.IsZero() {
 		about = append(about, it.Date.UTC().Format("2006-01-02"))
 	}
-	if said := it.Who.told(); said != "" {
+	if said := saidOf[it.Who].told; said != "" {
 		about = append(about, said)
 	}
 	if it.Project != "" {

@@ -1,5 +1,7 @@
 package memory
 
+import "cmp"
+
 // Who says how a text came to be remembered, and so how far it is believed. We decide it; nothing that is remembered
 // can say it of itself.
 type Who string
@@ -23,51 +25,21 @@ var Whos = []Who{Typed, Pin, Pasted, Quoted, File, Agent, Tool, Imported, Child,
 
 // ByPerson reports whether a person brought it into a conversation, in whatever way.
 func (w Who) ByPerson() bool {
-	switch w {
-	case Typed, Pasted, Quoted, File, Pin:
-		return true
-	}
-	return false
+	return w == Typed || w == Pasted || w == Quoted || w == File || w == Pin
 }
 
-// told is what a block says of it; "" where that goes without saying.
-func (w Who) told() string {
-	switch w {
-	case Pasted:
-		return "pasted by the user"
-	case Quoted:
-		return "quoted by the user"
-	case File:
-		return "from a file"
-	case Tool:
-		return "an agent noted"
-	case Imported:
-		return "imported"
-	case Child:
-		return "a delegated agent noted"
-	}
-	return ""
+// saidOf is what a block says of it, "" where that goes without saying, and what a person is told.
+var saidOf = map[Who]struct{ told, people string }{
+	Typed:    {"", "you"},
+	Pin:      {"", "you (pinned)"},
+	Pasted:   {"pasted by the user", "you (pasted)"},
+	Quoted:   {"quoted by the user", "you (quoted)"},
+	File:     {"from a file", "a file"},
+	Agent:    {"", "an agent"},
+	Tool:     {"an agent noted", "an agent"},
+	Imported: {"imported", "an import"},
+	Child:    {"a delegated agent noted", "a delegated agent"},
 }
 
 // ForPeople says it to the person.
-func (w Who) ForPeople() string {
-	switch w {
-	case Typed:
-		return "you"
-	case Pin:
-		return "you (pinned)"
-	case Pasted:
-		return "you (pasted)"
-	case Quoted:
-		return "you (quoted)"
-	case File:
-		return "a file"
-	case Agent, Tool:
-		return "an agent"
-	case Imported:
-		return "an import"
-	case Child:
-		return "a delegated agent"
-	}
-	return string(w)
-}
+func (w Who) ForPeople() string { return cmp.Or(saidOf[w].people, string(w)) }

@@ -1,7 +1,6 @@
 package embedded
 
 import (
-	"slices"
 	"strings"
 
 	"github.com/Signet-AI/signet-acp-proxy/chars"
@@ -59,12 +58,10 @@ var narration = pattern.New(`(?i)^(?:(?:perfect|great|excellent|good|done|ok(?:a
 	`laisse-moi|laissez-moi|je vais|voyons|déjame|voy a|veamos|lasciami|fammi|deixe-me|laat me|` +
 	`давайте посмотрим|让我|我来|제가 ).*)$`)
 
-// withoutNarration leaves out of an agent's text what it says about its own going on, and what only announces.
-func withoutNarration(list []sentence) []sentence {
-	return slices.DeleteFunc(list, func(s sentence) bool {
-		return !s.code && (narration().MatchString(s.text) || strings.HasSuffix(s.text, ":") ||
-			strings.HasSuffix(s.text, "："))
-	})
+// narrates reports whether a sentence of an agent's is about its own going on, or only announces.
+func (s sentence) narrates() bool {
+	return !s.code && (narration().MatchString(s.text) || strings.HasSuffix(s.text, ":") ||
+		strings.HasSuffix(s.text, "："))
 }
 
 // A part of a text is sentences of it that follow each other.

@@ -184,12 +184,9 @@ func ownWords(t correlation.Said) string {
 // harnessSpeaks reports whether a passage of an answer was written by the harness itself: codex shows such warnings
 // before the first answer.
 func harnessSpeaks(passage string) bool {
-	for _, start := range []string{"Warning: Model metadata for", "Warning: ", "⚠", "Heads up, "} {
-		if strings.HasPrefix(passage, start) && (start != "Warning: " || strings.Contains(passage, "MCP")) {
-			return true
-		}
-	}
-	return false
+	return strings.HasPrefix(passage, "⚠") || strings.HasPrefix(passage, "Heads up, ") ||
+		strings.HasPrefix(passage, "Warning: Model metadata for") ||
+		strings.HasPrefix(passage, "Warning: ") && strings.Contains(passage, "MCP")
 }
 
 // saveLearned makes the rows of a turn, at most most new passages; more says that there are more. Of what was forgotten

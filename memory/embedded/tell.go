@@ -66,7 +66,9 @@ func (s *Store) tell(ctx context.Context, q *rank.Query, ranked []*rank.Passage,
 	}
 	t.texts = texts
 	for _, text := range in.seen {
-		t.markSeen(text)
+		if len(text) > 40 { // no id
+			t.markSaid(sentencesOf(text))
+		}
 	}
 	stands := func(c *rank.Passage) bool {
 		m := texts[c.ID]
@@ -235,7 +237,7 @@ func (t *selection) sentences(c *rank.Passage) []sentence {
 	if !ok {
 		m := t.texts[c.ID]
 		if list = sentencesOf(m.Content); !m.Who.ByPerson() {
-			list = withoutNarration(list)
+			list = slices.DeleteFunc(list, sentence.narrates)
 		}
 		t.cut[c.ID] = list
 	}
@@ -364,12 +366,6 @@ func (t *selection) repeats(p part) bool {
 func (t *selection) markSaid(list []sentence) {
 	for _, s := range list {
 		t.said[s.key] = true
-	}
-}
-
-func (t *selection) markSeen(text string) {
-	if len(text) > 40 { // no id
-		t.markSaid(sentencesOf(text))
 	}
 }
 

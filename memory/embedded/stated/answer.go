@@ -80,12 +80,9 @@ func settlesIt(asked, answer language.Plain) bool {
 	case matters.In(asked) && (affirms.Begins(answer) || refuses.Begins(answer)):
 		return true
 	}
-	return choices.In(asked) && len(answer.Words) <= longestChoice && !approves(answer.Text) && choosing(answer.Word(0))
-}
-
-// choosing reports whether an answer with this first word may be a choice: it reports nothing, and begins no work.
-func choosing(first string) bool {
-	return first == "the" || first != "lets" && !reports()[first] && !steps()[first]
+	first := answer.Word(0) // that reports something or begins work chooses nothing
+	return choices.In(asked) && len(answer.Words) <= longestChoice && !approves(answer.Text) &&
+		(first == "the" || first != "lets" && !reports()[first] && !steps()[first])
 }
 
 // approves reports whether a sentence only lets the agent go on.

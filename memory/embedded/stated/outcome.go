@@ -35,7 +35,8 @@ var (
 // Settled returns the decisions in what an agent said, and what it tried and gave up. A decision says what was chosen
 // over what; what the agent recommends is one if the next prompt agrees.
 func Settled(answer, reply string) (agreed, failed []string) {
-	ok := agreesTo(reply)
+	first := language.Sentences(reply)
+	ok := len(first) > 0 && !language.EndsInQuestion(first[0].Text) && agrees.Begins(language.PlainOf(first[0].Text))
 	for _, s := range language.Sentences(answer) {
 		if !tells(s.Text) {
 			continue
@@ -60,12 +61,6 @@ var roundabout = language.NewPhrases(`what i recommend|what i'd recommend|what i
 	how i'd recommend|assignments i suggest|as i recommend|as i suggest`, ``)
 
 const mostAgreed = 3 // of one answer
-
-// agreesTo reports whether a prompt begins with a yes.
-func agreesTo(reply string) bool {
-	first := language.Sentences(reply)
-	return len(first) > 0 && !language.EndsInQuestion(first[0].Text) && agrees.Begins(language.PlainOf(first[0].Text))
-}
 
 // gaveUp is that something was tried and did not do, or was taken back.
 var gaveUp = pattern.New(`(?i)\b(?:I|we)(?:'ve|’ve| have| had to)? (?:revert(?:ed)?|roll(?:ed)? back|abandon(?:ed)?|` +
