@@ -59,11 +59,12 @@ func TestReadMode(t *testing.T) {
 		{mode: Edit, readMode: "plan", has: true},
 		{mode: Edit, readMode: "plan"},
 	} {
-		r := run{Runner: Runner{Unbounded: tt.byNobody}, d: Delegation{Request: Request{Mode: tt.mode}}}
+		r := run{Runner: Runner{Unbounded: tt.byNobody}, d: Delegation{Request: Request{Mode: tt.mode}},
+			readMode: tt.readMode, inPlace: tt.inPlace}
 		if tt.bySystem {
 			r.place = &bounds.Place{}
 		}
-		set, err := r.mustSetMode(tt.readMode, tt.has, tt.inPlace)
+		set, err := r.mustSetMode(tt.has)
 		if set != tt.set || (err == nil) != (tt.refused == "") || err != nil && !strings.Contains(err.Error(), tt.refused) {
 			t.Errorf("%+v: %v, %v", tt, set, err)
 		}

@@ -61,7 +61,7 @@ func (r *run) check(ctx context.Context, command, cwd string) (c Check, err erro
 }
 
 // checkAtEnd runs the command of the settings, if there is one, and notes in the outcome how it ended.
-func (r *run) checkAtEnd(f *worktree.Folder, o *Outcome) {
+func (r *run) checkAtEnd(f *worktree.Folder, o *Delegation) {
 	r.child.checking(r.CheckBy)
 	switch c, err := r.check(r.ctx, r.CheckBy, f.Cwd); {
 	case err != nil:

@@ -1,6 +1,7 @@
 package delegation
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"sync"
@@ -30,6 +31,8 @@ type child struct {
 	title    string // of the tool used last
 	usage    Usage
 	inside   Usage // of the delegations that the child has made
+	session  string
+	folder   string // with what it writes
 	commands []string
 	check    string // the command that looks at what it has made
 	replays  bool   // its session is opened again, and may show all that was said
@@ -184,37 +187,37 @@ func (c *child) checking(command string) {
 	c.check = command
 }
 
-// progress says in a line what the child is doing.
-func (c *child) progress() string {
+// opened notes the child's session and its folder.
+func (c *child) opened(folder, session string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	c.folder, c.session = folder, session
+}
+
+// noted says how far the child is: in a line what it is doing, and the last whole line that it has said.
+func (c *child) noted() Run {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	doing := "working"
 	switch {
 	case c.check != "":
-		return chars.Cut("checking: "+c.check, 200)
-	case len(c.tools) == 0:
-		return "working"
+		doing = "checking: " + c.check
+	case len(c.tools) > 0:
+		doing = fmt.Sprintf("%d tool calls, the last: %s", len(c.tools), c.title)
 	}
-	return chars.Cut(fmt.Sprintf("%d tool calls, the last: %s", len(c.tools), c.title), 200)
+	said := cmp.Or(strings.TrimSpace(c.message.String()), strings.TrimSpace(c.before))
+	said = strings.TrimSpace(said[strings.LastIndexByte(said, '\n')+1:])
+	return Run{ACPID: c.session, Folder: c.folder, Progress: chars.Cut(doing, 200), Last: chars.Cut(said, 200),
+		Usage: c.usedLocked()}
 }
 
-// lastLine returns the last whole line that the child has said.
-func (c *child) lastLine() string {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	text := strings.TrimSpace(c.message.String())
-	if text == "" {
-		text = strings.TrimSpace(c.before)
-	}
-	return chars.Cut(strings.TrimSpace(text[strings.LastIndexByte(text, '\n')+1:]), 200)
-}
-
-// outcome returns the child's answer, of each turn the last message, its usage and what it was refused.
-func (c *child) outcome() (answer string, u Usage, refused []string) {
+// end puts into a delegation the child's answer, of each turn the last message, its usage and what it was refused.
+func (c *child) end(d *Delegation) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.endMessageLocked()
-	answer = strings.TrimSpace(strings.Join(append(c.said, strings.TrimSpace(c.before)), "\n\n"))
-	return answer, c.usedLocked(), c.policy.refused
+	d.Answer = strings.TrimSpace(strings.Join(append(c.said, strings.TrimSpace(c.before)), "\n\n"))
+	d.Usage, d.Refused = c.usedLocked(), c.policy.refused
 }
 
 // maxAnswer is how much of an answer is kept, in bytes, of its beginning and of its end each.

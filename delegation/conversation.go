@@ -18,14 +18,13 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/upstream"
 )
 
-// converse starts the agent behind a proxy of its own and has it do the task. inPlace says that it works in the
-// caller's own folder.
-func (r *run) converse(cwd, readMode string, inPlace bool) (o Outcome) {
+// converse starts the agent behind a proxy of its own and has it do the task.
+func (r *run) converse() Delegation {
 	command := slices.Concat(r.Command, []string{"--agent", r.d.Agent})
 	process, err := upstream.Start(upstream.Options{Command: command, Env: childEnvironment(r.d, r.place),
 		Stderr: io.Discard, Grace: leaveLimit, KillAfter: killLimit})
 	if err != nil {
-		return failed(err)
+		return r.ended(Failed, err.Error())
 	}
 	asking, quiet := context.WithCancel(r.ctx)
 	defer quiet()
@@ -37,8 +36,8 @@ func (r *run) converse(cwd, readMode string, inPlace bool) (o Outcome) {
 	conn := acpclient.New(process.Stdin, r.child)
 	var reading guard.Group
 	reading.Go("child's words", func() { conn.Read(process.Stdout) })
-	turn, err := r.prompt(conn, cwd, readMode, inPlace)
-	if end, _ := r.stopped(); end != "" && err != nil {
+	turn, err := r.prompt(conn)
+	if r.ctx.Err() != nil && err != nil {
 		process.Terminate(syscall.SIGTERM)
 	} else {
 		process.Hangup()
@@ -48,21 +47,20 @@ func (r *run) converse(cwd, readMode string, inPlace bool) (o Outcome) {
 	r.child.asking.Wait()
 	exit := process.Wait()
 	conn.WaitWrites()
-	if inPlace || !endedWell(exit) {
+	if r.inPlace || !endedWell(exit) {
 		r.keep = false
 	}
 	r.child.ended(turn)
-	o.Answer, o.Usage, o.Refused = r.child.outcome()
-	r.untold(&o)
-	o.Stop = chars.Cut(string(turn.Stop), 40)
+	o := r.ended(Done, "")
 	switch {
 	case err == nil && turn.Stop == acp.StopReasonCancelled:
 		o.State, o.Reason = Cancelled, "the agent reported that it was cancelled"
-	case err == nil:
-		o.State = Done
-	default:
+	case err != nil:
 		o.State, o.Reason = Failed, r.reason(err, exit, process.LastStderr())
 	}
+	r.child.end(&o)
+	r.untold(&o)
+	o.Stop = chars.Cut(string(turn.Stop), 40)
 	return o
 }
 
@@ -73,7 +71,7 @@ func endedWell(e upstream.Exit) bool {
 }
 
 // prompt opens a session, sends the task and what the child is told beside it, and waits for the end of the last turn.
-func (r *run) prompt(conn *acpclient.Conn, cwd, readMode string, inPlace bool) (t acpclient.Turn, err error) {
+func (r *run) prompt(conn *acpclient.Conn) (t acpclient.Turn, err error) {
 	var words []word
 	opening, cancel := context.WithTimeout(r.ctx, openLimit)
 	defer cancel()
@@ -83,25 +81,23 @@ func (r *run) prompt(conn *acpclient.Conn, cwd, readMode string, inPlace bool) (
 	}
 	opening, cancel = context.WithTimeout(r.ctx, openLimit)
 	defer cancel()
-	session, err := r.open(opening, conn, agent, cwd)
+	session, err := r.open(opening, conn, agent)
 	if err != nil {
 		return t, err
 	}
 	r.keep, r.takes = agent.Reopens(), agent.Steers()
-	r.mu.Lock()
-	r.noted.ACPID = session.ID
-	r.mu.Unlock()
+	r.child.opened(r.child.noted().Folder, session.ID)
 	r.note(r.ctx)
-	set, err := r.mustSetMode(readMode, session.HasMode(readMode), inPlace)
+	set, err := r.mustSetMode(session.HasMode(r.readMode))
 	if err != nil {
 		return t, err
 	}
 	if set {
-		if err := conn.SetMode(opening, session.ID, readMode); err != nil {
+		if err := conn.SetMode(opening, session.ID, r.readMode); err != nil {
 			return t, fmt.Errorf("setting its read-only mode: %w", err)
 		}
 	}
-	if err := r.choose(opening, conn, session, readMode); err != nil {
+	if err := r.choose(opening, conn, session); err != nil {
 		return t, err
 	}
 	defer func() {
@@ -181,7 +177,7 @@ func (r *run) steer(conn *acpclient.Conn, session string) {
 }
 
 // untold notes what the child was not told before it ended.
-func (r *run) untold(o *Outcome) {
+func (r *run) untold(o *Delegation) {
 	for words := r.wordsNext(); len(words) > 0; words = r.wordsNext() {
 		for _, w := range words {
 			o.Refused = append(o.Refused, "it ended before this prompt: "+chars.Cut(w.Text, 200))
@@ -209,16 +205,15 @@ func (r *run) taken(leaves bool) []word {
 }
 
 // open opens the child's session: a new one or, in a follow-up, the one that was.
-func (r *run) open(ctx context.Context, conn *acpclient.Conn, agent acpclient.Agent, cwd string) (
-	s acpclient.Session, err error) {
+func (r *run) open(ctx context.Context, conn *acpclient.Conn, agent acpclient.Agent) (s acpclient.Session, err error) {
 	switch {
 	case r.d.Continues == "":
-		s, err = conn.NewSession(ctx, cwd)
+		s, err = conn.NewSession(ctx, r.cwd)
 	case !agent.Reopens():
 		return s, errors.New("it cannot load a session: delegate again, with everything it must know")
 	default:
 		r.child.reopening()
-		s, err = conn.Reopen(ctx, agent, r.d.ACPID, cwd)
+		s, err = conn.Reopen(ctx, agent, r.d.ACPID, r.cwd)
 	}
 	switch {
 	case err != nil:
@@ -231,24 +226,24 @@ func (r *run) open(ctx context.Context, conn *acpclient.Conn, agent acpclient.Ag
 
 // mustSetMode reports whether a session is to be put into the mode in which its agent only reads. The error says why it
 // may not begin: nothing else keeps it from writing, and the session does not have that mode.
-func (r *run) mustSetMode(readMode string, has, inPlace bool) (bool, error) {
+func (r *run) mustSetMode(has bool) (bool, error) {
 	switch {
 	case r.d.Mode == Read && has:
 		return true, nil
 	case r.place != nil:
 		return false, nil
-	case inPlace:
+	case r.inPlace:
 		return false, errors.New("it has no read-only mode, and the folder is too large to copy")
-	case r.d.Mode == Read && readMode != "" && !r.Unbounded:
-		return false, fmt.Errorf("its session has no mode %s, and nothing else keeps it from writing here", readMode)
+	case r.d.Mode == Read && r.readMode != "" && !r.Unbounded:
+		return false, fmt.Errorf("its session has no mode %s, and nothing else keeps it from writing here", r.readMode)
 	}
 	return false, nil
 }
 
 // choose sets the model and the mode that were named. A mode could lift what keeps a child from writing.
-func (r *run) choose(ctx context.Context, conn *acpclient.Conn, s acpclient.Session, readMode string) error {
+func (r *run) choose(ctx context.Context, conn *acpclient.Conn, s acpclient.Session) error {
 	mode := r.d.SessionMode
-	if mode != "" && mode != readMode && (r.d.Mode == Read && readMode != "" || r.place == nil && !r.Unbounded) {
+	if mode != "" && mode != r.readMode && (r.d.Mode == Read && r.readMode != "" || r.place == nil && !r.Unbounded) {
 		return fmt.Errorf("session mode %q could allow it more than it may do here: omit session_mode", mode)
 	}
 	if mode != "" {

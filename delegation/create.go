@@ -3,6 +3,7 @@ package delegation
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
 
 	"github.com/oklog/ulid/v2"
@@ -16,6 +17,7 @@ import (
 const (
 	maxAtOnce = 4  // delegations of one session that are under way
 	maxInAll  = 20 // delegations of a tree, from the session at its top
+	maxDepth  = 2  // how deep they may be nested
 )
 
 // Create makes the row of a delegation, or finds the one that the same request made before; fresh says which. A refusal
@@ -104,4 +106,24 @@ func insert(ctx context.Context, tx *sql.Tx, d Delegation) error {
 		d.ID, d.Key, d.Turn, d.Inside, d.Root, d.Depth, d.IdempotencyKey, d.Agent, d.State, d.ACPID, d.Folder, d.Tree,
 		d.Continues, sqlite.Stamp(d.Created), column(asked{&d.Caller, &d.Request}))
 	return err
+}
+
+// nest limits a delegation inside another to what that one leaves it: it shrinks with each agent in a chain.
+func (l *Ledger) nest(d *Delegation, outer Delegation) error {
+	d.Root, d.Depth = outer.Root, outer.Depth+1
+	switch {
+	case outer.State != Running || outer.Cancel != "":
+		return errors.New("the delegation that you work for is ending: delegate nothing")
+	case d.Depth > maxDepth:
+		return fmt.Errorf("your task is %d delegations deep, and %d is the maximum: do it yourself, or say in "+
+			"your answer what is left", outer.Depth, maxDepth)
+	case d.Mode == Edit && outer.Mode != Edit:
+		return errors.New("you may only read, and so may your child: omit mode")
+	}
+	left := outer.Budget
+	if left.Seconds > 0 {
+		left.Seconds = max(1, left.Seconds-int(l.now().Sub(outer.Started).Seconds()))
+	}
+	d.Budget, d.Detach = d.Budget.within(left), false
+	return nil
 }

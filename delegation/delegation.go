@@ -106,15 +106,6 @@ func (c Check) String() string {
 	return fmt.Sprintf("%s: exit %d after %.1f s", c.Command, c.Exit, c.Seconds)
 }
 
-// An Outcome is how a run ended.
-type Outcome struct {
-	State State
-	Run
-	Result
-}
-
-func failed(err error) Outcome { return Outcome{State: Failed, Result: Result{Reason: err.Error()}} }
-
 // By returns who asked, by its harness; "": a person.
 func (d Delegation) By() string {
 	if d.Key == "" && d.Inside == "" {

@@ -36,8 +36,8 @@ func ExampleService_Delegate() {
 func example(db *sql.DB, live string) *delegation.Service {
 	return &delegation.Service{
 		Ledger: delegation.NewLedger(db, live),
-		Known: func(context.Context) ([]delegation.KnownAgent, error) {
-			return []delegation.KnownAgent{{ID: "codex", Bounds: delegation.BySystem}}, nil
+		Known: func(context.Context) ([]delegation.Agent, error) {
+			return []delegation.Agent{{ID: "codex", Bounds: delegation.BySystem}}, nil
 		},
 		Canonical: func(name string) string { return name },
 		Start: func(_ delegation.Delegation, task string) error {

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"time"
 
 	"github.com/Signet-AI/signet-acp-proxy/delegation/worktree"
@@ -91,16 +90,6 @@ func (l *Ledger) removeTree(ctx context.Context, folders string, d Delegation) e
 		return os.RemoveAll(filepath.Join(d.Tree, stateName))
 	}
 	return forgetFolder(ctx, l.db, d.ID)
-}
-
-// leftBehind returns the delegations that have ended and whose folder was to be thrown away: their runner was killed,
-// or could not.
-func (l *Ledger) leftBehind(ctx context.Context) ([]Delegation, error) {
-	if err := l.Settle(ctx); err != nil {
-		return nil, err
-	}
-	all, err := l.Kept(ctx)
-	return slices.DeleteFunc(all, func(d Delegation) bool { return d.Mode != Read }), err
 }
 
 // Kept returns the delegations that have ended and of which a folder is there, the newest first.

@@ -21,10 +21,10 @@ func (l *Ledger) end(t *testing.T, id, tree string) {
 	t.Helper()
 	_, lock := l.begin(t, id)
 	defer lock.Release()
-	if err := l.saveProgress(t.Context(), id, lock.ID(), Run{ACPID: "child-1"}); err != nil {
+	if err := l.saveProgress(t.Context(), Delegation{ID: id, Runner: lock.ID()}, Run{ACPID: "child-1"}); err != nil {
 		t.Fatal(err)
 	}
-	if err := l.End(t.Context(), id, lock.ID(), Outcome{State: Done, Run: Run{Tree: tree}}); err != nil {
+	if err := l.End(t.Context(), Delegation{ID: id, Runner: lock.ID(), State: Done, Run: Run{Tree: tree}}); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -34,7 +34,7 @@ func TestFollowUp(t *testing.T) {
 	tools, l := newTools(t)
 	ask := func(arguments map[string]any) (r Row, err error) {
 		text, _ := json.Marshal(arguments)
-		got, err := tools.delegate(t.Context(), memory.Session{}, text)
+		got, err := tools.on(call.delegate)(t.Context(), memory.Session{}, text)
 		if err == nil {
 			text, _ = json.Marshal(got)
 			err = json.Unmarshal(text, &r)

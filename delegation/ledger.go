@@ -63,13 +63,9 @@ func (l *Ledger) Get(ctx context.Context, id string) (Delegation, error) {
 	return Delegation{}, ErrNotFound
 }
 
-// List returns delegations, the newest first: those of the tree of one caller's key or, with "", all; limit 0 means
-// all.
-func (l *Ledger) List(ctx context.Context, caller string, limit int) ([]Delegation, error) {
-	if limit == 0 {
-		limit = -1
-	}
-	return l.query(ctx, `WHERE ?1 = '' OR caller = ?1 OR root = ?1 ORDER BY id DESC LIMIT ?2`, caller, limit)
+// List returns the newest delegations, the newest first; limit -1 means all.
+func (l *Ledger) List(ctx context.Context, limit int) ([]Delegation, error) {
+	return l.query(ctx, `ORDER BY id DESC LIMIT ?`, limit)
 }
 
 // query reads rows, each corrected to its actual state, also where the database cannot be written.

@@ -71,7 +71,7 @@ func TestAskedAgain(t *testing.T) {
 			case Lost:
 				lock.Release()
 			default:
-				if err := l.End(t.Context(), d.ID, lock.ID(), Outcome{State: state}); err != nil {
+				if err := l.End(t.Context(), Delegation{ID: d.ID, Runner: lock.ID(), State: state}); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -198,7 +198,7 @@ func TestInside(t *testing.T) {
 		!strings.Contains(err.Error(), "2 delegations deep") {
 		t.Errorf("a third: %v", err)
 	}
-	if err := l.End(t.Context(), inner.ID, innerLock.ID(), Outcome{State: Done}); err != nil {
+	if err := l.End(t.Context(), Delegation{ID: inner.ID, Runner: innerLock.ID(), State: Done}); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := ask(nil); err == nil || !strings.Contains(err.Error(), "is ending") {
@@ -237,7 +237,7 @@ func TestTruth(t *testing.T) {
 	if _, err := l.Begin(t.Context(), queued.ID, "late"); !errors.Is(err, errTaken) {
 		t.Errorf("a runner that comes too late: %v", err)
 	}
-	if err := l.End(t.Context(), running.ID, lock.ID(), Outcome{State: Done}); !errors.Is(err, errTaken) {
+	if err := l.End(t.Context(), Delegation{ID: running.ID, Runner: lock.ID(), State: Done}); !errors.Is(err, errTaken) {
 		t.Errorf("a runner that counts as dead: %v", err)
 	}
 }
@@ -340,11 +340,11 @@ func TestLinked(t *testing.T) {
 	defer lock.Release()
 	stand := Run{ACPID: "worker", Usage: Usage{Turns: 1}}
 	for range 2 { // the second says nothing new
-		if err := l.saveProgress(t.Context(), d.ID, lock.ID(), stand); err != nil {
+		if err := l.saveProgress(t.Context(), Delegation{ID: d.ID, Runner: lock.ID()}, stand); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if err := l.End(t.Context(), d.ID, lock.ID(), Outcome{State: Done, Result: Result{Answer: "grey"}}); err != nil {
+	if err := l.End(t.Context(), Delegation{ID: d.ID, Runner: lock.ID(), State: Done, Result: Result{Answer: "grey"}}); err != nil {
 		t.Fatal(err)
 	}
 	for session, want := range map[int64][2]int{1: {1, 0}, 2: {0, 1}, 3: {0, 0}} {

@@ -159,7 +159,7 @@ func TestWaiting(t *testing.T) {
 func TestMessageTools(t *testing.T) {
 	l := newLedger(t)
 	service := &Service{Ledger: l, Canonical: strings.ToLower,
-		Known: func(context.Context) ([]KnownAgent, error) { return []KnownAgent{{ID: "codex"}}, nil }}
+		Known: func(context.Context) ([]Agent, error) { return []Agent{{ID: "codex"}}, nil }}
 	tools := func(names ...string) (send, inbox mcpserver.Extra) {
 		all := MessageTools(func(context.Context) (*Service, error) { return service, nil },
 			func(memory.Session) []string { return names })

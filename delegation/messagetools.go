@@ -20,11 +20,11 @@ func MessageTools(service func(context.Context) (*Service, error),
 	names func(memory.Session) []string) []mcpserver.Extra {
 	m := messageTools{service, names}
 	tools := []mcpserver.Extra{
-		tool("agent_message_send", false, m.send, "Leave a message for another agent, for its next session in this "+
+		tool("agent_message_send", m.send, "Leave a message for another agent, for its next session in this "+
 			"project.",
 			map[string]any{"to": text("the agent, such as codex"), "message": text("the text")}, "to",
 			"message"),
-		tool("agent_message_inbox", false, m.inbox, "Read the messages that other agents have left for you.", nil),
+		tool("agent_message_inbox", m.inbox, "Read the messages that other agents have left for you.", nil),
 	}
 	for i := range tools {
 		tools[i].Yields = true
@@ -52,7 +52,7 @@ func (m messageTools) send(ctx context.Context, who memory.Session, raw json.Raw
 		return nil, err
 	}
 	to := service.Canonical(given.To)
-	if !slices.ContainsFunc(known, func(k KnownAgent) bool { return k.ID == to }) {
+	if !slices.ContainsFunc(known, func(k Agent) bool { return k.ID == to }) {
 		return nil, fmt.Errorf("unknown agent %q: agents_list has the names", chars.Cut(to, 60))
 	}
 	from := ""

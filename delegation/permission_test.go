@@ -131,7 +131,7 @@ func TestAnswer(t *testing.T) {
 		for _, u := range tt.said {
 			c.Update(u)
 		}
-		if got, _, _ := c.outcome(); got != tt.want {
+		if got := c.over().Answer; got != tt.want {
 			t.Errorf("%s: %q, want %q", name, got, tt.want)
 		}
 	}
@@ -139,7 +139,7 @@ func TestAnswer(t *testing.T) {
 	c.Update(say("", "[MODE_UPDATE] plan")) // gemini's, when it is put into its mode
 	c.taskSent()
 	c.Update(say("", "It is grey."))
-	if got, _, _ := c.outcome(); got != "It is grey." {
+	if got := c.over().Answer; got != "It is grey." {
 		t.Errorf("with what was said before the task: %q", got)
 	}
 	for i := range 10_000 {
@@ -153,7 +153,7 @@ func TestAnswer(t *testing.T) {
 	for range 20 {
 		c.Update(say("", long))
 	}
-	got, _, _ := c.outcome()
+	got := c.over().Answer
 	if len(got) > 4*maxAnswer || !strings.HasPrefix(got, "éé") || !strings.HasSuffix(got, "éé") ||
 		!strings.Contains(got, "bytes left out") || strings.Contains(got, "\ufffd") {
 		t.Errorf("%d bytes: %.40q … %.40q", len(got), got, got[max(0, len(got)-40):])
@@ -227,7 +227,7 @@ func TestAsked(t *testing.T) {
 		`"content":[{"type":"diff","path":"/etc/y"}]}`))
 	c.Allow(acpclient.ToolCall{ID: "d"}, func(yes bool) { got = append(got, yes) })
 	c.asking.Wait()
-	_, _, refused := c.outcome()
+	refused := c.over().Refused
 	if diff := cmp.Diff([]any{[]string{"allowed", "refused", "shown"}, []bool{true, true, false, false, false},
 		[]string{"refused: /etc/x is outside its folder; the user said no", "git: /tree/.git/config is git's own", "shown: /etc/y is outside its folder; the user said no"}},
 		[]any{asked, got, refused}); diff != "" {
@@ -238,7 +238,7 @@ func TestAsked(t *testing.T) {
 // What is counted of a child and of those that it asked, and what is said of it meanwhile.
 func TestCounted(t *testing.T) {
 	c := &child{tools: map[string]bool{}, stop: func(State, string) {}, usage: Usage{Turns: 1}}
-	if got := c.progress(); got != "working" {
+	if got := c.noted().Progress; got != "working" {
 		t.Errorf("at first: %q", got)
 	}
 	c.reopening() // and what it shows again does not count
@@ -256,8 +256,8 @@ func TestCounted(t *testing.T) {
 	c.ended(acpclient.Turn{})
 	n, cost := int64(7), 0.25
 	c.addInside(Usage{Turns: 2, Tokens: &n, Cost: &cost})
-	_, u, _ := c.outcome()
-	if got := c.progress(); got != "2 tool calls, the last: grep" || u.Turns != 5 || *u.Tokens != 27 || *u.Cost != 0.75 || u.Currency != "USD" ||
+	u := c.over().Usage
+	if got := c.noted().Progress; got != "2 tool calls, the last: grep" || u.Turns != 5 || *u.Tokens != 27 || *u.Cost != 0.75 || u.Currency != "USD" ||
 		len(c.commands) != 1 {
 		t.Errorf("%s, %+v, %d tokens, cost %v, %q", got, u, *u.Tokens, *u.Cost, c.commands)
 	}
@@ -266,7 +266,7 @@ func TestCounted(t *testing.T) {
 		Output int64 `json:"outputTokens"`
 		Total  int64 `json:"totalTokens"`
 	}{Total: 100}})
-	if _, u, _ := c.outcome(); *u.Tokens != 107 {
+	if u := c.over().Usage; *u.Tokens != 107 {
 		t.Errorf("%d tokens", *u.Tokens)
 	}
 }
@@ -277,4 +277,10 @@ func update(t *testing.T, text string) (u acpclient.Update) {
 		t.Fatal(err)
 	}
 	return u
+}
+
+// over is a delegation that ends with what the child has said and done.
+func (c *child) over() (d Delegation) {
+	c.end(&d)
+	return d
 }

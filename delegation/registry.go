@@ -24,21 +24,12 @@ type Agent struct {
 	ID           string   `json:"id"`
 	Title        string   `json:"title"`
 	Capabilities []string `json:"capabilities"`
-	Status       string   `json:"status"`
-	Session      string   `json:"session,omitempty"` // the one that keeps it busy
-	Fix          string   `json:"fix,omitempty"`
-	Bounds       string   `json:"bounds"`             // what keeps it to its folder
-	Commands     []string `json:"commands,omitempty"` // the slash commands that it advertised
-}
-
-// A KnownAgent is what the configuration and the system say of an agent.
-type KnownAgent struct {
-	ID, Title    string
-	Capabilities []string
-	Fix          string // "": it can be started
-	ByNpx        bool   // but nobody has installed it
-	Bounds       string // what keeps it to its folder: BySystem and so on
-	Session      string // a live one; "" for none
+	Status       string   `json:"status"`             // set by Service.Agents
+	Session      string   `json:"session,omitempty"`  // a live one, which keeps it busy
+	Fix          string   `json:"fix,omitempty"`      // "": it can be started
+	ByNpx        bool     `json:"-"`                  // but nobody has installed it
+	Bounds       string   `json:"bounds"`             // what keeps it to its folder: BySystem and so on
+	Commands     []string `json:"commands,omitempty"` // the slash commands that it advertised, set by Service.Agents
 }
 
 // noteAgent stores what an agent says of itself.
@@ -52,8 +43,13 @@ func (l *Ledger) noteAgent(ctx context.Context, agent string, a acpclient.Agent,
 	return sqlite.While("noting what an agent says of itself", err)
 }
 
-// agents joins what is known of agents with what they do now, those that can be started first.
-func (l *Ledger) agents(ctx context.Context, known []KnownAgent) ([]Agent, error) {
+// Agents returns the agents, also those that cannot be started, which come last.
+func (s *Service) Agents(ctx context.Context) ([]Agent, error) {
+	known, err := s.Known(ctx)
+	if err != nil {
+		return nil, err
+	}
+	l := s.Ledger
 	working, err := l.query(ctx, `WHERE state = ?`, Running)
 	if err != nil {
 		return nil, err
@@ -63,16 +59,15 @@ func (l *Ledger) agents(ctx context.Context, known []KnownAgent) ([]Agent, error
 		return nil, err
 	}
 	agents := make([]Agent, 0, len(known))
-	for _, k := range known {
-		a := Agent{ID: k.ID, Title: k.Title, Capabilities: list(k.Capabilities), Status: available,
-			Bounds: k.Bounds, Commands: seen[k.ID]}
-		running := func(d Delegation) bool { return d.Agent == k.ID && d.State == Running }
+	for _, a := range known {
+		a.Capabilities, a.Status, a.Commands = list(a.Capabilities), available, seen[a.ID]
+		running := func(d Delegation) bool { return d.Agent == a.ID && d.State == Running }
 		switch {
-		case k.Fix != "":
-			a.Status, a.Fix = missing, k.Fix
-		case k.Session != "" || slices.ContainsFunc(working, running):
-			a.Status, a.Session = busy, k.Session
-		case k.ByNpx:
+		case a.Fix != "":
+			a.Status, a.Session = missing, ""
+		case a.Session != "" || slices.ContainsFunc(working, running):
+			a.Status = busy
+		case a.ByNpx:
 			a.Status = byNpx
 		}
 		agents = append(agents, a)

@@ -26,17 +26,10 @@ type Row struct {
 	Progress string     `json:"progress,omitempty"` // what the child is doing, until it has ended
 	Last     string     `json:"last,omitempty"`     // line that it has said, until it has ended
 	By       string     `json:"by,omitempty"`       // the caller's agent, "" for a person
-	Stop     string     `json:"stop,omitempty"`     // the stop reason of the child's turn
-	Reason   string     `json:"reason,omitempty"`   // why it ended so, for people
-	Branch   string     `json:"branch,omitempty"`   // with the changes, in the repository git below folder
-	Folder   string     `json:"folder,omitempty"`   // with the changes, until they are discarded
-	Paths    []string   `json:"paths"`              // files that the child wrote
-	Refused  []string   `json:"refused"`            // requests for permission that were refused
-	Verdict  *float64   `json:"verdict,omitempty"`  // the caller's, from -1 to 1
-	Note     string     `json:"note,omitempty"`     // beside the verdict
-	Answer   string     `json:"answer,omitempty"`   // the child's last message
-	Check    *Check     `json:"check,omitempty"`    // how a command ended that looked at the changes
-	Brief    string     `json:"brief,omitempty"`    // what was decided, is open and was given up
+	Result
+	Folder  string   `json:"folder,omitempty"` // with the changes, until they are discarded
+	Paths   []string `json:"paths"`            // files that the child wrote
+	Refused []string `json:"refused"`          // requests for permission that were refused
 
 	Continues   string `json:"continues,omitempty"`   // the delegation that it goes on with
 	ContinuedBy string `json:"continuedBy,omitempty"` // the one that goes on with it, and has its changes
@@ -47,9 +40,8 @@ type Row struct {
 func (d Delegation) Row() Row {
 	r := Row{ID: d.ID, Agent: d.Agent, State: d.State, Mode: d.Mode, Kind: d.Kind, Task: d.Task,
 		Scope: list(scope.Items(d.Scope)), Kept: list(scope.Items(d.Kept)), Session: d.ACPID, By: d.By(),
-		Parent: cmp.Or(d.Inside, d.Key), Depth: d.Depth, Started: d.Created.UTC(), Usage: d.Usage, Stop: d.Stop,
-		Reason: d.Reason, Branch: d.Branch, Paths: list(d.Paths), Refused: list(d.Refused), Verdict: d.Verdict,
-		Note: d.Note, Answer: d.Answer, Check: d.Check, Brief: d.Brief, Continues: d.Continues,
+		Parent: cmp.Or(d.Inside, d.Key), Depth: d.Depth, Started: d.Created.UTC(), Usage: d.Usage,
+		Result: d.Result, Paths: list(d.Paths), Refused: list(d.Refused), Continues: d.Continues,
 		ContinuedBy: d.ContinuedBy, Tree: d.Tree}
 	if d.State.Ended() {
 		ended := d.Ended.UTC()

@@ -31,29 +31,29 @@ func (r Runner) Run(ctx context.Context, id, task string) error {
 		return err
 	}
 	r.Log.Info().Str("delegation", d.ID).Str("agent", d.Agent).Int("depth", d.Depth).Msg("delegation begins")
-	o := r.carryOut(ctx, d, lock.ID(), task)
+	d = r.carryOut(ctx, d, task)
 	end, cancel := context.WithTimeout(context.WithoutCancel(ctx), endLimit)
 	defer cancel()
-	r.Ended(end, d, &o)
-	for err = r.Ledger.End(end, d.ID, lock.ID(), o); err != nil && !errors.Is(err, errTaken) && end.Err() == nil; {
+	r.Ended(end, &d)
+	for err = r.Ledger.End(end, d); err != nil && !errors.Is(err, errTaken) && end.Err() == nil; {
 		select {
 		case <-time.After(noteEvery): // the disk may be full for a while
 		case <-end.Done():
 		}
-		err = r.Ledger.End(end, d.ID, lock.ID(), o)
+		err = r.Ledger.End(end, d)
 	}
-	r.Log.Info().Str("delegation", d.ID).Str("state", string(o.State)).Msg("delegation ended")
+	r.Log.Info().Str("delegation", d.ID).Str("state", string(d.State)).Msg("delegation ended")
 	r.tidy(end)
 	return err
 }
 
 // tidy removes the folders of runs that were killed, and trees that are kept no longer.
 func (r Runner) tidy(ctx context.Context) {
-	err := r.Ledger.RemoveTrees(ctx, r.Folders, MaxTrees)
-	left, failed := r.Ledger.leftBehind(ctx)
+	err := errors.Join(r.Ledger.RemoveTrees(ctx, r.Folders, MaxTrees), r.Ledger.Settle(ctx))
+	kept, failed := r.Ledger.Kept(ctx)
 	err = errors.Join(err, failed)
-	for _, d := range left {
-		if err == nil {
+	for _, d := range kept {
+		if err == nil && d.Mode == Read { // its runner was killed, or could not throw it away
 			err = r.Ledger.Discard(ctx, r.Folders, d)
 		}
 	}
@@ -62,13 +62,13 @@ func (r Runner) tidy(ctx context.Context) {
 	}
 }
 
-// carryOut runs the delegation within its budget, and returns the outcome.
-func (r Runner) carryOut(ctx context.Context, d Delegation, by string, task string) Outcome {
-	run := &run{Runner: r, d: d, by: by, task: task}
+// carryOut runs the delegation within its budget, and returns it as it ended.
+func (r Runner) carryOut(ctx context.Context, d Delegation, task string) Delegation {
+	run := &run{Runner: r, d: d, task: task}
 	run.child = &child{budget: d.Budget, stop: run.stop, tools: map[string]bool{}, usage: Usage{Turns: 1},
 		policy: policy{mode: d.Mode, allowedKinds: r.Granted}}
-	run.ctx, run.cancel = context.WithCancel(context.WithoutCancel(ctx))
-	defer run.cancel()
+	run.ctx, run.cancel = context.WithCancelCause(context.WithoutCancel(ctx))
+	defer run.cancel(nil)
 	defer context.AfterFunc(ctx, func() { run.stop(Cancelled, "its runner was ended") })()
 	limit := time.AfterFunc(time.Duration(d.Budget.Seconds)*time.Second, func() {
 		run.stop(Stopped, fmt.Sprintf("its budget of %d seconds is used up", d.Budget.Seconds))
@@ -76,10 +76,17 @@ func (r Runner) carryOut(ctx context.Context, d Delegation, by string, task stri
 	defer limit.Stop()
 
 	o := run.beside("delegation", run.watch, run.work)
-	if end, why := run.stopped(); end != "" && o.State != Done {
-		o.State, o.Reason = end, why
+	if end := run.stopped(); end.state != "" && o.State != Done {
+		o.State, o.Reason = end.state, end.why
 	}
 	return o
+}
+
+// ended is the delegation in a state, with nothing of its run yet but the session.
+func (r *run) ended(state State, reason string) Delegation {
+	d := r.d
+	d.State, d.Run, d.Result = state, Run{ACPID: r.child.noted().ACPID}, Result{Reason: reason}
+	return d
 }
 
 // watch ends the run when it is to end, and saves its progress.
@@ -110,26 +117,23 @@ func (r *run) watch(ctx context.Context) {
 }
 
 // work makes the child's folder, has the child work there, and takes back what it wrote.
-func (r *run) work() Outcome {
+func (r *run) work() Delegation {
 	root := cmp.Or(r.d.Tree, filepath.Join(r.Folders, r.d.ID))
-	r.mu.Lock()
-	r.noted.Folder, r.noted.ACPID = root, r.d.ACPID
-	r.mu.Unlock()
+	r.child.opened(root, r.d.ACPID)
 	r.note(r.ctx) // so that the folder is found if we are killed
-	readMode := r.ReadMode(r.d.Agent)
+	r.readMode, r.cwd = r.ReadMode(r.d.Agent), r.d.Cwd
 	folder, err := r.folder(root)
-	cwd := r.d.Cwd
 	switch {
-	case worktree.TooLarge(err) && r.d.Mode == Read && (r.Bounded || readMode != ""): // it is kept from writing
-		r.child.policy.inside = func(string) bool { return false }
+	case worktree.TooLarge(err) && r.d.Mode == Read && (r.Bounded || r.readMode != ""): // it is kept from writing
+		r.inPlace, r.child.policy.inside = true, func(string) bool { return false }
 		defer os.RemoveAll(root)
-		err = r.bound(root, cwd, nil)
+		err = r.bound(root, r.cwd, nil)
 	case err == nil:
-		cwd = folder.Cwd
+		r.cwd = folder.Cwd
 		err = r.enter(folder, root)
 	}
 	if err != nil {
-		o := failed(err)
+		o := r.ended(Failed, err.Error())
 		if r.d.Continues != "" {
 			o.Folder = root // what was handed back before is there
 		}
@@ -137,7 +141,7 @@ func (r *run) work() Outcome {
 	}
 	given := worktree.Used(root)
 	measure := func(ctx context.Context) { r.watchDisk(ctx, root, given, diskEvery) }
-	o := r.beside("disk of a delegation", measure, func() Outcome { return r.converse(cwd, readMode, folder == nil) })
+	o := r.beside("disk of a delegation", measure, r.converse)
 	if folder != nil {
 		r.takeBack(folder, root, &o)
 	}
@@ -175,7 +179,7 @@ func (r *run) enter(f *worktree.Folder, root string) error {
 }
 
 // takeBack adds to the outcome what the child has written.
-func (r *run) takeBack(f *worktree.Folder, root string, o *Outcome) {
+func (r *run) takeBack(f *worktree.Folder, root string, o *Delegation) {
 	limit := endLimit
 	f.Keep = r.keep
 	if r.CheckBy != "" && o.State == Done {

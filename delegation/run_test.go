@@ -37,7 +37,7 @@ type stage struct {
 	Runner
 	t         *testing.T
 	dir, echo string // the caller's folder, echoagent's
-	ended     []Outcome
+	ended     []Delegation
 }
 
 func newStage(t *testing.T) *stage {
@@ -52,7 +52,7 @@ func newStage(t *testing.T) *stage {
 	s.write("heron.txt")
 	s.Runner = Runner{Ledger: s.Ledger, Command: []string{self}, Folders: filepath.Join(t.TempDir(), "work"),
 		ReadMode: func(string) string { return "" }, Made: func(Delegation, string) error { return nil },
-		Ended: func(_ context.Context, _ Delegation, o *Outcome) { s.ended = append(s.ended, *o) }}
+		Ended: func(_ context.Context, d *Delegation) { s.ended = append(s.ended, *d) }}
 	return s
 }
 
@@ -210,7 +210,8 @@ func TestRun(t *testing.T) {
 			}
 			d := s.run(t.Context(), r)
 			if d.State != tt.state || !strings.HasPrefix(d.Reason, tt.reason) || (d.Reason == "") != (tt.reason == "") ||
-				!strings.Contains(d.Answer, tt.answer) || len(s.ended) != 1 || s.ended[0].State != d.State {
+				!strings.Contains(d.Answer, tt.answer) || len(s.ended) != 1 || s.ended[0].State != d.State ||
+				s.ended[0].ACPID != d.ACPID {
 				t.Errorf("%s, %q, answer %.300q; ended %+v", d.State, d.Reason, d.Answer, s.ended)
 			}
 			if got := s.requests(); tt.asked != "*" && got != tt.asked {
@@ -227,7 +228,7 @@ func TestRun(t *testing.T) {
 func (s *stage) cancelInTurn(*Request) {
 	go func() {
 		for s.t.Context().Err() == nil {
-			if all, err := s.List(s.t.Context(), "", 1); err == nil && strings.Contains(s.asked(), "session/prompt") {
+			if all, err := s.List(s.t.Context(), 1); err == nil && strings.Contains(s.asked(), "session/prompt") {
 				_ = s.cancel(s.t.Context(), all[0].ID, "its caller cancelled it")
 				return
 			}
@@ -280,7 +281,7 @@ func (s *stage) takeChanges(t *testing.T, d Delegation) {
 	service := &Service{Ledger: s.Ledger, Folders: s.Folders}
 	tools := toolbox{service: func(context.Context) (*Service, error) { return service, nil },
 		caller: func(memory.Session) Caller { return Caller{Person: true} }}
-	call := func(do func(context.Context, memory.Session, json.RawMessage) (any, error)) string {
+	ask := func(do answer) string {
 		t.Helper()
 		got, err := do(t.Context(), memory.Session{}, json.RawMessage(`{"id":"`+d.ID+`"}`))
 		if err != nil {
@@ -292,14 +293,14 @@ func (s *stage) takeChanges(t *testing.T, d Delegation) {
 		}
 		return string(text)
 	}
-	if got := call(tools.diff); !strings.Contains(got, `"applied":false`) || !strings.Contains(got, "+Once more.") ||
+	if got := ask(tools.named(call.diff)); !strings.Contains(got, `"applied":false`) || !strings.Contains(got, "+Once more.") ||
 		!strings.Contains(got, "heron.txt | ") || strings.Contains(got, "left_out") {
 		t.Errorf("its changes: %s", got)
 	}
-	if got := call(tools.apply); !strings.Contains(got, `"files":["heron.txt"]`) {
+	if got := ask(tools.named(call.apply)); !strings.Contains(got, `"files":["heron.txt"]`) {
 		t.Errorf("applied: %s", got)
 	}
-	if got := call(tools.diff); !strings.Contains(got, `"applied":true`) {
+	if got := ask(tools.named(call.diff)); !strings.Contains(got, `"applied":true`) {
 		t.Errorf("after that: %s", got)
 	}
 	if text, _ := os.ReadFile(filepath.Join(s.dir, "heron.txt")); !strings.Contains(string(text), "Once more.") {
@@ -320,7 +321,7 @@ func (s *stage) takeChanges(t *testing.T, d Delegation) {
 	if left, _ := os.ReadDir(s.Folders); len(left) > 0 {
 		t.Errorf("%v is left", left)
 	}
-	if got := call(tools.diff); got != "it made no changes" {
+	if got := ask(tools.named(call.diff)); got != "it made no changes" {
 		t.Errorf("at last: %s", got)
 	}
 	for wanted, d := range map[string]Delegation{"still running": {State: Running}, "continued in 01E": {State: Done, ContinuedBy: "01E"}} {
@@ -373,7 +374,7 @@ func TestRunner(t *testing.T) {
 	if _, err := f.Finish(t.Context(), "m"); err != nil { // its lock is free
 		t.Fatal(err)
 	}
-	if err := s.saveProgress(t.Context(), lost.ID, lock.ID(), Run{Folder: root}); err != nil {
+	if err := s.saveProgress(t.Context(), Delegation{ID: lost.ID, Runner: lock.ID()}, Run{Folder: root}); err != nil {
 		t.Fatal(err)
 	}
 	_ = lock.Release()

@@ -2,10 +2,10 @@ package delegation
 
 import (
 	"context"
+	"errors"
 	"os"
 	"path/filepath"
 	"slices"
-	"sync"
 	"time"
 
 	"github.com/rs/zerolog"
@@ -51,63 +51,55 @@ type Runner struct {
 	ReadMode func(agent string) string
 	// Made is called with a delegation's folder before the child works there.
 	Made func(d Delegation, folder string) error
-	// Ended is called with the outcome before it is stored, and may add to it.
-	Ended func(ctx context.Context, d Delegation, o *Outcome)
+	// Ended is called with the delegation as it ended before that is stored, and may add to it.
+	Ended func(ctx context.Context, d *Delegation)
 	Log   zerolog.Logger
 }
 
 // A run is one run that is under way.
 type run struct {
 	Runner
-	d     Delegation
-	by    string // the id of our process
-	task  string // word for word
-	noted Run    // what saveProgress is given, but for progress and usage
-	child *child
-	place *bounds.Place // of the child, nil where the system cannot bound it
-	keep  bool          // its session can be opened again
-	takes bool          // its agent takes words in the middle of a turn
-	later []word        // that it did not take
+	d        Delegation // as it began
+	task     string     // word for word
+	child    *child
+	cwd      string        // where the child works
+	inPlace  bool          // which is the caller's own folder
+	readMode string        // the mode in which its agent writes nothing, "" for none
+	place    *bounds.Place // of the child, nil where the system cannot bound it
+	keep     bool          // its session can be opened again
+	takes    bool          // its agent takes words in the middle of a turn
+	later    []word        // that it did not take
 
 	ctx    context.Context // ends when the run is to end
-	cancel context.CancelFunc
-	mu     sync.Mutex // guards what follows
-	end    State      // what stop was given; "": the run goes on
-	why    string
+	cancel context.CancelCauseFunc
 }
+
+// A stop is why a run is to end before the child has ended by itself.
+type stop struct {
+	state State
+	why   string
+}
+
+func (s stop) Error() string { return s.why }
 
 // stop ends the run. Only the first call counts.
-func (r *run) stop(state State, why string) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.end == "" {
-		r.end, r.why = state, why
-		r.cancel()
-	}
-}
+func (r *run) stop(state State, why string) { r.cancel(stop{state, why}) }
 
-func (r *run) stopped() (State, string) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.end, r.why
+// stopped returns what stop was given first; the zero value: the run goes on.
+func (r *run) stopped() (s stop) {
+	errors.As(context.Cause(r.ctx), &s)
+	return s
 }
 
 // note saves the run's progress.
 func (r *run) note(ctx context.Context) {
-	r.mu.Lock()
-	s := r.noted
-	r.mu.Unlock()
-	s.Progress, s.Last = r.child.progress(), r.child.lastLine()
-	r.child.mu.Lock()
-	s.Usage = r.child.usedLocked()
-	r.child.mu.Unlock()
-	if err := r.Ledger.saveProgress(ctx, r.d.ID, r.by, s); err != nil && ctx.Err() == nil {
+	if err := r.Ledger.saveProgress(ctx, r.d, r.child.noted()); err != nil && ctx.Err() == nil {
 		r.Log.Warn().Err(err).Str("delegation", r.d.ID).Msg("noting progress")
 	}
 }
 
 // beside does work, and a task in a goroutine of its own that ends with the work.
-func (r *run) beside(name string, task func(context.Context), work func() Outcome) Outcome {
+func (r *run) beside(name string, task func(context.Context), work func() Delegation) Delegation {
 	var group guard.Group
 	ctx, done := context.WithCancel(r.ctx)
 	group.Go(name, func() { task(ctx) })

@@ -13,8 +13,8 @@ import (
 // A Service starts delegations for the tools of a session and the command line, and says how they are getting on.
 type Service struct {
 	Ledger *Ledger
-	// Known returns the agents that there are.
-	Known func(ctx context.Context) ([]KnownAgent, error)
+	// Known returns the agents that there are, as far as the configuration and the system know them.
+	Known func(ctx context.Context) ([]Agent, error)
 	// Canonical returns the one name of an agent that may have several.
 	Canonical func(name string) string
 	// Unbounded has agents asked also where nothing keeps them to their folder.
@@ -26,15 +26,6 @@ type Service struct {
 
 // lookEvery is how often Wait reads the row.
 const lookEvery = 100 * time.Millisecond
-
-// Agents returns the agents, also those that cannot be started.
-func (s *Service) Agents(ctx context.Context) ([]Agent, error) {
-	known, err := s.Known(ctx)
-	if err != nil {
-		return nil, err
-	}
-	return s.Ledger.agents(ctx, known)
-}
 
 // Delegate starts a delegation, or returns the one that the same request started before; fresh says which. Errors are
 // for the caller to read.

@@ -31,31 +31,21 @@ func TestGet(t *testing.T) {
 	}
 }
 
-// The newest come first, so many of them, of the caller and its tree.
+// The newest come first, so many of them.
 func TestList(t *testing.T) {
 	l := newLedger(t)
 	var made []string
-	for i, who := range []Caller{robin, robin, {Key: "acp-wren"}, {}} {
+	for i, who := range []Caller{robin, {Key: "acp-wren"}, {}} {
 		made = append(made, l.must(t, who, want(i)).ID)
 	}
-	if _, err := l.db.Exec(`UPDATE delegations SET root = ? WHERE id = ?`, robin.Key, made[2]); err != nil {
-		t.Fatal(err)
-	}
-	for _, tt := range []struct {
-		caller string
-		limit  int
-		want   []int
-	}{{"", 0, []int{3, 2, 1, 0}}, {"", 2, []int{3, 2}}, {robin.Key, 0, []int{2, 1, 0}}, {"acp-wren", 0, []int{2}}, {"nobody", 0, nil}} {
-		all, err := l.List(t.Context(), tt.caller, tt.limit)
-		var got, wanted []string
+	for limit, wanted := range map[int][]string{-1: {made[2], made[1], made[0]}, 2: {made[2], made[1]}} {
+		all, err := l.List(t.Context(), limit)
+		var got []string
 		for _, d := range all {
 			got = append(got, d.ID)
 		}
-		for _, i := range tt.want {
-			wanted = append(wanted, made[i])
-		}
 		if diff := cmp.Diff(wanted, got); diff != "" || err != nil {
-			t.Errorf("of %q, %d: %v\n%s", tt.caller, tt.limit, err, diff)
+			t.Errorf("%d: %v\n%s", limit, err, diff)
 		}
 	}
 }
@@ -80,7 +70,7 @@ func TestEnds(t *testing.T) {
 			return l.endWithout(t.Context(), d, Failed, "why")
 		}, Delegation{State: Running}},
 		"ended": {true, func(l *Ledger, d Delegation) error {
-			return l.End(t.Context(), d.ID, d.Runner, Outcome{Done, Run{Folder: "f", Tree: "t"}, Result{Stop: "end_turn", Branch: "b",
+			return l.End(t.Context(), Delegation{ID: d.ID, Runner: d.Runner, State: Done, Run: Run{Folder: "f", Tree: "t"}, Result: Result{Stop: "end_turn", Branch: "b",
 				Answer: "password=hunter2hunter2", Paths: []string{"a"}, Refused: []string{"password=hunter2hunter2"}}})
 		}, Delegation{State: Done, Run: Run{Folder: "f", Tree: "t"},
 			Result: Result{Stop: "end_turn", Answer: "password=[redacted:password]", Branch: "b"}}},
@@ -122,7 +112,7 @@ func TestEnds(t *testing.T) {
 	if err := l.judge(t.Context(), "none", 1, ""); !errors.Is(err, ErrNotFound) {
 		t.Errorf("the verdict on none: %v", err)
 	}
-	if err := l.saveProgress(t.Context(), "none", "x", Run{}); !errors.Is(err, ErrNotFound) {
+	if err := l.saveProgress(t.Context(), Delegation{ID: "none", Runner: "x"}, Run{}); !errors.Is(err, ErrNotFound) {
 		t.Errorf("the progress of none: %v", err)
 	}
 }
@@ -163,7 +153,7 @@ func TestFind(t *testing.T) {
 	if why := judge(robin, 1); !strings.Contains(why, "still running") {
 		t.Errorf("while it runs: %q", why)
 	}
-	if err := errors.Join(l.End(t.Context(), outer.ID, lock.ID(), Outcome{State: Done}), lock.Release()); err != nil {
+	if err := errors.Join(l.End(t.Context(), Delegation{ID: outer.ID, Runner: lock.ID(), State: Done}), lock.Release()); err != nil {
 		t.Fatal(err)
 	}
 	for verdict, why := range map[float64]string{-1.1: "from -1", 1.1: "from -1", -1: "", 1: ""} {
@@ -205,8 +195,8 @@ func TestChoose(t *testing.T) {
 // What is listed of agents: those that are missing last, with what they do now.
 func TestAgents(t *testing.T) {
 	l := newLedger(t)
-	s := &Service{Ledger: l, Known: func(context.Context) ([]KnownAgent, error) {
-		return []KnownAgent{{ID: "gemini", Fix: "install it"}, {ID: "opencode", Session: "s1", ByNpx: true}, {ID: "auggie", ByNpx: true}, {ID: "codex", Capabilities: []string{"docs"}},
+	s := &Service{Ledger: l, Known: func(context.Context) ([]Agent, error) {
+		return []Agent{{ID: "gemini", Fix: "install it"}, {ID: "opencode", Session: "s1", ByNpx: true}, {ID: "auggie", ByNpx: true}, {ID: "codex", Capabilities: []string{"docs"}},
 			{ID: "claude"}}, nil
 	}}
 	for i, state := range []State{Done, Failed, Running} {
@@ -217,7 +207,7 @@ func TestAgents(t *testing.T) {
 		if state == Running {
 			continue
 		}
-		if err := l.End(t.Context(), d.ID, lock.ID(), Outcome{State: state}); err != nil {
+		if err := l.End(t.Context(), Delegation{ID: d.ID, Runner: lock.ID(), State: state}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -231,10 +221,10 @@ func TestAgents(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := []Agent{
-		{ID: "auggie", Status: byNpx, Capabilities: []string{}},
+		{ID: "auggie", Status: byNpx, ByNpx: true, Capabilities: []string{}},
 		{ID: "claude", Status: busy, Capabilities: []string{}},
 		{ID: "codex", Status: available, Capabilities: []string{"docs"}, Commands: []string{"plan"}},
-		{ID: "opencode", Status: busy, Session: "s1", Capabilities: []string{}},
+		{ID: "opencode", Status: busy, ByNpx: true, Session: "s1", Capabilities: []string{}},
 		{ID: "gemini", Status: missing, Fix: "install it", Capabilities: []string{}},
 	}
 	if diff := cmp.Diff(want, all); diff != "" {
@@ -248,7 +238,7 @@ func TestWait(t *testing.T) {
 	s := &Service{Ledger: l}
 	d, lock := l.begin(t, l.must(t, robin, want(1)).ID)
 	defer lock.Release()
-	if err := l.saveProgress(t.Context(), d.ID, lock.ID(), Run{Progress: "working"}); err != nil {
+	if err := l.saveProgress(t.Context(), Delegation{ID: d.ID, Runner: lock.ID()}, Run{Progress: "working"}); err != nil {
 		t.Fatal(err)
 	}
 	var heard []string

@@ -27,18 +27,18 @@ func TestWatchDisk(t *testing.T) {
 			t.Fatal(err)
 		}
 		r := &run{Runner: Runner{Disk: tt.disk}}
-		r.ctx, r.cancel = context.WithCancel(t.Context())
+		r.ctx, r.cancel = context.WithCancelCause(t.Context())
 		ctx, cancel := context.WithTimeout(r.ctx, 30*time.Millisecond)
 		if tt.ends {
 			ctx = r.ctx // it returns by itself
 		}
 		r.watchDisk(ctx, root, tt.given, time.Millisecond)
-		state, why := r.stopped()
-		if (state == Stopped && strings.Contains(why, "delegation_disk")) != tt.ends || (r.ctx.Err() != nil) != tt.ends {
-			t.Errorf("%s: %s, %s", name, state, why)
+		end := r.stopped()
+		if (end.state == Stopped && strings.Contains(end.why, "delegation_disk")) != tt.ends || (r.ctx.Err() != nil) != tt.ends {
+			t.Errorf("%s: %+v", name, end)
 		}
 		cancel()
-		r.cancel()
+		r.cancel(nil)
 	}
 }
 

@@ -32,12 +32,12 @@ const (
 // database is open.
 func Tools(service func(context.Context) (*Service, error), caller func(memory.Session) Caller) []mcpserver.Extra {
 	t := toolbox{service, caller, handleAfter}
-	id := map[string]any{"type": "string", "description": "the id that delegate returned"}
+	id := map[string]any{"id": text("the id that delegate returned")}
 	bound := map[string]any{"type": "number", "minimum": 0}
 	return []mcpserver.Extra{
-		tool("agents_list", true, t.agents, "List the agents that can take tasks, and what each is "+
-			"good at.", nil),
-		tool("delegate", false, t.delegate, "Delegate a task to another agent, in its own folder. Name its "+
+		reading(tool("agents_list", t.on(call.agents), "List the agents that can take tasks, and what each is "+
+			"good at.", nil)),
+		tool("delegate", t.on(call.delegate), "Delegate a task to another agent, in its own folder. Name its "+
 			"part and yours: a caller that keeps nothing is refused. Without a result after 20 s, it returns an "+
 			"id to wait for.",
 			map[string]any{
@@ -57,34 +57,41 @@ func Tools(service func(context.Context) (*Service, error), caller func(memory.S
 				"budget": map[string]any{"type": "object", "description": "limits, each optional", "properties": map[string]any{
 					"turns": bound, "tokens": bound, "cost": bound, "seconds": bound}},
 			}, "task", "delegated_scope", "kept_work"),
-		tool("delegation_status", true, t.status, "Get the state of a delegation.", map[string]any{"id": id}, "id"),
-		tool("delegation_wait", true, t.wait, "Wait for the result of a delegation.", map[string]any{"id": id,
-			"timeout": map[string]any{"type": "number", "description": "seconds; default 20"}}, "id"),
-		tool("delegation_tell", false, t.tell, "Send another prompt to a running delegation: its agent gets it "+
+		reading(tool("delegation_status", t.named(call.status), "Get the state of a delegation.", id, "id")),
+		reading(tool("delegation_wait", t.named(call.wait), "Wait for the result of a delegation.",
+			map[string]any{"id": id["id"], "timeout": map[string]any{"type": "number",
+				"description": "seconds; default 20"}}, "id")),
+		tool("delegation_tell", t.named(call.tell), "Send another prompt to a running delegation: its agent gets it "+
 			"during its turn if it can, else as its next prompt. To continue an ended one, use delegate with continues.",
-			map[string]any{"id": id, "text": text("the prompt")}, "id", "text"),
-		tool("delegation_cancel", false, t.cancel, "Cancel a delegation.", map[string]any{"id": id}, "id"),
-		tool("delegation_diff", true, t.diff, "Get the changes of a delegation as a patch.",
-			map[string]any{"id": id}, "id"),
-		destructive(tool(applyTool, false, t.apply, "Apply the changes of a delegation to your own folder, or "+
-			"nothing if they conflict. Files that run or steer programs there are held back for the user.",
-			map[string]any{"id": id}, "id")),
-		tool(feedbackTool, false, t.feedback, "Rate the result of a delegation.",
-			map[string]any{"id": id, "note": text("why"), "verdict": map[string]any{"type": "number", "minimum": -1,
+			map[string]any{"id": id["id"], "text": text("the prompt")}, "id", "text"),
+		tool("delegation_cancel", t.named(call.cancel), "Cancel a delegation.", id, "id"),
+		reading(tool("delegation_diff", t.named(call.diff), "Get the changes of a delegation as a patch.", id, "id")),
+		destructive(tool(applyTool, t.named(call.apply), "Apply the changes of a delegation to your own folder, or "+
+			"nothing if they conflict. Files that run or steer programs there are held back for the user.", id, "id")),
+		tool(feedbackTool, t.named(call.feedback), "Rate the result of a delegation.",
+			map[string]any{"id": id["id"], "note": text("why"), "verdict": map[string]any{"type": "number", "minimum": -1,
 				"maximum": 1, "description": "from -1 (harmful) to 1 (helpful)"}}, "id", "verdict"),
 	}
 }
 
+// answer is how a tool answers a session.
+type answer = func(context.Context, memory.Session, json.RawMessage) (any, error)
+
 // tool makes the description of one, with the properties of its arguments.
-func tool(name string, readOnly bool, answer func(context.Context, memory.Session, json.RawMessage) (any, error),
-	about string, properties map[string]any, required ...string) mcpserver.Extra {
+func tool(name string, answer answer, about string, properties map[string]any, required ...string) mcpserver.Extra {
 	if properties == nil {
 		properties = map[string]any{}
 	}
 	no := false // a hint that is left out counts as true, and codex then has a model review the call first
 	return mcpserver.Extra{Answer: answer, Tool: &mcp.Tool{Name: name, Description: about,
 		InputSchema: map[string]any{"type": "object", "properties": properties, "required": list(required)},
-		Annotations: &mcp.ToolAnnotations{ReadOnlyHint: readOnly, DestructiveHint: &no, OpenWorldHint: &no}}}
+		Annotations: &mcp.ToolAnnotations{DestructiveHint: &no, OpenWorldHint: &no}}}
+}
+
+// reading has clients call a tool without asking.
+func reading(x mcpserver.Extra) mcpserver.Extra {
+	x.Tool.Annotations.ReadOnlyHint = true
+	return x
 }
 
 // destructive has clients ask the user before the tool writes.
@@ -101,6 +108,40 @@ type toolbox struct {
 	caller  func(memory.Session) Caller
 	// waitLimit is how long a call waits that names no timeout.
 	waitLimit time.Duration
+}
+
+// A call is a call of one of the tools.
+type call struct {
+	*Service
+	who   Caller
+	args  arguments
+	d     Delegation // that the arguments name
+	limit time.Duration
+}
+
+// on reads the arguments of a call before it is answered.
+func (t toolbox) on(do func(call, context.Context) (any, error)) answer {
+	return func(ctx context.Context, who memory.Session, raw json.RawMessage) (any, error) {
+		a, err := read(raw)
+		if err != nil {
+			return nil, err
+		}
+		service, err := t.service(ctx)
+		if err != nil {
+			return nil, err
+		}
+		return do(call{Service: service, who: t.caller(who), args: a, limit: t.waitLimit}, ctx)
+	}
+}
+
+// named also finds the delegation that the arguments name.
+func (t toolbox) named(do func(call, context.Context) (any, error)) answer {
+	return t.on(func(c call, ctx context.Context) (_ any, err error) {
+		if c.d, err = c.find(ctx, c.who, c.args.ID); err != nil {
+			return nil, err
+		}
+		return do(c, ctx)
+	})
 }
 
 // items are given as one text or as a list of texts.
@@ -155,44 +196,32 @@ func read(raw json.RawMessage) (a arguments, err error) {
 	return a, nil
 }
 
-func (t toolbox) agents(ctx context.Context, who memory.Session, raw json.RawMessage) (any, error) {
-	service, err := t.service(ctx)
-	if err != nil {
-		return nil, err
-	}
-	agents, err := service.Agents(ctx)
+func (c call) agents(ctx context.Context) (any, error) {
+	agents, err := c.Agents(ctx)
 	return map[string]any{"agents": agents}, err
 }
 
-func (t toolbox) delegate(ctx context.Context, who memory.Session, raw json.RawMessage) (any, error) {
-	a, err := read(raw)
-	if err != nil {
-		return nil, err
-	}
-	service, err := t.service(ctx)
-	if err != nil {
-		return nil, err
-	}
+func (c call) delegate(ctx context.Context) (_ any, err error) {
+	a := c.args
 	if a.Timeout > 0 {
 		a.Budget.Seconds = smaller(a.Budget.Seconds, max(1, int(a.Timeout)))
 	}
-	d, _, err := service.Delegate(ctx, t.caller(who), Request{Agent: a.Agent, Task: a.Task, Scope: string(a.Scope),
+	c.d, _, err = c.Delegate(ctx, c.who, Request{Agent: a.Agent, Task: a.Task, Scope: string(a.Scope),
 		Kept: string(a.Kept), Mode: a.Mode, Budget: a.Budget, IdempotencyKey: a.Key, Detach: a.Detach, Model: a.Model,
 		SessionMode: a.Session, Continues: a.Continues})
 	if err != nil {
 		return nil, err
 	}
-	limit := t.waitLimit
-	if d.Detach {
-		limit = 0
+	if c.d.Detach {
+		c.limit = 0
 	}
-	return t.result(ctx, service, d.ID, limit)
+	return c.result(ctx)
 }
 
-// result waits for a delegation and returns its row, with what to do next where it has not ended.
-func (t toolbox) result(ctx context.Context, service *Service, id string, limit time.Duration) (any, error) {
+// result waits for the delegation and returns its row, with what to do next where it has not ended.
+func (c call) result(ctx context.Context) (any, error) {
 	steps := 0.0
-	d, err := service.Wait(ctx, id, limit, func(d Delegation) {
+	d, err := c.Wait(ctx, c.d.ID, c.limit, func(d Delegation) {
 		steps++
 		mcpserver.Progress(ctx, steps, d.Agent+": "+d.Progress)
 	})
@@ -200,7 +229,7 @@ func (t toolbox) result(ctx context.Context, service *Service, id string, limit 
 		return nil, err
 	}
 	if d.State.Ended() {
-		return d.Row(), service.Ledger.told(ctx, d)
+		return d.Row(), c.Ledger.told(ctx, d)
 	}
 	return struct {
 		Row
@@ -208,63 +237,43 @@ func (t toolbox) result(ctx context.Context, service *Service, id string, limit 
 	}{d.Row(), "still running: call delegation_wait with this id, or continue and ask later"}, nil
 }
 
-func (t toolbox) status(ctx context.Context, who memory.Session, raw json.RawMessage) (any, error) {
-	service, _, d, err := t.named(ctx, who, raw)
-	if err == nil && d.State.Ended() {
-		err = service.Ledger.told(ctx, d)
+func (c call) status(ctx context.Context) (_ any, err error) {
+	if c.d.State.Ended() {
+		err = c.Ledger.told(ctx, c.d)
 	}
+	return c.d.Row(), err
+}
+
+func (c call) wait(ctx context.Context) (any, error) {
+	if c.args.Timeout > 0 {
+		c.limit = min(time.Duration(c.args.Timeout*float64(time.Second)), maxWait)
+	}
+	return c.result(ctx)
+}
+
+func (c call) cancel(ctx context.Context) (any, error) {
+	d, err := c.Cancel(ctx, c.who, c.d.ID)
 	return d.Row(), err
 }
 
-func (t toolbox) wait(ctx context.Context, who memory.Session, raw json.RawMessage) (any, error) {
-	service, a, d, err := t.named(ctx, who, raw)
-	if err != nil {
-		return nil, err
-	}
-	limit := t.waitLimit
-	if a.Timeout > 0 {
-		limit = min(time.Duration(a.Timeout*float64(time.Second)), maxWait)
-	}
-	return t.result(ctx, service, d.ID, limit)
-}
-
-func (t toolbox) cancel(ctx context.Context, who memory.Session, raw json.RawMessage) (any, error) {
-	service, _, d, err := t.named(ctx, who, raw)
-	if err != nil {
-		return nil, err
-	}
-	d, err = service.Cancel(ctx, t.caller(who), d.ID)
-	return d.Row(), err
-}
-
-func (t toolbox) tell(ctx context.Context, who memory.Session, raw json.RawMessage) (any, error) {
-	service, a, d, err := t.named(ctx, who, raw)
-	if err == nil {
-		d, err = service.Tell(ctx, t.caller(who), d.ID, a.Text)
-	}
-	if err != nil {
-		return nil, err
-	}
-	return map[string]any{"id": d.ID, "status": "sent"}, nil
+func (c call) tell(ctx context.Context) (any, error) {
+	d, err := c.Tell(ctx, c.who, c.d.ID, c.args.Text)
+	return map[string]any{"id": d.ID, "status": "sent"}, err
 }
 
 // maxDiff is how many bytes of a patch an agent is given.
 const maxDiff = 64 << 10
 
-func (t toolbox) diff(ctx context.Context, who memory.Session, raw json.RawMessage) (any, error) {
-	service, _, d, err := t.named(ctx, who, raw)
-	if err != nil {
-		return nil, err
-	}
-	stat, applied, err := service.Stat(ctx, d)
+func (c call) diff(ctx context.Context) (any, error) {
+	stat, applied, err := c.Stat(ctx, c.d)
 	if err != nil {
 		return nil, err
 	}
 	var patch strings.Builder
-	if err := service.Diff(ctx, d, &patch); err != nil {
+	if err := c.Diff(ctx, c.d, &patch); err != nil {
 		return nil, err
 	}
-	answer := map[string]any{"id": d.ID, "diffstat": stat, "applied": applied,
+	answer := map[string]any{"id": c.d.ID, "diffstat": stat, "applied": applied,
 		"diff": chars.Cut(patch.String(), maxDiff)}
 	if n := patch.Len(); n > maxDiff {
 		answer["left_out"] = fmt.Sprintf("the patch has %d bytes; this is its beginning", n)
@@ -272,43 +281,21 @@ func (t toolbox) diff(ctx context.Context, who memory.Session, raw json.RawMessa
 	return answer, nil
 }
 
-func (t toolbox) apply(ctx context.Context, who memory.Session, raw json.RawMessage) (any, error) {
-	service, _, d, err := t.named(ctx, who, raw)
-	if err != nil {
-		return nil, err
-	}
-	files, held, err := service.Apply(ctx, d, false, worktree.ApplyOptions{})
-	answer := map[string]any{"id": d.ID, "files": list(files)}
+func (c call) apply(ctx context.Context) (any, error) {
+	files, held, err := c.Apply(ctx, c.d, false, worktree.ApplyOptions{})
+	answer := map[string]any{"id": c.d.ID, "files": list(files)}
 	if len(held) > 0 {
 		answer["held_back"] = held
 		answer["note"] = "the user can review and apply held_back: signet-acp-proxy delegations apply " +
-			d.ID + " --with-settings"
+			c.d.ID + " --with-settings"
 	}
 	return answer, err
 }
 
-func (t toolbox) feedback(ctx context.Context, who memory.Session, raw json.RawMessage) (any, error) {
-	service, a, d, err := t.named(ctx, who, raw)
-	if err != nil {
-		return nil, err
-	}
-	if a.Verdict == nil {
+func (c call) feedback(ctx context.Context) (any, error) {
+	if c.args.Verdict == nil {
 		return nil, errors.New("verdict is missing: must be a number from -1 (harmful) to 1 (helpful)")
 	}
-	return map[string]any{"id": d.ID, "status": "saved"}, service.Judge(ctx, t.caller(who), d.ID, *a.Verdict, a.Note)
-}
-
-// named reads the arguments and returns the delegation that they name.
-func (t toolbox) named(ctx context.Context, who memory.Session, raw json.RawMessage) (
-	*Service, arguments, Delegation, error) {
-	a, err := read(raw)
-	if err != nil {
-		return nil, a, Delegation{}, err
-	}
-	service, err := t.service(ctx)
-	if err != nil {
-		return nil, a, Delegation{}, err
-	}
-	d, err := service.find(ctx, t.caller(who), a.ID)
-	return service, a, d, err
+	return map[string]any{"id": c.d.ID, "status": "saved"},
+		c.Judge(ctx, c.who, c.d.ID, *c.args.Verdict, c.args.Note)
 }

@@ -15,7 +15,7 @@ func newTools(t *testing.T) (toolbox, *Ledger) {
 	t.Helper()
 	l := newLedger(t)
 	service := &Service{Ledger: l, Canonical: strings.ToLower,
-		Known: func(context.Context) ([]KnownAgent, error) { return []KnownAgent{{ID: "codex", Bounds: BySystem}}, nil },
+		Known: func(context.Context) ([]Agent, error) { return []Agent{{ID: "codex", Bounds: BySystem}}, nil },
 		Start: func(Delegation, string) error { return nil }}
 	return toolbox{func(context.Context) (*Service, error) { return service, nil },
 		func(memory.Session) Caller { return robin }, time.Millisecond}, l
@@ -30,7 +30,7 @@ func TestHandle(t *testing.T) {
 	type row struct {
 		ID, State, Next, Answer string
 	}
-	call := func(answer func(context.Context, memory.Session, json.RawMessage) (any, error), arguments string) (r row) {
+	ask := func(answer answer, arguments string) (r row) {
 		t.Helper()
 		got, err := answer(t.Context(), memory.Session{}, json.RawMessage(arguments))
 		if err != nil {
@@ -44,20 +44,20 @@ func TestHandle(t *testing.T) {
 	}
 	const asked = `{"agent":"codex","task":"Look.","delegated_scope":["proxy/frame","its tests"],` +
 		`"kept_work":"the release"}`
-	first := call(tools.delegate, asked)
+	first := ask(tools.on(call.delegate), asked)
 	if first.State != "queued" || !strings.Contains(first.Next, "delegation_wait") {
 		t.Errorf("delegate: %+v", first)
 	}
 	id := `{"id":"` + first.ID + `"}`
-	if again := call(tools.delegate, asked); again.ID != first.ID {
+	if again := ask(tools.on(call.delegate), asked); again.ID != first.ID {
 		t.Errorf("asked again: %+v", again)
 	}
-	if r := call(tools.wait, id); r.State != "queued" || r.Next == "" {
+	if r := ask(tools.named(call.wait), id); r.State != "queued" || r.Next == "" {
 		t.Errorf("delegation_wait: %+v", r)
 	}
 	_, lock := l.begin(t, first.ID)
 	defer lock.Release()
-	if err := l.saveProgress(t.Context(), first.ID, lock.ID(), Run{Folder: "/folder"}); err != nil {
+	if err := l.saveProgress(t.Context(), Delegation{ID: first.ID, Runner: lock.ID()}, Run{Folder: "/folder"}); err != nil {
 		t.Fatal(err)
 	}
 	kept := func(want int) {
@@ -68,21 +68,20 @@ func TestHandle(t *testing.T) {
 	}
 	kept(0)     // while it runs
 	go func() { // while somebody waits
-		if err := l.End(context.Background(), first.ID, lock.ID(),
-			Outcome{Done, Run{Folder: "/folder"}, Result{Answer: "grey"}}); err != nil {
+		if err := l.End(context.Background(), Delegation{ID: first.ID, Runner: lock.ID(), State: Done, Run: Run{Folder: "/folder"}, Result: Result{Answer: "grey"}}); err != nil {
 			t.Error(err)
 		}
 	}()
-	r := call(tools.wait, `{"id":"`+first.ID+`","timeout":60}`)
+	r := ask(tools.named(call.wait), `{"id":"`+first.ID+`","timeout":60}`)
 	if r.State != "done" || r.Answer != "grey" || r.Next != "" {
 		t.Errorf("its end: %+v", r)
 	}
 	kept(1)
-	if _, err := tools.feedback(t.Context(), memory.Session{}, json.RawMessage(id)); err == nil ||
+	if _, err := tools.named(call.feedback)(t.Context(), memory.Session{}, json.RawMessage(id)); err == nil ||
 		!strings.Contains(err.Error(), "verdict is missing") {
 		t.Errorf("without a verdict: %v", err)
 	}
-	call(tools.feedback, `{"id":"`+first.ID+`","verdict":-0.5}`)
+	ask(tools.named(call.feedback), `{"id":"`+first.ID+`","verdict":-0.5}`)
 	if d, err := l.Get(t.Context(), first.ID); err != nil || d.Verdict == nil || *d.Verdict != -0.5 {
 		t.Errorf("its verdict: %v (%v)", d.Verdict, err)
 	}
@@ -104,12 +103,12 @@ func TestArguments(t *testing.T) {
 		{`{"budget":{"seconds":-1},"task":"x","agent":"codex"}`, "a budget must not be negative"},
 		{`{"task":"x","agent":"codex","delegated_scope":"a parser","kept_work":""}`, "kept_work is empty"},
 	} {
-		_, err := tools.delegate(t.Context(), memory.Session{}, json.RawMessage(tt.arguments))
+		_, err := tools.on(call.delegate)(t.Context(), memory.Session{}, json.RawMessage(tt.arguments))
 		if err == nil || !strings.Contains(err.Error(), tt.want) {
 			t.Errorf("%s: %v, want %q", tt.arguments, err, tt.want)
 		}
 	}
-	if _, err := tools.status(t.Context(), memory.Session{}, json.RawMessage(`{"id":"nobody's"}`)); err == nil {
+	if _, err := tools.named(call.status)(t.Context(), memory.Session{}, json.RawMessage(`{"id":"nobody's"}`)); err == nil {
 		t.Error("the state of none")
 	}
 }

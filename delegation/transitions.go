@@ -46,20 +46,20 @@ func (l *Ledger) noteEvent(ctx context.Context, tx *sql.Tx, id string) error {
 		Process: cmp.Or(d.Runner, d.Process), Turn: d.Turn, Data: data})
 }
 
-// saveProgress saves how far a run is. errTaken: it is not this runner's any more.
-func (l *Ledger) saveProgress(ctx context.Context, id, runner string, r Run) error {
+// saveProgress saves how far the run of a delegation is. errTaken: it is not this runner's any more.
+func (l *Ledger) saveProgress(ctx context.Context, d Delegation, r Run) error {
 	r.Progress, r.Last = clean(r.Progress), clean(r.Last)
 	return sqlite.Write(ctx, l.db, "noting how a delegation stands", func(tx *sql.Tx) error {
-		before, err := byID(ctx, tx, id)
+		before, err := byID(ctx, tx, d.ID)
 		if err != nil {
 			return err
 		}
 		err = sqlite.MustHit(ctx, tx, errTaken, `UPDATE delegations SET acp_id = ?, folder = ?, work = ? WHERE id = ?
-			AND runner = ? AND state = ?`, r.ACPID, r.Folder, column(r), id, runner, Running)
+			AND runner = ? AND state = ?`, r.ACPID, r.Folder, column(r), d.ID, d.Runner, Running)
 		if err != nil || before.ACPID == r.ACPID && before.Usage.Turns == r.Usage.Turns {
 			return err
 		}
-		return l.noteEvent(ctx, tx, id)
+		return l.noteEvent(ctx, tx, d.ID)
 	})
 }
 
@@ -90,13 +90,13 @@ func (l *Ledger) checkStop(ctx context.Context, d Delegation) (cancel string, in
 }
 
 // End stores how a run ended. errTaken: it is not this runner's any more.
-func (l *Ledger) End(ctx context.Context, id, runner string, o Outcome) error {
-	o.Reason, o.Answer = clean(o.Reason), clean(o.Answer)
-	o.Paths, o.Refused = cleaned(o.Paths), cleaned(o.Refused)
-	o.Progress, o.Last = "", ""
-	return l.change(ctx, id, errTaken, `UPDATE delegations SET state = ?, folder = ?, tree = ?,
-		work = ?, result = ?, ended = ? WHERE id = ? AND runner = ? AND state = ?`, o.State, o.Folder, o.Tree,
-		column(o.Run), column(o.Result), sqlite.Stamp(l.now()), id, runner, Running)
+func (l *Ledger) End(ctx context.Context, d Delegation) error {
+	d.Reason, d.Answer = clean(d.Reason), clean(d.Answer)
+	d.Paths, d.Refused = cleaned(d.Paths), cleaned(d.Refused)
+	d.Progress, d.Last = "", ""
+	return l.change(ctx, d.ID, errTaken, `UPDATE delegations SET state = ?, folder = ?, tree = ?,
+		work = ?, result = ?, ended = ? WHERE id = ? AND runner = ? AND state = ?`, d.State, d.Folder, d.Tree,
+		column(d.Run), column(d.Result), sqlite.Stamp(l.now()), d.ID, d.Runner, Running)
 }
 
 // cancel asks the runner to end a delegation; one that has not begun ends at once.

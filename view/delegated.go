@@ -42,7 +42,7 @@ func (c *conversations) readDelegations(ctx context.Context, src Source) error {
 	if src.Delegations == nil {
 		return nil
 	}
-	all, err := src.Delegations.List(ctx, "", maxDelegations)
+	all, err := src.Delegations.List(ctx, maxDelegations)
 	if err != nil {
 		return sqlite.While("reading delegations", err)
 	}

@@ -103,7 +103,7 @@ const (
 // delegationIDs completes the argument of commands about one delegation.
 func delegationIDs(f *config.Flags) cobra.CompletionFunc {
 	return newestIDs(f, func(ctx context.Context, c *config.Config, db *sql.DB) (ids []cobra.Completion) {
-		all, _ := delegation.NewLedger(db, c.LiveDir()).List(ctx, "", maxCompleted)
+		all, _ := delegation.NewLedger(db, c.LiveDir()).List(ctx, maxCompleted)
 		for _, d := range all {
 			ids = append(ids, cobra.CompletionWithDesc(d.ID, d.Agent+", "+string(d.State)+", "+term.Local(d.Created)))
 		}

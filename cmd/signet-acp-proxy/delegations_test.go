@@ -42,7 +42,7 @@ func TestFollow(t *testing.T) {
 			return made
 		}
 		before := begin("Before.")
-		must(ledger.End(t.Context(), before.ID, lock.ID(), delegation.Outcome{State: delegation.Done}))
+		must(ledger.End(t.Context(), delegation.Delegation{ID: before.ID, Runner: lock.ID(), State: delegation.Done}))
 		now := begin("Now.")
 		ctx, stop := context.WithCancel(t.Context())
 		ended := make(chan error, 2)
@@ -62,7 +62,7 @@ func TestFollow(t *testing.T) {
 		if one.Len() > 0 {
 			t.Errorf("printed before it was whole: %s", &one)
 		}
-		must(ledger.End(t.Context(), now.ID, lock.ID(), delegation.Outcome{State: delegation.Done}))
+		must(ledger.End(t.Context(), delegation.Delegation{ID: now.ID, Runner: lock.ID(), State: delegation.Done}))
 		time.Sleep(time.Minute)
 		must(<-ended) // the log ends by itself
 		stop()

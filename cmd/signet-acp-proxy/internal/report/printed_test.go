@@ -37,9 +37,10 @@ func TestPrinted(t *testing.T) {
 	tokens, cost, verdict := int64(1200), 0.25, -0.5
 	asked := delegation.Row{ID: "01K", Agent: "codex", Mode: "edit", Kind: "review", State: delegation.Done,
 		Task: "Read\n the tests.", Scope: []string{"tests", "names"}, Kept: []string{"release notes"}, Parent: "acp-1",
-		Started: at, Ended: &at, Reason: "it is done", Branch: "signet/01K", Folder: "/tmp/work/01K",
-		Paths: []string{"a.go", "b.go"}, Refused: []string{"fetch x"}, Verdict: &verdict, Note: "too long",
-		Answer: "Two fail.\n\nThe rest holds.", Usage: delegation.Usage{Turns: 2, Tokens: &tokens, Cost: &cost, Currency: "USD"}}
+		Started: at, Ended: &at, Folder: "/tmp/work/01K",
+		Paths: []string{"a.go", "b.go"}, Refused: []string{"fetch x"},
+		Result: delegation.Result{Reason: "it is done", Branch: "signet/01K", Verdict: &verdict, Note: "too long",
+			Answer: "Two fail.\n\nThe rest holds."}, Usage: delegation.Usage{Turns: 2, Tokens: &tokens, Cost: &cost, Currency: "USD"}}
 	working := delegation.Row{ID: "01L", Agent: "gemini", State: "running", Progress: "reading", Started: at,
 		Paths: []string{"c.go"}, Usage: delegation.Usage{Turns: 1}}
 	listed := func(id, parent string, state correlation.State, live bool) runtime.Listed {

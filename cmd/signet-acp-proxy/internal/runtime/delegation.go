@@ -89,7 +89,7 @@ func newDelegationService(c *config.Config, db *sql.DB) *delegation.Service {
 	return &delegation.Service{
 		Ledger: delegation.NewLedger(db, c.LiveDir()), Canonical: config.Canonical,
 		Unbounded: c.Unbounded, Folders: DelegationFolders(c),
-		Known: func(ctx context.Context) ([]delegation.KnownAgent, error) { return knownAgents(ctx, c, db) },
+		Known: func(ctx context.Context) ([]delegation.Agent, error) { return knownAgents(ctx, c, db) },
 		Start: func(d delegation.Delegation, task string) error {
 			return delivery.Spawn{Args: append([]string{delegateWord, RunFlag, d.ID}, ownFlags(c)...),
 				Dir: c.Dir()}.Tell([]byte(task))
@@ -107,18 +107,18 @@ func ownFlags(c *config.Config) []string {
 }
 
 // knownAgents lists the harnesses that are known here.
-func knownAgents(ctx context.Context, c *config.Config, db *sql.DB) ([]delegation.KnownAgent, error) {
+func knownAgents(ctx context.Context, c *config.Config, db *sql.DB) ([]delegation.Agent, error) {
 	sessions, err := correlation.New(db, correlation.Options{LiveDir: c.LiveDir()}).Book().Sessions(ctx, 200)
 	if err != nil {
 		return nil, err
 	}
-	var known []delegation.KnownAgent
+	var known []delegation.Agent
 	for _, name := range c.AgentNames() {
 		profile, ok := c.Profile(name)
 		if !ok {
 			continue
 		}
-		k := delegation.KnownAgent{ID: name, Title: profile.Title, Capabilities: c.Agent(name).Capabilities,
+		k := delegation.Agent{ID: name, Title: profile.Title, Capabilities: c.Agent(name).Capabilities,
 			Bounds: boundsOf(profile), ByNpx: profile.ByNpx()}
 		if err := profile.Prepare(ctx, &upstream.Options{}); err != nil {
 			k.Fix = strings.TrimPrefix(err.Error(), upstream.ErrNotStarted.Error()+": ")
@@ -175,11 +175,9 @@ func newRunner(c *config.Config, db *sql.DB, log *logFile) (delegation.Runner, e
 		Made: func(d delegation.Delegation, root string) error {
 			return os.WriteFile(filepath.Join(root, projectFile), []byte(d.Project), 0o600)
 		},
-		Ended: func(ctx context.Context, d delegation.Delegation, o *delegation.Outcome) {
-			r := delegationResult{c, db, log, d, *o}
-			r.o.Brief = r.brief(ctx)
-			o.Brief = r.o.Brief
-			r.store(ctx)
+		Ended: func(ctx context.Context, d *delegation.Delegation) {
+			d.Brief = delegationResult{c, db, log, *d}.brief(ctx)
+			delegationResult{c, db, log, *d}.store(ctx)
 		},
 	}, nil
 }
@@ -190,13 +188,12 @@ type delegationResult struct {
 	db  *sql.DB
 	log *logFile
 	d   delegation.Delegation
-	o   delegation.Outcome
 }
 
 // brief is what the child's conversation leaves to the caller, beside its answer and its changes.
 func (r delegationResult) brief(ctx context.Context) string {
 	store := NewSessions(r.c, r.db, r.log)
-	session, err := store.Book().Worker(ctx, r.o.ACPID, r.d.Key)
+	session, err := store.Book().Worker(ctx, r.d.ACPID, r.d.Key)
 	if err == nil {
 		var b memory.Brief
 		if b, err = briefOf(ctx, store, session); err == nil {
@@ -239,12 +236,12 @@ func (r delegationResult) store(ctx context.Context) {
 // sendToCaller sends the result to the session that asked: for its next prompt and, with a daemon, to its inbox, under
 // one id, so that it is told once.
 func (r delegationResult) sendToCaller(ctx, at context.Context, daemon *signet.Client) error {
-	text := fmt.Sprintf("Delegation %s is %s. %s\n%s", r.d.ID, r.o.State, r.o.Reason, chars.Cut(r.o.Answer, 2<<10))
-	if r.o.Check != nil {
-		text += fmt.Sprintf("\nChecked: %s\n%s", r.o.Check, chars.Cut(r.o.Check.Last, 1<<10))
+	text := fmt.Sprintf("Delegation %s is %s. %s\n%s", r.d.ID, r.d.State, r.d.Reason, chars.Cut(r.d.Answer, 2<<10))
+	if r.d.Check != nil {
+		text += fmt.Sprintf("\nChecked: %s\n%s", r.d.Check, chars.Cut(r.d.Check.Last, 1<<10))
 	}
-	if r.o.Brief != "" {
-		text += "\n" + r.o.Brief
+	if r.d.Brief != "" {
+		text += "\n" + r.d.Brief
 	}
 	m := delegation.Message{To: r.d.Harness, From: r.d.Agent, Session: r.d.Key, Recipient: r.d.Key,
 		Project: r.d.Project, Text: text, Delegation: r.d.ID}
@@ -256,14 +253,14 @@ func (r delegationResult) sendToCaller(ctx, at context.Context, daemon *signet.C
 }
 
 func (r delegationResult) remember(ctx, at context.Context, daemon *signet.Client) error {
-	if r.o.State != delegation.Done || r.o.Answer == "" {
+	if r.d.State != delegation.Done || r.d.Answer == "" {
 		return nil
 	}
 	text := fmt.Sprintf("%s was asked (%s, delegation %s): %s\nIt answered: %s", r.d.Agent, r.d.Mode, r.d.ID,
-		chars.Cut(r.d.Task, 400), chars.Cut(r.o.Answer, 1200))
-	if r.o.Branch != "" {
-		text += fmt.Sprintf("\nIts changes are on the branch %s: %s", r.o.Branch,
-			chars.Cut(strings.Join(r.o.Paths, ", "), 400))
+		chars.Cut(r.d.Task, 400), chars.Cut(r.d.Answer, 1200))
+	if r.d.Branch != "" {
+		text += fmt.Sprintf("\nIts changes are on the branch %s: %s", r.d.Branch,
+			chars.Cut(strings.Join(r.d.Paths, ", "), 400))
 	}
 	tags := "delegation," + r.d.Agent
 	stored, _, err := NewStore(r.c, r.db, r.log).Add(ctx, embedded.Memory{Content: text, Type: "delegation",

@@ -18,23 +18,23 @@ func TestResults(t *testing.T) {
 		Caller:  delegation.Caller{Key: "acp-1", Harness: "claude"}}
 	waits, person, nested := asked, asked, asked
 	waits.Detach, person.Key, nested.Inside = false, "", "01KP"
-	done := delegation.Outcome{State: delegation.Done, Result: delegation.Result{Answer: "Two fail."}}
+	done := delegation.Delegation{State: delegation.Done, Result: delegation.Result{Answer: "Two fail."}}
 	for _, tt := range []struct {
 		name       string
 		d          delegation.Delegation
-		o          delegation.Outcome
+		o          delegation.Delegation
 		told, kept string // "" for nothing
 	}{
 		{"detached", asked, done, "Delegation 01KD0000000000000000000000 is done. \nTwo fail.",
 			"codex was asked (edit, delegation 01KD0000000000000000000000): Read it.\nIt answered: Two fail."},
-		{"with changes", waits, delegation.Outcome{State: delegation.Done,
+		{"with changes", waits, delegation.Delegation{State: delegation.Done,
 			Result: delegation.Result{Answer: "Done.", Branch: "signet/1", Paths: []string{"a", "b"}}}, "",
 			"codex was asked (edit, delegation 01KD0000000000000000000000): Read it.\nIt answered: Done.\n" +
 				"Its changes are on the branch signet/1: a, b"},
 		{"of a person", person, done, "", "codex was asked"},
 		{"of a delegation", nested, done, "", "codex was asked"},
-		{"without an answer", asked, delegation.Outcome{State: delegation.Done}, "Delegation 01KD", ""},
-		{"that failed", asked, delegation.Outcome{State: "failed", Result: delegation.Result{Reason: "it is gone", Answer: "x"}},
+		{"without an answer", asked, delegation.Delegation{State: delegation.Done}, "Delegation 01KD", ""},
+		{"that failed", asked, delegation.Delegation{State: "failed", Result: delegation.Result{Reason: "it is gone", Answer: "x"}},
 			"Delegation 01KD0000000000000000000000 is failed. it is gone\nx", ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -49,7 +49,8 @@ func TestResults(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer d.Close()
-			delegationResult{c, d.DB, d.Log, tt.d, tt.o}.store(t.Context())
+			tt.d.State, tt.d.Result = tt.o.State, tt.o.Result
+			delegationResult{c, d.DB, d.Log, tt.d}.store(t.Context())
 			messages, err := sqlite.Collect(t.Context(), d.DB, sqlite.One[string], `SELECT message FROM messages WHERE recipient = 'acp-1'`)
 			told := strings.Join(messages, "\n")
 			if err != nil || (told == "") != (tt.told == "") || !strings.HasPrefix(told, tt.told) {

@@ -55,7 +55,7 @@ func (d *Data) Asked(ctx context.Context, id string) (Asked, error) {
 
 // similar names a delegation whose id is like a wrong one.
 func (d *Data) similar(ctx context.Context, l *delegation.Ledger, wrong string) string {
-	all, err := l.List(ctx, "", 0)
+	all, err := l.List(ctx, -1)
 	if err != nil {
 		return ""
 	}
@@ -168,7 +168,7 @@ func (d *Data) settleDelegations(ctx context.Context) {
 // Delegations returns all delegations, the newest first.
 func (d *Data) Delegations(ctx context.Context) ([]delegation.Row, error) {
 	d.settleDelegations(ctx)
-	all, err := d.ledger().List(ctx, "", 0)
+	all, err := d.ledger().List(ctx, -1)
 	rows := []delegation.Row{}
 	for _, one := range all {
 		rows = append(rows, one.Row())
