@@ -69,8 +69,8 @@ func Tools(service func(context.Context) (*Service, error), caller func(memory.S
 		destructive(tool(applyTool, t.named(call.apply), "Apply the changes of a delegation to your own folder, or "+
 			"nothing if they conflict. Files that run or steer programs there are held back for the user.", id, "id")),
 		tool(feedbackTool, t.named(call.feedback), "Rate the result of a delegation.",
-			map[string]any{"id": id["id"], "note": text("why"), "verdict": map[string]any{"type": "number", "minimum": -1,
-				"maximum": 1, "description": "from -1 (harmful) to 1 (helpful)"}}, "id", "verdict"),
+			map[string]any{"id": id["id"], "note": text("why"), "verdict": map[string]any{"type": "number",
+				"minimum": -1, "maximum": 1, "description": "from -1 (harmful) to 1 (helpful)"}}, "id", "verdict"),
 	}
 }
 
