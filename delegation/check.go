@@ -30,7 +30,7 @@ func (r Runner) Check(ctx context.Context, d Delegation, command string) (c Chec
 		return c, err
 	}
 	run := &run{Runner: r, d: d}
-	if err = run.bound(d.Tree, f.Tree(), f.Reads); err == nil {
+	if err = run.bound(d.Tree, f.Tree(), f.Reads()); err == nil {
 		c, err = run.check(ctx, command, f.Cwd)
 	}
 	if err = errors.Join(err, f.Restore(context.WithoutCancel(ctx)), f.Close()); err != nil {

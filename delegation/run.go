@@ -170,7 +170,7 @@ func (r *run) enter(f *worktree.Folder, root string) error {
 	r.child.policy.inside = f.Inside
 	err := r.Made(r.d, root)
 	if err == nil {
-		err = r.bound(root, f.Tree(), f.Reads)
+		err = r.bound(root, f.Tree(), f.Reads())
 	}
 	if err != nil && r.d.Continues == "" {
 		err = errors.Join(err, f.Drop(context.WithoutCancel(r.ctx)))

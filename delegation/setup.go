@@ -18,7 +18,7 @@ import (
 
 // prepare runs the commands of Setup in the child's folder and bounds; it may write there in Read, too.
 func (r *run) prepare(ctx context.Context, f *worktree.Folder) error {
-	if err := r.bound(filepath.Dir(f.Tree()), f.Tree(), f.Reads); err != nil {
+	if err := r.bound(filepath.Dir(f.Tree()), f.Tree(), f.Reads()); err != nil {
 		return err
 	}
 	for _, command := range r.Setup {

@@ -25,8 +25,6 @@ const (
 // A Folder is the folder of one delegation while it is worked in.
 type Folder struct {
 	Cwd string // where the child works, which corresponds to the caller's folder
-	// Reads are folders outside of the child's own that its git reads: the object stores of the caller.
-	Reads []string
 	// Check, if not nil, is called by Finish when something is handed back and the files are still there. What it
 	// changes is put back.
 	Check func()
@@ -34,9 +32,8 @@ type Folder struct {
 	Keep bool
 
 	place
-	store git
-	lock  *flock.Flock
-	base  string // the commit with the files as they were handed on
+	lock *flock.Flock
+	base string // the commit with the files as they were handed on
 }
 
 // A place is where a delegation's folder is and where it came from. It is stored at root/caller.
@@ -68,25 +65,15 @@ func (p place) save() error {
 	return os.WriteFile(filepath.Join(p.root, callerName), text, 0o600)
 }
 
-// placeAt reads what save has written.
-func placeAt(root string) (place, error) {
-	p := place{root: root}
-	text, err := os.ReadFile(filepath.Join(root, callerName))
-	if err == nil {
-		err = json.Unmarshal(text, &p)
-	}
-	return p, err
-}
-
-// takeLock makes others that want to change the folder wait for us.
-func (p place) takeLock(ctx context.Context) (*flock.Flock, error) {
+// open opens the folder, which others that want to change it wait for until it is closed.
+func (p place) open(ctx context.Context) (*Folder, error) {
 	ctx, cancel := context.WithTimeout(ctx, lockLimit)
 	defer cancel()
 	lock := flock.New(filepath.Join(p.root, lockName))
 	if locked, err := lock.TryLockContext(ctx, 50*time.Millisecond); err != nil || !locked {
 		return nil, fmt.Errorf("its folder is in use: wait until it ends (%w)", err)
 	}
-	return lock, nil
+	return &Folder{place: p, lock: lock}, nil
 }
 
 // ours returns the place of a folder of a delegation; any other folder is refused.
@@ -101,28 +88,27 @@ func ours(folders, root string) (place, error) {
 	if !info.IsDir() {
 		return place{}, fmt.Errorf("%s is not a folder", root)
 	}
-	return placeAt(root)
+	p := place{root: root}
+	text, err := os.ReadFile(filepath.Join(root, callerName))
+	if err == nil {
+		err = json.Unmarshal(text, &p)
+	}
+	return p, err
 }
 
 // Close lets others work at the folder.
 func (f *Folder) Close() error { return f.lock.Close() }
 
 // Drop removes the folder and all that was written there.
-func (f *Folder) Drop(ctx context.Context) error { return f.drop(ctx, f.lock) }
-
-// drop removes the folder, which lock keeps others from.
-func (p place) drop(ctx context.Context, lock *flock.Flock) error {
+func (f *Folder) Drop(ctx context.Context) error {
 	var err error
-	for _, r := range p.Repositories {
-		err = errors.Join(err, r.release(ctx, p.id()))
+	for _, r := range f.Repositories {
+		err = errors.Join(err, r.release(ctx, f.id()))
 	}
-	if lock != nil {
-		err = errors.Join(err, lock.Close()) // Windows removes no open file
-	}
-	if err != nil {
+	if err = errors.Join(err, f.lock.Close()); err != nil { // Windows removes no open file
 		return err // the next attempt must find what is to be released
 	}
-	return removeAll(p.root)
+	return removeAll(f.root)
 }
 
 // removeAll removes a folder, also one in which somebody has made folders that cannot be written to.

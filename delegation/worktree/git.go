@@ -64,6 +64,27 @@ func (g git) paths(ctx context.Context, args ...string) ([]string, error) {
 	return strings.FieldsFunc(out, func(r rune) bool { return r == 0 }), err
 }
 
+// commit makes a commit of the index on another one.
+func (g git) commit(ctx context.Context, parent, message string) (string, error) {
+	tree, err := g.run(ctx, "", "write-tree", "--missing-ok")
+	if err != nil {
+		return "", err
+	}
+	return g.run(ctx, "", "commit-tree", tree, "-p", parent, "-m", message)
+}
+
+// replace puts files into the index as they stand in the tree, and takes out those that are gone.
+func (g git) replace(ctx context.Context, gone, here []string, options ...string) error {
+	if len(gone) > 0 {
+		if _, err := g.run(ctx, joined(gone), "update-index", "-z", "--force-remove", "--stdin"); err != nil {
+			return err
+		}
+	}
+	add := slices.Concat([]string{"update-index"}, options, []string{"--add", "--replace", "-z", "--stdin"})
+	_, err := g.run(ctx, joined(here), add...)
+	return err
+}
+
 // write writes what git prints to out.
 func (g git) write(ctx context.Context, out io.Writer, in string, args ...string) error {
 	ctx, cancel := context.WithTimeout(ctx, gitLimit)

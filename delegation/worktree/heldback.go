@@ -65,7 +65,7 @@ func steers(name string) string {
 
 // held returns which changes of the result are held back.
 func (r *Result) held(ctx context.Context) (list []Held, err error) {
-	raw, err := r.store.paths(ctx, "diff-tree", "-r", "-z", "--no-renames", r.base, r.result)
+	raw, err := r.git().paths(ctx, "diff-tree", "-r", "-z", "--no-renames", r.base, r.result)
 	if err != nil {
 		return nil, err
 	}
@@ -81,7 +81,7 @@ func (r *Result) held(ctx context.Context) (list []Held, err error) {
 		case hooks != "" && strings.HasPrefix(strings.ToLower(name), hooks):
 			why = "git hooks"
 		case isLink:
-			target, err := r.store.run(ctx, "", "cat-file", "blob", fields[3])
+			target, err := r.git().run(ctx, "", "cat-file", "blob", fields[3])
 			if err != nil {
 				return nil, err
 			}
@@ -89,7 +89,7 @@ func (r *Result) held(ctx context.Context) (list []Held, err error) {
 				why = "a link to outside: " + target
 			}
 		case fields[4] != "D" && scripts[folded(path.Base(name))[0]] != "":
-			text, err := r.store.run(ctx, "", "cat-file", "blob", fields[3])
+			text, err := r.git().run(ctx, "", "cat-file", "blob", fields[3])
 			if err != nil {
 				return nil, err
 			}
@@ -181,9 +181,5 @@ func (r *Result) without(ctx context.Context, g git, names []string) (string, er
 	if err != nil {
 		return "", err
 	}
-	tree, err := g.run(ctx, "", "write-tree", "--missing-ok")
-	if err != nil {
-		return "", err
-	}
-	return g.run(ctx, "", "commit-tree", tree, "-p", r.base, "-m", "What is not held back")
+	return g.commit(ctx, r.base, "What is not held back")
 }

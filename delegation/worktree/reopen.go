@@ -16,7 +16,7 @@ func Reopen(ctx context.Context, folders, root string) (*Folder, error) {
 		return nil, err
 	}
 	for _, ref := range []string{resultRef, appliedRef, "refs/heads/signet/" + f.id()} {
-		if _, err := f.store.run(ctx, "", "update-ref", "-d", ref); err != nil {
+		if _, err := f.git().run(ctx, "", "update-ref", "-d", ref); err != nil {
 			return nil, fmt.Errorf("opening its folder again: %w", errors.Join(err, f.lock.Close()))
 		}
 	}
@@ -30,14 +30,13 @@ func OpenTree(ctx context.Context, folders, root string) (*Folder, error) {
 	if err != nil {
 		return nil, fmt.Errorf("opening its folder again: %w", err)
 	}
-	f := &Folder{place: p}
-	if f.lock, err = f.takeLock(ctx); err != nil {
+	f, err := p.open(ctx)
+	if err != nil {
 		return nil, err
 	}
-	f.store, f.Reads = f.git(), f.borrowed()
 	f.Cwd = filepath.Join(f.work(), f.Below)
 	if _, err = os.Stat(f.work()); err == nil {
-		f.base, err = f.store.run(ctx, "", "rev-parse", "--verify", baseRef)
+		f.base, err = f.git().run(ctx, "", "rev-parse", "--verify", baseRef)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("opening its folder again: %w", errors.Join(err, f.lock.Close()))
@@ -59,7 +58,7 @@ func (f *Folder) Restore(ctx context.Context) error {
 	for _, name := range made {
 		err = errors.Join(err, work.Remove(name))
 	}
-	_, failed := f.store.run(ctx, "", "checkout-index", "--all", "--force", "--quiet")
+	_, failed := f.git().run(ctx, "", "checkout-index", "--all", "--force", "--quiet")
 	return errors.Join(err, failed)
 }
 
@@ -69,15 +68,14 @@ func RemoveTree(ctx context.Context, folders, root string) (left bool, err error
 	if err != nil {
 		return true, err
 	}
-	f := &Folder{place: p}
-	if f.lock, err = f.takeLock(ctx); err != nil {
+	f, err := p.open(ctx)
+	if err != nil {
 		return true, err
 	}
-	f.store = f.git()
-	if _, err = f.store.run(ctx, "", "rev-parse", "--quiet", "--verify", resultRef); err != nil {
+	if _, err = f.git().run(ctx, "", "rev-parse", "--quiet", "--verify", resultRef); err != nil {
 		return false, f.Drop(ctx)
 	}
-	if f.base, err = f.store.run(ctx, "", "rev-parse", "--verify", baseRef); err == nil {
+	if f.base, err = f.git().run(ctx, "", "rev-parse", "--verify", baseRef); err == nil {
 		err = f.forgetTree(ctx)
 	}
 	return true, errors.Join(err, f.lock.Close())

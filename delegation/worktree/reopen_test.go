@@ -24,7 +24,7 @@ func TestReopen(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff([]any{f.Cwd, f.Reads}, []any{again.Cwd, again.Reads}); diff != "" {
+	if diff := cmp.Diff([]any{f.Cwd, f.Reads()}, []any{again.Cwd, again.Reads()}); diff != "" {
 		t.Errorf("opened again (-first +then):\n%s", diff)
 	}
 	if got := read(again.Cwd, "heron.txt") + read(again.Cwd, "x.log"); got != "black\nignored" {

@@ -20,7 +20,6 @@ var ErrNothing = errors.New("it made no changes")
 // A Result is what a delegation has handed back, until it is discarded.
 type Result struct {
 	place
-	store        git
 	base, result string                 // commits
 	seen         map[string]fs.FileInfo // files of the caller's that Apply has read
 }
@@ -35,20 +34,20 @@ func Open(ctx context.Context, folders, root string) (*Result, error) {
 	case err != nil:
 		return nil, err
 	}
-	r := &Result{place: p, store: p.git()}
-	if r.base, err = r.store.run(ctx, "", "rev-parse", "--quiet", "--verify", baseRef); err != nil {
+	r := &Result{place: p}
+	if r.base, err = r.git().run(ctx, "", "rev-parse", "--quiet", "--verify", baseRef); err != nil {
 		return nil, ErrNothing // its runner was killed before the child began
 	}
-	r.result, err = r.store.run(ctx, "", "rev-parse", "--quiet", "--verify", resultRef)
+	r.result, err = r.git().run(ctx, "", "rev-parse", "--quiet", "--verify", resultRef)
 	if err == nil {
 		return r, nil
 	}
-	f := &Folder{place: p, base: r.base}
-	if f.lock, err = f.takeLock(ctx); err != nil {
+	f, err := p.open(ctx)
+	if err != nil {
 		return nil, err
 	}
-	defer f.lock.Close()
-	f.store = f.git()
+	defer f.Close()
+	f.base = r.base
 	w, err := f.take(ctx, "Delegated")
 	if err != nil {
 		return nil, fmt.Errorf("taking what its runner has left: %w", err)
@@ -56,7 +55,7 @@ func Open(ctx context.Context, folders, root string) (*Result, error) {
 	if w.Branch == "" {
 		return nil, ErrNothing
 	}
-	r.result, err = r.store.run(ctx, "", "rev-parse", "--verify", resultRef)
+	r.result, err = r.git().run(ctx, "", "rev-parse", "--verify", resultRef)
 	return r, err
 }
 
@@ -70,28 +69,28 @@ func Discard(ctx context.Context, folders, root string) error {
 	case p.root == "":
 		return err
 	}
-	lock, err := p.takeLock(ctx)
+	f, err := p.open(ctx)
 	if err != nil {
 		return err
 	}
-	return p.drop(ctx, lock)
+	return f.Drop(ctx)
 }
 
 // Diff writes the changes as a patch that git apply takes, with renames and binary files.
 func (r *Result) Diff(ctx context.Context, out io.Writer) error {
-	return r.store.write(ctx, out, "", "diff-tree", "-r", "-p", "-M", "--binary", "--full-index", "--no-ext-diff",
+	return r.git().write(ctx, out, "", "diff-tree", "-r", "-p", "-M", "--binary", "--full-index", "--no-ext-diff",
 		"--no-textconv", "--no-color", r.base, r.result)
 }
 
 // Stat returns a line for each changed file, and their sum, as git diff --stat does. Nothing in it speaks to a
 // terminal.
 func (r *Result) Stat(ctx context.Context) (string, error) {
-	return r.store.run(ctx, "", "diff-tree", "-r", "-M", "--stat=100", "--no-color", r.base, r.result)
+	return r.git().run(ctx, "", "diff-tree", "-r", "-M", "--stat=100", "--no-color", r.base, r.result)
 }
 
 // Applied reports whether Apply has put the result into the caller's folder.
 func (r *Result) Applied(ctx context.Context) bool {
-	_, err := r.store.run(ctx, "", "rev-parse", "--quiet", "--verify", appliedRef)
+	_, err := r.git().run(ctx, "", "rev-parse", "--quiet", "--verify", appliedRef)
 	return err == nil
 }
 
@@ -106,11 +105,11 @@ type ApplyOptions struct {
 // nothing is changed; what was applied already changes nothing. Without Steering, what would run or steer programs
 // there is held back. Where not all is applied, the result does not count as applied.
 func (r *Result) Apply(ctx context.Context, o ApplyOptions) (written []string, held []Held, err error) {
-	lock, err := r.takeLock(ctx)
+	f, err := r.open(ctx)
 	if err != nil {
 		return nil, nil, err
 	}
-	defer lock.Close()
+	defer f.Close()
 	if _, err := os.Stat(r.Top); err != nil {
 		return nil, nil, fmt.Errorf("its original folder no longer exists: %w", err)
 	}
@@ -127,7 +126,7 @@ func (r *Result) Apply(ctx context.Context, o ApplyOptions) (written []string, h
 			left = append(left, h.File)
 		}
 	}
-	target := r.store
+	target := r.git()
 	target.Tree, target.Index = r.Top, target.Index+".apply"
 	defer os.Remove(target.Index)
 	theirs, err := r.without(ctx, target, left)
@@ -147,14 +146,14 @@ func (r *Result) Apply(ctx context.Context, o ApplyOptions) (written []string, h
 		return nil, nil, fmt.Errorf("writing into %s: %w", r.Top, err)
 	}
 	if len(left) == 0 {
-		_, err = r.store.run(ctx, "", "update-ref", appliedRef, r.result)
+		_, err = r.git().run(ctx, "", "update-ref", appliedRef, r.result)
 	}
 	return written, held, err
 }
 
 // changed returns the files that the child has changed.
 func (r *Result) changed(ctx context.Context) ([]string, error) {
-	return r.store.paths(ctx, "diff-tree", "-r", "-z", "--name-only", "--no-renames", r.base, r.result)
+	return r.git().paths(ctx, "diff-tree", "-r", "-z", "--name-only", "--no-renames", r.base, r.result)
 }
 
 // beside returns the changed files that are not to be applied, if only some are.
@@ -207,18 +206,10 @@ func (r *Result) snapshotNow(ctx context.Context, target git) (string, error) {
 			gone = append(gone, name)
 		}
 	}
-	if _, err := target.run(ctx, joined(gone), "update-index", "-z", "--force-remove", "--stdin"); err != nil {
+	if err := target.replace(ctx, gone, here); err != nil {
 		return "", err
 	}
-	_, err = target.run(ctx, joined(here), "update-index", "--add", "--replace", "-z", "--stdin")
-	if err != nil {
-		return "", err
-	}
-	tree, err := target.run(ctx, "", "write-tree", "--missing-ok")
-	if err != nil {
-		return "", err
-	}
-	return target.run(ctx, "", "commit-tree", tree, "-p", r.base, "-m", "The caller's folder")
+	return target.commit(ctx, r.base, "The caller's folder")
 }
 
 // otherFile returns a file in a folder below top that is not one of names, "" for none.

@@ -24,16 +24,14 @@ const unattributed = "* !text !eol !crlf !ident !filter !working-tree-encoding !
 
 // makeStore makes our own repository. The child does not see it, so nothing that it does decides what our git does.
 func (f *Folder) makeStore(ctx context.Context, format, excludes string) error {
-	f.store = f.git()
-	_, err := git{}.run(ctx, "", "init", "--quiet", "--bare", "--template=", "--object-format="+format, f.store.Dir)
+	_, err := git{}.run(ctx, "", "init", "--quiet", "--bare", "--template=", "--object-format="+format, f.git().Dir)
 	if err != nil {
 		return err
 	}
-	f.Reads = f.borrowed()
-	if err := f.store.borrow(f.Reads); err != nil {
+	if err := f.git().borrow(f.Reads()); err != nil {
 		return err
 	}
-	info := filepath.Join(f.store.Dir, "info")
+	info := filepath.Join(f.git().Dir, "info")
 	if err := os.MkdirAll(info, 0o700); err != nil {
 		return err
 	}
@@ -47,8 +45,8 @@ func (f *Folder) makeStore(ctx context.Context, format, excludes string) error {
 		os.WriteFile(filepath.Join(info, "attributes"), []byte(unattributed), 0o600))
 }
 
-// borrowed returns the object stores of the caller's repositories.
-func (p place) borrowed() (folders []string) {
+// Reads returns folders outside of the child's own that its git reads: the object stores of the caller.
+func (p place) Reads() (folders []string) {
 	for _, r := range p.Repositories {
 		for _, folder := range objectFolders(r.Objects) {
 			if !slices.Contains(folders, folder) {
@@ -85,10 +83,10 @@ func (f *Folder) snapshotBase(ctx context.Context, names []string, prepared bool
 		err = f.ownObjects(ctx, base)
 	}
 	if err == nil {
-		f.base, err = f.store.run(ctx, "", "commit-tree", base, "-m", "The files as they were handed on")
+		f.base, err = f.git().run(ctx, "", "commit-tree", base, "-m", "The files as they were handed on")
 	}
 	if err == nil {
-		_, err = f.store.run(ctx, "", "update-ref", baseRef, f.base)
+		_, err = f.git().run(ctx, "", "update-ref", baseRef, f.base)
 	}
 	return err
 }
@@ -96,7 +94,7 @@ func (f *Folder) snapshotBase(ctx context.Context, names []string, prepared bool
 // snapshotResult stores the files as they are now: those that were handed on, and new ones that git does not ignore.
 // left names what cannot be taken back.
 func (f *Folder) snapshotResult(ctx context.Context) (tree string, left []string, err error) {
-	names, err := f.store.paths(ctx, "ls-files", "-z", "--cached")
+	names, err := f.git().paths(ctx, "ls-files", "-z", "--cached")
 	if err != nil {
 		return "", nil, err
 	}
@@ -111,9 +109,9 @@ func (f *Folder) snapshotResult(ctx context.Context) (tree string, left []string
 // added returns files below a folder of the child's that git neither knows nor ignores, also those in repositories that
 // the child has made; left names these.
 func (f *Folder) added(ctx context.Context, folder string) (names, left []string, err error) {
-	g := f.store
+	g := f.git()
 	if folder != "" {
-		g.Tree, g.Index = filepath.Join(f.work(), folder), filepath.Join(f.store.Dir, "none")
+		g.Tree, g.Index = filepath.Join(f.work(), folder), filepath.Join(f.git().Dir, "none")
 	}
 	found, err := g.paths(ctx, "ls-files", "-z", "--others", "--exclude-standard")
 	for _, name := range found {
@@ -151,19 +149,14 @@ func (f *Folder) snapshot(ctx context.Context, names []string) (tree string, lef
 		}
 		here = append(here, name)
 	}
-	if len(gone) > 0 {
-		if _, err := f.store.run(ctx, joined(gone), "update-index", "-z", "--force-remove", "--stdin"); err != nil {
-			return "", nil, err
-		}
-	}
-	add := []string{"update-index", "--add", "--replace", "-z", "--stdin"}
+	var options []string
 	if !f.Edit { // only what differs is of interest: the content is not kept
-		add = slices.Insert(add, 1, "--info-only")
+		options = []string{"--info-only"}
 	}
-	if _, err := f.store.run(ctx, joined(here), add...); err != nil {
+	if err := f.git().replace(ctx, gone, here, options...); err != nil {
 		return "", nil, err
 	}
-	tree, err = f.store.run(ctx, "", "write-tree", "--missing-ok")
+	tree, err = f.git().run(ctx, "", "write-tree", "--missing-ok")
 	return tree, left, err
 }
 
@@ -179,28 +172,28 @@ func (f *Folder) ownObjects(ctx context.Context, tree string) error {
 			args = append(args, "^"+r.Head+"^{tree}")
 		}
 	}
-	out, err := f.store.run(ctx, "", args...)
+	out, err := f.git().run(ctx, "", args...)
 	if err != nil {
 		return err
 	}
 	var borrowed []string
 	for id := range strings.FieldsSeq(out) {
-		if _, err := os.Stat(filepath.Join(f.store.Dir, "objects", id[:2], id[2:])); err != nil {
+		if _, err := os.Stat(filepath.Join(f.git().Dir, "objects", id[:2], id[2:])); err != nil {
 			borrowed = append(borrowed, id)
 		}
 	}
 	if len(borrowed) == 0 {
 		return nil
 	}
-	_, err = f.store.run(ctx, strings.Join(borrowed, "\n")+"\n", "pack-objects", "--quiet", "--window=0",
-		filepath.Join(f.store.Dir, "objects", "pack", "pack"))
+	_, err = f.git().run(ctx, strings.Join(borrowed, "\n")+"\n", "pack-objects", "--quiet", "--window=0",
+		filepath.Join(f.git().Dir, "objects", "pack", "pack"))
 	return err
 }
 
 // keep stores the result, and a branch on top of the caller's HEAD with the files that the child changed: nothing else
 // that the caller had not committed, and nothing of submodules.
 func (f *Folder) keep(ctx context.Context, result, message string) error {
-	commit, err := f.store.run(ctx, "", "commit-tree", result, "-p", f.base, "-m", message)
+	commit, err := f.git().run(ctx, "", "commit-tree", result, "-p", f.base, "-m", message)
 	if err != nil {
 		return err
 	}
@@ -210,13 +203,13 @@ func (f *Folder) keep(ctx context.Context, result, message string) error {
 			return err
 		}
 	}
-	_, err = f.store.run(ctx, fmt.Sprintf("create %s %s\ncreate refs/heads/signet/%s %s\n", resultRef, commit, f.id(),
+	_, err = f.git().run(ctx, fmt.Sprintf("create %s %s\ncreate refs/heads/signet/%s %s\n", resultRef, commit, f.id(),
 		branch), "update-ref", "--stdin")
 	return err
 }
 
 func (f *Folder) onHead(ctx context.Context, head, result, message string) (string, error) {
-	g := f.store
+	g := f.git()
 	g.Index += ".branch"
 	defer os.Remove(g.Index)
 	if _, err := g.run(ctx, "", "read-tree", head); err != nil {
@@ -235,11 +228,7 @@ func (f *Folder) onHead(ctx context.Context, head, result, message string) (stri
 	if _, err := g.run(ctx, entries.String(), "update-index", "-z", "--replace", "--index-info"); err != nil {
 		return "", err
 	}
-	tree, err := g.run(ctx, "", "write-tree", "--missing-ok")
-	if err != nil {
-		return "", err
-	}
-	return g.run(ctx, "", "commit-tree", tree, "-p", head, "-m", message)
+	return g.commit(ctx, head, message)
 }
 
 // head is the commit that is checked out in the caller's folder, "" for none.
@@ -263,15 +252,15 @@ func (f *Folder) forgetUnchanged(ctx context.Context) error {
 	if f.head() == "" {
 		return nil
 	}
-	changed, err := f.store.run(ctx, "", "diff-tree", "-r", "-z", "--no-renames", f.base, resultRef)
+	changed, err := f.git().run(ctx, "", "diff-tree", "-r", "-z", "--no-renames", f.base, resultRef)
 	if err != nil {
 		return err
 	}
-	all, err := f.store.paths(ctx, "ls-tree", "-r", "-z", f.base)
+	all, err := f.git().paths(ctx, "ls-tree", "-r", "-z", f.base)
 	for _, one := range all { // "100644 blob ID", a tab and the name
 		fields := strings.Fields(one)
 		if id := fields[2]; !strings.Contains(changed, id) {
-			_ = os.Remove(filepath.Join(f.store.Dir, "objects", id[:2], id[2:])) // it may be borrowed
+			_ = os.Remove(filepath.Join(f.git().Dir, "objects", id[:2], id[2:])) // it may be borrowed
 		}
 	}
 	return err

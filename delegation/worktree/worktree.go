@@ -48,7 +48,10 @@ func Make(ctx context.Context, dir, root string, o Options) (*Folder, error) {
 	if err := os.Mkdir(root, 0o700); err != nil {
 		return nil, err
 	}
-	f := &Folder{place: place{Top: dir, Edit: o.Edit, root: root}}
+	f, err := place{Top: dir, Edit: o.Edit, root: root}.open(ctx)
+	if err != nil {
+		return nil, errors.Join(err, removeAll(root))
+	}
 	if err := f.make(ctx, dir, o); err != nil {
 		return nil, fmt.Errorf("making a folder for it: %w", errors.Join(err, f.Drop(context.WithoutCancel(ctx))))
 	}
@@ -56,10 +59,6 @@ func Make(ctx context.Context, dir, root string, o Options) (*Folder, error) {
 }
 
 func (f *Folder) make(ctx context.Context, dir string, o Options) error {
-	var err error
-	if f.lock, err = f.takeLock(ctx); err != nil {
-		return err
-	}
 	format, user := "sha1", map[string]string{}
 	if r, ok := repositoryOf(ctx, dir); ok {
 		f.Top, format, user = r.Top, r.Format, r.userSettings(ctx)
@@ -93,20 +92,7 @@ func (f *Folder) make(ctx context.Context, dir string, o Options) error {
 	if err := f.makeStore(ctx, format, l.excludes); err != nil {
 		return err
 	}
-	if err := f.fill(ctx, l.tree, slices.Concat(l.files, ignored), user); err != nil {
-		return err
-	}
-	if o.Prepare != nil {
-		if err := o.Prepare(ctx, f); err != nil {
-			return err
-		}
-	}
-	return f.snapshotBase(ctx, l.files, o.Prepare != nil)
-}
-
-// fill copies files, and makes the child's repositories.
-func (f *Folder) fill(ctx context.Context, from *tree, names []string, user map[string]string) error {
-	if err := copyFiles(ctx, from, f.work(), names); err != nil {
+	if err := copyFiles(ctx, l.tree, f.work(), slices.Concat(l.files, ignored)); err != nil {
 		return err
 	}
 	for _, r := range f.Repositories {
@@ -114,7 +100,12 @@ func (f *Folder) fill(ctx context.Context, from *tree, names []string, user map[
 			return err
 		}
 	}
-	return nil
+	if o.Prepare != nil {
+		if err := o.Prepare(ctx, f); err != nil {
+			return err
+		}
+	}
+	return f.snapshotBase(ctx, l.files, o.Prepare != nil)
 }
 
 // written says what was.
@@ -152,7 +143,7 @@ func (f *Folder) take(ctx context.Context, message string) (w written, err error
 		return w, err
 	}
 	w.NotTaken = left
-	w.Paths, err = f.store.paths(ctx, "diff-tree", "-r", "-z", "--name-only", "--no-renames", f.base, tree)
+	w.Paths, err = f.git().paths(ctx, "diff-tree", "-r", "-z", "--name-only", "--no-renames", f.base, tree)
 	if err != nil || !f.Edit || len(w.Paths) == 0 {
 		return w, err
 	}

@@ -123,14 +123,14 @@ func TestGit(t *testing.T) {
 			t.Errorf("its folder: %v", err)
 		}
 		if edit {
-			if got := run(t, f.store.Dir, "diff", "--stat", head, w.Branch); !strings.Contains(got, "3 files changed") {
+			if got := run(t, f.git().Dir, "diff", "--stat", head, w.Branch); !strings.Contains(got, "3 files changed") {
 				t.Errorf("the branch changes more than the child did:\n%s", got)
 			}
-			if got := run(t, f.store.Dir, "show", w.Branch+":sub/heron.txt"); got != "black" {
+			if got := run(t, f.git().Dir, "show", w.Branch+":sub/heron.txt"); got != "black" {
 				t.Errorf("the branch has %q", got)
 			}
 			unchanged := run(t, dir, "hash-object", "new.txt")
-			if _, err := os.Stat(filepath.Join(f.store.Dir, "objects", unchanged[:2], unchanged[2:])); err == nil {
+			if _, err := os.Stat(filepath.Join(f.git().Dir, "objects", unchanged[:2], unchanged[2:])); err == nil {
 				t.Error("the content of what is as it was is kept")
 			}
 			if err := Discard(t.Context(), filepath.Dir(f.root), f.root); err != nil {
@@ -475,7 +475,7 @@ func TestInnerRepositories(t *testing.T) {
 	if diff := cmp.Diff([]string{"lib/new/a.txt", "lib/sub/heron.txt", "nested/gone.txt"}, w.Paths); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
-	if got := run(t, f.store.Dir, "diff", "--name-only", w.Branch+"~", w.Branch); got != "" {
+	if got := run(t, f.git().Dir, "diff", "--name-only", w.Branch+"~", w.Branch); got != "" {
 		t.Errorf("on the branch of the outer one: %s", got)
 	}
 	r, err := Open(t.Context(), filepath.Dir(f.root), f.root)
