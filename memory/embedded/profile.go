@@ -252,7 +252,7 @@ func (l line) reach() int {
 		return 3
 	case m.Personal:
 		return 2
-	case m.Type != string(stated.Fact):
+	case m.Type != stated.Fact:
 		return 1
 	}
 	return 0

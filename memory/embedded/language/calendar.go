@@ -183,11 +183,6 @@ func spans(said map[span]string) map[string]span {
 
 const longestPhrase = 4 // words of a phrase
 
-// isoDay reports whether a word begins with a date such as 2026-03-12.
-func isoDay(w string) bool {
-	return len(w) >= 10 && w[4] == '-' && w[7] == '-' && digits(w[:4]) && digits(w[5:7]) && digits(w[8:10])
-}
-
 func digits(s string) bool {
 	return s != "" && strings.Trim(s, "0123456789") == ""
 }

@@ -53,36 +53,20 @@ func FindTime(text string, now time.Time) (r Range, rest string, ok bool) {
 // explicit reads a date in digits at the start of words, and returns how many words it takes: 2026-03-12, 12.03.2026,
 // 3/12/2026 (month first, unless that cannot be).
 func explicit(words []string) (Range, int, bool) {
-	w := words[0]
-	if isoDay(w) {
-		return day(number3(w[:4], w[5:7], w[8:10]))
+	if !digits(words[0][:1]) {
+		return Range{}, 0, false
 	}
-	if p := strings.Split(strings.TrimRight(w, "."), "."); len(p) == 3 && digits(p[0]) && digits(p[1]) &&
-		len(p[2]) == 4 && digits(p[2]) {
-		return day(number3(p[2], p[1], p[0]))
-	}
-	if len(words) >= 3 && digits(w) && digits(words[1]) && digits(words[2]) && len(w) <= 2 &&
-		len(words[1]) <= 2 && len(words[2]) == 4 {
-		month, d := w, words[1]
-		if n, _ := strconv.Atoi(w); n > 12 {
-			month, d = d, month
+	for _, layout := range []string{time.DateOnly, "2.1.2006", "1 2 2006", "2 1 2006"} {
+		n := 1 + strings.Count(layout, " ")
+		text := strings.TrimRight(strings.Join(words[:min(n, len(words))], " "), ".")
+		if layout == time.DateOnly { // a time may stand behind it
+			text = text[:min(len(text), len(layout))]
 		}
-		r, _, ok := day(number3(words[2], month, d))
-		return r, 3, ok
+		if from, err := time.Parse(layout, text); err == nil && from.Year() > 1900 {
+			return Range{from, from.AddDate(0, 0, 1)}, n, true
+		}
 	}
 	return Range{}, 0, false
-}
-
-func number3(a, b, c string) (x, y, z int) {
-	x, _ = strconv.Atoi(a)
-	y, _ = strconv.Atoi(b)
-	z, _ = strconv.Atoi(c)
-	return x, y, z
-}
-
-func day(year, month, d int) (Range, int, bool) {
-	from := time.Date(year, time.Month(month), d, 0, 0, 0, 0, time.UTC)
-	return Range{from, from.AddDate(0, 0, 1)}, 1, from.Day() == d && int(from.Month()) == month && year > 1900
 }
 
 // at reads a time at words[i] and returns how many words it takes.
@@ -259,8 +243,8 @@ func inMonth(year, month, d int, today time.Time) (Range, bool) {
 		}
 	}
 	if d > 0 {
-		r, _, ok := day(year, month, d)
-		return r, ok
+		from := time.Date(year, time.Month(month), d, 0, 0, 0, 0, time.UTC)
+		return Range{from, from.AddDate(0, 0, 1)}, from.Day() == d && year > 1900
 	}
 	from := time.Date(year, time.Month(month), 1, 0, 0, 0, 0, time.UTC)
 	return Range{from, from.AddDate(0, 1, 0)}, true

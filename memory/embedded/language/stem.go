@@ -35,14 +35,8 @@ const (
 var stemmers = [...]func(*snowballstem.Env) bool{english.Stem, german.Stem, french.Stem, spanish.Stem, italian.Stem,
 	portuguese.Stem, dutch.Stem, russian.Stem}
 
-// stem removes the endings of a word in lower case, as one language has them.
-func stem(word string, in set) string {
-	env := snowballstem.NewEnv(word)
-	stemmers[bits.TrailingZeros16(uint16(in))](env)
-	return Fold(env.Current())
-}
-
-// term returns a word, or a part of an identifier, as it is indexed; empty when it says nothing by itself.
+// term returns a word, or a part of an identifier, as it is indexed: without the endings that one language has; empty
+// when it says nothing by itself.
 func term(part string, in set) string {
 	if n := len(part) - 1; n >= 2 && part[n] == 's' && strings.ToUpper(part[:n]) == part[:n] &&
 		isCapitalized(part) { // PDFs
@@ -57,7 +51,9 @@ func term(part string, in set) string {
 			return Fold(p) // a version or a number has no endings
 		}
 	}
-	return stem(p, in)
+	env := snowballstem.NewEnv(p)
+	stemmers[bits.TrailingZeros16(uint16(in))](env)
+	return Fold(env.Current())
 }
 
 // isCapitalized reports whether a word begins with a capital letter.

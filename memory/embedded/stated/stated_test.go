@@ -13,7 +13,7 @@ import (
 
 // What a sentence states; "" where it states nothing that a later session needs.
 func TestIn(t *testing.T) {
-	for text, want := range map[string]Kind{
+	for text, want := range map[string]string{
 		"Never commit to main without a green build.":                      Rule,
 		"never commit to main please":                                      Rule,
 		"From now on write the tests before the code.":                     Rule,
@@ -119,7 +119,7 @@ func TestIn(t *testing.T) {
 		"are you editing the vendor folder or the module?":                                       "",
 		"which of these two layouts should be the default one for the invoices?":                 "",
 	} {
-		var got Kind
+		var got string
 		for _, s := range In(text) {
 			got += s.Kind
 		}

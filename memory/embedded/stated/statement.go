@@ -12,20 +12,17 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/memory/pattern"
 )
 
-// A Kind says what a sentence states. It is also the type of the memory that it becomes.
-type Kind string
-
-// Kinds. All but a decision last: they make the profile.
+// What a sentence states, and the type of the memory that it becomes. All but a decision last: they make the profile.
 const (
-	Rule       Kind = "rule"       // holds until the person says otherwise, and is addressed to the agent
-	Preference Kind = "preference" // what the person likes, or is
-	Fact       Kind = "fact"       // the person asked to remember it
-	Decision   Kind = "decision"   // settles something about the work
+	Rule       = "rule"       // holds until the person says otherwise, and is addressed to the agent
+	Preference = "preference" // what the person likes, or is
+	Fact       = "fact"       // the person asked to remember it
+	Decision   = "decision"   // settles something about the work
 )
 
 // A Statement is a sentence that states something.
 type Statement struct {
-	Kind     Kind
+	Kind     string // Rule, Preference, Fact, Decision
 	Text     string
 	Personal bool // true of the person, whatever the project
 }
