@@ -100,7 +100,7 @@ func (d *down) Tapped(piece []byte, first, last bool) {
 	}
 	if !first || !last || len(piece) > maxUpdate {
 		if first {
-			d.long = frame.NewThinner(maxUpdate)
+			d.long = &frame.Thinner{Limit: maxUpdate}
 		}
 		if d.long.Write(piece); !last {
 			return

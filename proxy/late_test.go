@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/Signet-AI/signet-acp-proxy/correlation"
+	"github.com/Signet-AI/signet-acp-proxy/proxy/session"
 )
 
 // An askedLedger does what a test wants before it answers.
@@ -174,8 +175,8 @@ func TestHarnessEndsWhileHeld(t *testing.T) {
 	})
 	c.openFor(h)
 	c.write(promptOf(2, "is anybody there?"))
-	for !c.relay.up.queue.Holding() {
-		time.Sleep(time.Millisecond)
+	for held := false; !held; time.Sleep(time.Millisecond) {
+		c.know(func(known *session.Connection) { held = known.Busy() })
 	}
 	h.die()
 	c.close()

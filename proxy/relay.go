@@ -58,7 +58,7 @@ func New(o Options) *Relay {
 	}, r.beside)
 	out, asking := options.Client.Out, (*asker)(nil)
 	if options.Ask {
-		lines := wire.NewLines(out)
+		lines := &wire.Lines{Out: out}
 		out, asking = lines, newAsker(r.env, lines)
 	}
 	r.up = &up{beside: r.beside, asker: asking, queue: wire.NewQueue(options.Harness.In)}

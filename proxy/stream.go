@@ -51,7 +51,7 @@ func (m *stream) take(l tappedUpdate, piece []byte, first, last bool) bool {
 		return true
 	case first:
 		if m.taking = m.session == l.session && m.shape.Begins(piece); m.taking {
-			l.turn.Answer.Write(piece[m.shape.Head():])
+			l.turn.Answer.Write(piece[len(m.shape.Head):])
 		}
 		return m.taking
 	case !m.taking:
@@ -60,7 +60,7 @@ func (m *stream) take(l tappedUpdate, piece []byte, first, last bool) bool {
 	l.turn.Answer.Write(piece)
 	if last {
 		m.taking = false
-		l.turn.Answer.End(m.shape.Tail())
+		l.turn.Answer.End(m.shape.Tail)
 		m.grew(l.turn, "")
 	}
 	return true

@@ -215,11 +215,11 @@ func (u *up) Tapped(piece []byte, first, last bool) {
 
 // Held handles a frame that was held, and forwards it.
 func (u *up) Held(line []byte) error {
-	edited, held := line, (*heldPrompt)(nil)
+	edited, held := line, (*session.Held)(nil)
 	guard.Run("editing a frame", func() { edited, held = u.edit(line) })
 	switch {
 	case held != nil:
-		return u.queue.Hold(held)
+		return u.queue.Hold(len(line), func() [][]byte { return u.release(held, line) })
 	case edited == nil:
 		return nil
 	}
@@ -227,7 +227,7 @@ func (u *up) Held(line []byte) error {
 }
 
 // edit returns a frame that was held as the harness is to get it, nil for not at all, or a prompt that is still held.
-func (u *up) edit(line []byte) ([]byte, *heldPrompt) {
+func (u *up) edit(line []byte) ([]byte, *session.Held) {
 	guard.Point("editing up")
 	frame.Peek(line, true, func([]byte) frame.Need { return frame.All }, &u.head)
 	method := string(u.head.Method)
@@ -314,18 +314,14 @@ func openingOf(method string) session.OpeningKind {
 
 // holdPrompt returns a prompt that waits until its context is there or its time is up; nil for a command, an empty
 // prompt and one of a session that is off. The frame may be large, so it is gone through as seldom as possible.
-func (u *up) holdPrompt(line []byte) *heldPrompt {
+func (u *up) holdPrompt(line []byte) (held *session.Held) {
 	text, blank := readPrompt(line)
 	said := readSaid(line, text)
 	said.Words = u.o.Task(text.words())
-	h := &heldPrompt{env: u.env, line: line, size: len(line), read: u.o.Now()}
 	u.talk.Do(func(c *session.Connection) {
-		h.prompt = c.HoldPrompt(u.head.Session, idKey(u.head.ID), line, said, blank)
+		held = c.HoldPrompt(u.head.Session, idKey(u.head.ID), line, said, blank)
 	})
-	if h.prompt == nil {
-		return nil
-	}
-	return h
+	return held
 }
 
 // initialize notes who the client is, and returns the request as the harness is to get it.

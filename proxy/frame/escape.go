@@ -90,8 +90,10 @@ func cutEnd(b []byte) []byte {
 	return b[:len(b)-len(halfRune(b))]
 }
 
-// cutBeginning does the same at the beginning of b. A byte that cannot stand inside of an escape ends any that was cut.
-func cutBeginning(b []byte) []byte {
+// SkipCut returns b, which was cut out of the inside of a JSON string, from where it can be decoded: after a space
+// nearby, so that no word is cut in two, or else after what may be half an escape or half a character. A byte that
+// cannot stand inside of an escape ends any that was cut.
+func SkipCut(b []byte) []byte {
 	if n := bytes.IndexByte(b, ' '); n >= 0 && n < nearSpace {
 		return b[n+1:]
 	}

@@ -33,11 +33,6 @@ func Find(line []byte, path ...string) (at Span, ok bool) {
 	if !Valid(line) {
 		return Span{}, false
 	}
-	return lookup(line, path)
-}
-
-// lookup is Find in a line that is known to be valid. It goes through the objects on the path in one pass.
-func lookup(line []byte, path []string) (at Span, ok bool) {
 	at = Span{space(line, 0), len(bytes.TrimRight(line, " \t\r\n"))}
 	if len(path) == 0 {
 		return at, true
@@ -47,14 +42,15 @@ func lookup(line []byte, path []string) (at Span, ok bool) {
 		return Span{}, false
 	}
 	at, ok = Span{}, false
-	for level := 0; ; {
+	for level := 0; ; { // one pass through the objects on the path
 		if !m.next() {
 			if level--; level < 0 || m.i < 0 {
 				return at, ok
 			}
 			continue // after this object, with the members of the one around it
 		}
-		hit, last := sameKey(m.key, path[level]), level == len(path)-1
+		key, valid := decode(m.key)
+		hit, last := valid && string(key) == path[level], level == len(path)-1
 		if hit {
 			at, ok = Span{}, false // an earlier duplicate does not count
 		}
@@ -72,12 +68,6 @@ func lookup(line []byte, path []string) (at Span, ok bool) {
 		}
 		m.i = end
 	}
-}
-
-// sameKey reports whether a key as it came, between its quotes, decodes to key.
-func sameKey(raw []byte, key string) bool {
-	decoded, ok := decode(raw)
-	return ok && string(decoded) == key
 }
 
 // Members iterates over an object's members in order, duplicates included: the key, decoded, and the span of the value

@@ -89,19 +89,6 @@ func (p *peek) ask() {
 	}
 }
 
-// known reports whether everything is known that is wanted.
-func (p *peek) known() bool { return p.want&^p.have == 0 }
-
-// settledAfter reports whether nothing after i can change what is known. If something may, everything is wanted from
-// here on.
-func (p *peek) settledAfter(i int) bool {
-	if p.whole && mayHoldKey(p.b[i:], p.want) {
-		p.readAll, p.want = true, All
-		return false
-	}
-	return true
-}
-
 // object goes through a frame whose first member starts at i, and through the objects in it that matter, in one loop.
 // It returns incomplete, broken or stopped.
 func (p *peek) object(i int) int {
@@ -136,9 +123,13 @@ func (p *peek) leave(i int) int {
 	return p.next(i)
 }
 
-// next returns i, or stopped if nothing from there on matters.
+// next returns i, or stopped if all is known that is wanted, and nothing from there on can change it.
 func (p *peek) next(i int) int {
-	if p.known() && p.settledAfter(i) {
+	switch {
+	case p.want&^p.have != 0:
+	case p.whole && mayHoldKey(p.b[i:], p.want):
+		p.readAll, p.want = true, All
+	default:
 		return stopped
 	}
 	return i

@@ -104,7 +104,12 @@ func mayHoldKey(rest []byte, want Need) bool {
 
 // isWantedKey reports whether text, up to a closing quote, ends with a key that may have to do with what is wanted.
 func isWantedKey(text []byte, want Need) bool {
-	if len(text) == 0 || !endsWantedKey(text[len(text)-1]) {
+	if len(text) == 0 {
+		return false
+	}
+	switch text[len(text)-1] {
+	case 'd', 's', 'e', '4', '3', '5': // the last of a key that matters, or the last digit of that escaped
+	default:
 		return false
 	}
 	key := text[max(0, len(text)-longestKey):]
@@ -122,12 +127,6 @@ func isWantedKey(text []byte, want Need) bool {
 		return want&NeedUpdate != 0
 	}
 	return bytes.IndexByte(key, '\\') >= 0
-}
-
-// endsWantedKey reports whether c can be the last byte of a key that matters: d, s or e, or the last digit of one of
-// these escaped. A backslash cannot: the quote after it would be part of a string.
-func endsWantedKey(c byte) bool {
-	return c == 'd' || c == 's' || c == 'e' || c == '4' || c == '3' || c == '5'
 }
 
 // A level is an object that Peek looks into.

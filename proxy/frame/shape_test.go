@@ -45,7 +45,7 @@ func TestShape(t *testing.T) {
 		"another session": strings.Replace(string(spoken("x")), `"s"`, `"t"`, 1),
 		"another message": strings.Replace(string(spoken("x")), `"m1"`, `"m2"`, 1),
 		"another end":     strings.Replace(string(spoken("x")), "\n", "\r\n", 1),
-		"too short":       string(spoken("")[:len(s.head)+len(s.tail)-1]),
+		"too short":       string(spoken("")[:len(s.Head)+len(s.Tail)-1]),
 		"empty":           "",
 	} {
 		if _, ok := s.Text([]byte(line)); ok {

@@ -11,11 +11,8 @@ import (
 // of which the first and the last are slices of line, because that may be large. ok is false when there is no array,
 // when line is not Valid, or when elem is not one JSON value on one line.
 func PrependParts(line, elem []byte, path ...string) (parts [][]byte, ok bool) {
-	if !Valid(line) || !insertable(elem) {
-		return nil, false
-	}
-	at, ok := lookup(line, path)
-	if !ok || line[at.Start] != '[' {
+	at, ok := Find(line, path...)
+	if !ok || line[at.Start] != '[' || !insertable(elem) {
 		return nil, false
 	}
 	after := ","
@@ -29,20 +26,16 @@ func PrependParts(line, elem []byte, path ...string) (parts [][]byte, ok bool) {
 // array that is missing, or null, is made, if the object that has to hold it is there. ok is false when something else
 // is in its place, when line is not Valid, or when elem is not one JSON value on one line.
 func Append(line, elem []byte, path ...string) (edited []byte, ok bool) {
-	if !Valid(line) || !insertable(elem) {
+	if !insertable(elem) {
 		return nil, false
 	}
-	if at, ok := lookup(line, path); ok && line[at.Start] == '[' {
-		before := ","
-		if isEmpty(line, at) {
-			before = ""
-		}
-		return insert(line, at.End-1, before, elem), true
+	if at, ok := Find(line, path...); ok && line[at.Start] == '[' {
+		return insert(line, at, elem), true
 	}
 	if len(path) == 0 {
 		return nil, false
 	}
-	if holder, ok := lookup(line, path[:len(path)-1]); !ok || line[holder.Start] != '{' {
+	if holder, ok := Find(line, path[:len(path)-1]...); !ok || line[holder.Start] != '{' {
 		return nil, false
 	}
 	return Add(line, slices.Concat([]byte("["), elem, []byte("]")), path...)
@@ -52,11 +45,11 @@ func Append(line, elem []byte, path ...string) (edited []byte, ok bool) {
 // the way are made, and null counts as missing. ok is false when the member is there already, when something on the way
 // is no object, when line is not Valid, or when value is not one JSON value on one line.
 func Add(line, value []byte, path ...string) (edited []byte, ok bool) {
-	if !Valid(line) || !insertable(value) {
+	if !insertable(value) {
 		return nil, false
 	}
 	for n := len(path); n >= 0; n-- {
-		at, found := lookup(line, path[:n])
+		at, found := Find(line, path[:n]...)
 		switch {
 		case !found:
 			continue
@@ -66,12 +59,7 @@ func Add(line, value []byte, path ...string) (edited []byte, ok bool) {
 			return nil, false
 		}
 		member := nest(value, path[n:])
-		member = member[1 : len(member)-1]
-		before := ","
-		if isEmpty(line, at) {
-			before = ""
-		}
-		return insert(line, at.End-1, before, member), true
+		return insert(line, at, member[1:len(member)-1]), true
 	}
 	return nil, false
 }
@@ -133,6 +121,12 @@ func isEmpty(line []byte, at Span) bool {
 	return space(line, at.Start+1) == at.End-1
 }
 
-func insert(line []byte, at int, before string, elem []byte) []byte {
-	return slices.Concat(line[:at], []byte(before), elem, line[at:])
+// insert returns line with elem as the last in the array or object at the span.
+func insert(line []byte, at Span, elem []byte) []byte {
+	before := ","
+	if isEmpty(line, at) {
+		before = ""
+	}
+	end := at.End - 1
+	return slices.Concat(line[:end], []byte(before), elem, line[end:])
 }

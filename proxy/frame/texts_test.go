@@ -157,7 +157,7 @@ func BenchmarkTexts(b *testing.B) {
 		b.Run(name+"/Thinner", func(b *testing.B) {
 			b.SetBytes(int64(len(line)))
 			for b.Loop() {
-				t := NewThinner(64 << 10)
+				t := &Thinner{Limit: 64 << 10}
 				for piece := range slices.Chunk(line, 256<<10) {
 					t.Write(piece)
 				}

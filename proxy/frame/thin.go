@@ -5,9 +5,9 @@ import "bytes"
 // A Thinner copies a frame that arrives in pieces, and leaves out the data of images, audio and embedded files, so that
 // they do not take the room of the text behind them. No string takes more than half of the room that is left: of a
 // longer one the beginning and the end are kept, with Seam between. Of a valid frame it keeps a valid frame, if that
-// has no more than limit bytes.
+// has no more than Limit bytes.
 type Thinner struct {
-	limit    int // bytes that are kept at most
+	Limit    int // bytes that are kept at most
 	kept     []byte
 	state    thinState
 	escaped  bool // after a backslash in a string
@@ -20,16 +20,13 @@ type Thinner struct {
 // Seam replaces what was cut out of a string.
 const Seam = " […] "
 
-// NewThinner returns a Thinner that keeps so many bytes.
-func NewThinner(limit int) *Thinner { return &Thinner{limit: limit} }
-
 type thinState uint8
 
 const (
 	thinOutside  thinState = iota
 	thinString             // in a string that is kept
 	thinLeftOut            // in one that is not
-	thinComplete           // limit is reached: nothing more is kept
+	thinComplete           // Limit is reached: nothing more is kept
 )
 
 // Write takes the next piece of the frame. It does not keep piece.
@@ -78,7 +75,7 @@ func (t *Thinner) outsideString(piece []byte) (n int) {
 		}
 	}
 	t.keyStart, t.keyEnd, t.colon = len(t.kept)-1, 0, false
-	t.part = part{room: (t.limit - len(t.kept)) / 2, tail: t.part.tail[:0]}
+	t.part = part{room: (t.Limit - len(t.kept)) / 2, tail: t.part.tail[:0]}
 	return n + 1
 }
 
@@ -129,7 +126,7 @@ type part struct {
 	tail []byte // its newest bytes, after those that were kept as its beginning
 }
 
-const minRoom = 512 // bytes; with less room a string is kept whole, up to limit
+const minRoom = 512 // bytes; with less room a string is kept whole, up to Limit
 
 // tailSize is how many bytes of the end of a string are kept: a quarter.
 func (p *part) tailSize() int { return p.room / 4 }
@@ -164,11 +161,11 @@ func (t *Thinner) joinEnds() {
 	}
 	t.kept = t.kept[:from+len(cutEnd(t.kept[from:]))]
 	t.keep([]byte(Seam))
-	t.keep(cutBeginning(p.tail[max(0, len(p.tail)-p.tailSize()):]))
+	t.keep(SkipCut(p.tail[max(0, len(p.tail)-p.tailSize()):]))
 }
 
 func (t *Thinner) keep(b []byte) {
-	if room := max(0, t.limit-len(t.kept)); len(b) > room {
+	if room := max(0, t.Limit-len(t.kept)); len(b) > room {
 		b = b[:room]
 		t.state = thinComplete
 	}

@@ -11,7 +11,7 @@ import (
 
 // thinned returns what is kept of a frame that comes in pieces of a size.
 func thinned(frame string, size, limit int) string {
-	t := NewThinner(limit)
+	t := &Thinner{Limit: limit}
 	for rest := []byte(frame); len(rest) > 0; {
 		n := min(size, len(rest))
 		t.Write(rest[:n])

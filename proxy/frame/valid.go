@@ -11,25 +11,28 @@ const maxDepth = 10000
 // Valid reports whether line is one JSON value (RFC 8259) with nothing but white space around it. Like json.Valid it
 // accepts strings that are not UTF-8, and rejects more than 10,000 levels of nesting.
 func Valid(line []byte) bool {
-	var open nesting
+	var room [64]byte
+	open := room[:0] // what closes the arrays and objects that are open
 	for i := space(line, 0); i < len(line); {
 		// A value starts at i.
 		opened := line[i] == '{' || line[i] == '['
-		if !opened {
-			i = scalarEnd(line, i)
-		} else if i++; !open.push(line[i-1] == '{') {
+		switch {
+		case !opened:
+			if i = scalarEnd(line, i); i < 0 {
+				return false
+			}
+		case len(open) == maxDepth:
 			return false
-		}
-		if i < 0 {
-			return false
+		default:
+			open = append(open, line[i]+2) // in ASCII each closes two behind what opens it
+			i++
 		}
 
 		// Close what ends here, then go on to the next value.
-		for i = space(line, i); open.depth > 0 && i < len(line) && line[i] == open.closer(); i = space(line, i+1) {
-			open.depth--
-			opened = false
+		for i = space(line, i); len(open) > 0 && i < len(line) && line[i] == open[len(open)-1]; i = space(line, i+1) {
+			open, opened = open[:len(open)-1], false
 		}
-		if open.depth == 0 {
+		if len(open) == 0 {
 			return i == len(line)
 		}
 		if !opened {
@@ -38,44 +41,13 @@ func Valid(line []byte) bool {
 			}
 			i = space(line, i+1)
 		}
-		if open.object() {
+		if open[len(open)-1] == '}' {
 			if i = keyEnd(line, i); i < 0 {
 				return false
 			}
 		}
 	}
 	return false
-}
-
-// nesting is the arrays and objects that are open.
-type nesting struct {
-	objects [maxDepth/64 + 1]uint64 // a bit for each level: set for an object, clear for an array
-	depth   int
-}
-
-// push opens one more, unless they are too many.
-func (n *nesting) push(object bool) bool {
-	if n.depth == maxDepth {
-		return false
-	}
-	if bit := uint64(1) << (n.depth % 64); object {
-		n.objects[n.depth/64] |= bit
-	} else {
-		n.objects[n.depth/64] &^= bit
-	}
-	n.depth++
-	return true
-}
-
-// object reports whether the innermost is an object.
-func (n *nesting) object() bool { return n.objects[(n.depth-1)/64]>>((n.depth-1)%64)&1 == 1 }
-
-// closer is what closes the innermost.
-func (n *nesting) closer() byte {
-	if n.object() {
-		return '}'
-	}
-	return ']'
 }
 
 // scalarEnd returns the end of the string, number or literal that starts at i, -1 if it is not valid.

@@ -64,10 +64,12 @@ type Lookup struct {
 
 // A Held is a prompt that waits until it is known what goes in front of it.
 type Held struct {
+	Session *Session
+	Read    time.Time // when its frame was: every limit runs from here
+
 	turn *Turn
-	key  string    // of the request
-	line []byte    // the frame as the client sent it; nil once it has left
-	read time.Time // when that was read: every limit runs from here
+	key  string // of the request
+	line []byte // the frame as the client sent it; nil once it has left
 
 	ctx       context.Context      // of its wait, claim included; the client's cancel ends it, too
 	cancel    context.CancelFunc   // ends ctx

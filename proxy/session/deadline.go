@@ -15,5 +15,5 @@ func AskTime(hold time.Duration) time.Duration { return hold - min(claimTime, ho
 
 // within returns a context that ends so long after the prompt was read, or with ctx.
 func (p *Held) within(ctx context.Context, limit time.Duration) (context.Context, context.CancelFunc) {
-	return context.WithDeadline(ctx, p.read.Add(limit))
+	return context.WithDeadline(ctx, p.Read.Add(limit))
 }

@@ -301,7 +301,7 @@ func TestEffects(t *testing.T) {
 				one(p)
 			}
 			in := <-left
-			what := fmt.Sprint(time.Since(h.read))
+			what := fmt.Sprint(time.Since(h.Read))
 			if in != nil {
 				what += " with " + in.Kind
 			}

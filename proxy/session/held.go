@@ -46,7 +46,7 @@ func (c *Connection) news(s *Session) []memory.Item {
 
 // hold begins to hold a prompt with these words, and to search memory for them.
 func (c *Connection) hold(p *Held, words string) {
-	s := p.turn.Session
+	s := p.Session
 	s.context.held = p
 	p.ctx, p.cancel = context.WithTimeout(c.o.Context, c.o.Hold)
 	limit, wanted := AskTime(c.o.Hold), true
@@ -65,14 +65,14 @@ func (c *Connection) hold(p *Held, words string) {
 	}
 	if wanted {
 		p.recalls, p.recallFor = true, limit
-		c.beside.Recall(p, words, p.read.Add(limit))
+		c.beside.Recall(p, words, p.Read.Add(limit))
 	}
 }
 
 // RecallFor says for whom memory is searched because of a held prompt, and what it was given before; ok is false before
 // the ledger has answered.
 func (c *Connection) RecallFor(p *Held) (who memory.Session, given []string, ok bool) {
-	s := p.turn.Session
+	s := p.Session
 	return s.exists.who(), s.history.given(), s.exists.ledger.answered()
 }
 
@@ -80,7 +80,7 @@ func (c *Connection) RecallFor(p *Held) (who memory.Session, given []string, ok 
 func (c *Connection) readIdentity(p *Held) {
 	if !p.reading {
 		p.reading = true
-		c.beside.Identity(p, p.turn.Session.exists.who())
+		c.beside.Identity(p, p.Session.exists.who())
 	}
 }
 
@@ -119,6 +119,3 @@ func (c *Connection) cancel(t *Turn) {
 	t.cancelled = true
 	t.begun = t.begun || after > 0 && !t.taken.IsZero() && c.o.Now().Sub(t.taken) >= after
 }
-
-// Session returns the session that a held prompt is of.
-func (p *Held) Session() *Session { return p.turn.Session }

@@ -47,7 +47,7 @@ func (c *Connection) HoldPrompt(id []byte, key string, line []byte, said Said, b
 		c.said(c.leave(s, key), said)
 		return nil
 	}
-	p := &Held{turn: s.turns.begin(s), key: key, line: line, read: time.Now()}
+	p := &Held{Session: s, Read: time.Now(), turn: s.turns.begin(s), key: key, line: line}
 	c.said(p.turn, said)
 	c.hold(p, said.Words)
 	return p

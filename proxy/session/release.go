@@ -55,7 +55,7 @@ func (c *Connection) claimed(p *Held) ([][]byte, *Injection) {
 		case !errors.Is(err, correlation.ErrStateChanged):
 			return nil, nil
 		}
-		p.beaten, p.turn.Session.exists.ledger = true, stale
+		p.beaten, p.Session.exists.ledger = true, stale
 	}
 	return nil, nil
 }
@@ -63,14 +63,14 @@ func (c *Connection) claimed(p *Held) ([][]byte, *Injection) {
 // mayGoUnclaimed reports whether a prompt that the database kept waiting gets the identity all the same: its session
 // is to be told, as far as this process knows, and the client still wants an answer.
 func (c *Connection) mayGoUnclaimed(p *Held) bool {
-	s := p.turn.Session
+	s := p.Session
 	return !p.cancelled && !p.beaten && !s.off() && s.untold()
 }
 
 // unclaimed returns a prompt with the identity in front, which needs no database. That it went in is recorded when that
 // can be; another process that claims the session meanwhile tells it again: twice is a nuisance, never is a failure.
 func (c *Connection) unclaimed(p *Held) ([][]byte, *Injection) {
-	s := p.turn.Session
+	s := p.Session
 	files, ok := c.awaitIdentity(p.ctx, p)
 	if !ok {
 		return nil, nil
@@ -93,7 +93,7 @@ func (c *Connection) unclaimed(p *Held) ([][]byte, *Injection) {
 
 // awaitRow waits until the ledger has answered about a prompt's session. It reports false if nothing is to go in.
 func (c *Connection) awaitRow(ctx context.Context, p *Held) bool {
-	s, limit := p.turn.Session, AskTime(c.o.Hold)
+	s, limit := p.Session, AskTime(c.o.Hold)
 	if last, ok := s.history.newest(); ok && last.unclaimed { // a prompt has waited for it in vain
 		limit = min(limit, recallLimit)
 	}
@@ -115,7 +115,7 @@ func (c *Connection) awaitRow(ctx context.Context, p *Held) bool {
 
 // awaitBlock waits for what a prompt is to carry, by its session's state, and composes it; nil: nothing.
 func (c *Connection) awaitBlock(ctx context.Context, p *Held) (in *Injection) {
-	s := p.turn.Session
+	s := p.Session
 	x := &s.context
 	retried := x.retry()
 	if retried {
@@ -147,7 +147,7 @@ func (c *Connection) awaitBlock(ctx context.Context, p *Held) (in *Injection) {
 func (c *Connection) awaitContext(ctx context.Context, p *Held, f *Fetch, waits bool) *Injection {
 	wait, cancel := p.within(ctx, AskTime(c.o.Hold))
 	defer cancel()
-	s := p.turn.Session
+	s := p.Session
 	armed, continued := s.context.state == correlation.Armed, ""
 	if !s.exists.unrecorded() { // without a row it continues none
 		continued, _ = await(wait, c, c.beside.Continued(wait, s))
@@ -241,7 +241,7 @@ func (c *Connection) compose(s *Session, kind string, start, found memory.Contex
 func (c *Connection) awaitOpened(ctx context.Context, p *Held) bool {
 	ctx, cancel := p.within(ctx, AskTime(c.o.Hold))
 	defer cancel()
-	e := &p.turn.Session.exists
+	e := &p.Session.exists
 	c.until(ctx, func() bool { return !e.unrecorded() || !e.opening })
 	return !e.unrecorded()
 }
@@ -255,7 +255,7 @@ func (c *Connection) claim(ctx context.Context, p *Held, in *Injection) error {
 	}
 	ctx, cancel := p.within(ctx, limit)
 	defer cancel()
-	s := p.turn.Session
+	s := p.Session
 	c.describe(p, in)
 	err, ok := await(ctx, c, c.beside.Claim(ctx, s, in.from, in.Injection))
 	if !ok {
@@ -272,12 +272,12 @@ func (c *Connection) claim(ctx context.Context, p *Held, in *Injection) error {
 func (c *Connection) describe(p *Held, in *Injection) {
 	cut := p.found.CutOff
 	if p.recalls {
-		cut = time.Since(p.read)
+		cut = time.Since(p.Read)
 	}
 	in.Injection = correlation.Injection{
-		Key: p.turn.Session.exists.Open.Key, Kind: in.Kind, BlockID: in.Block.ID, Text: in.Block.Text,
+		Key: p.Session.exists.Open.Key, Kind: in.Kind, BlockID: in.Block.ID, Text: in.Block.Text,
 		Source: in.Source,
-		Bytes:  len(in.Block.Text), FetchMS: in.Took.Milliseconds(), HeldMS: time.Since(p.read).Milliseconds(),
+		Bytes:  len(in.Block.Text), FetchMS: in.Took.Milliseconds(), HeldMS: time.Since(p.Read).Milliseconds(),
 		CutMS: cut.Milliseconds(), Items: in.Block.Items, At: c.o.Now(),
 	}
 }
@@ -293,7 +293,7 @@ func (c *Connection) Ungranted(s *Session, in correlation.Injection) {
 
 // leaves lets a held prompt go, with a block or as it came.
 func (c *Connection) leaves(p *Held, in *Injection) {
-	s := p.turn.Session
+	s := p.Session
 	p.gone, p.line, p.found = true, nil, memory.Context{}
 	if in == nil {
 		s.context.held = nil

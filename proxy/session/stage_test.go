@@ -227,7 +227,7 @@ func (w *side) fetched(c *Connection) {
 func (p *stage) fetch() { p.do(p.side.fetched) }
 
 func (w *side) Recall(p *Held, _ string, until time.Time) {
-	w.say("Recall", until.Sub(p.read))
+	w.say("Recall", until.Sub(p.Read))
 	if w.slow || w.still {
 		return
 	}

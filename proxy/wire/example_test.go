@@ -23,17 +23,14 @@ func (d direction) Judge(b []byte, whole bool) wire.Verdict {
 }
 
 func (d direction) TooLong([]byte) wire.Verdict    { return wire.Pass }
-func (d direction) Held(line []byte) error         { return d.Hold(prompt(line)) }
+func (d direction) Held(line []byte) error         { return d.Hold(len(line), prompt(line).release) }
 func (d direction) Tapped([]byte, bool, bool)      {}
 func (d direction) Stray(piece []byte, first bool) {}
 
 // A prompt leaves with what was found for it. Nothing behind it overtakes it.
 type prompt []byte
 
-func (p prompt) Size() int { return len(p) }
-func (p prompt) Resolve() (parts [][]byte, forwarded func()) {
-	return [][]byte{[]byte("context + "), p}, func() {}
-}
+func (p prompt) release() [][]byte { return [][]byte{[]byte("context + "), p} }
 
 func Example() {
 	out := direction{wire.NewQueue(os.Stdout)}

@@ -8,15 +8,12 @@ import (
 
 // Lines writes frames of a pump, and between two of them frames of others.
 type Lines struct {
-	out io.Writer
+	Out io.Writer
 
 	mu      sync.Mutex // guards what follows
 	inside  bool       // a frame has begun and not ended
 	waiting []byte     // frames of others, until it has
 }
-
-// NewLines makes one that writes to out.
-func NewLines(out io.Writer) *Lines { return &Lines{out: out} }
 
 // Write writes bytes of the pump's frames as they are.
 func (l *Lines) Write(b []byte) (int, error) {
@@ -27,10 +24,10 @@ func (l *Lines) Write(b []byte) (int, error) {
 	}
 	before := 0
 	if end := bytes.IndexByte(b, '\n') + 1; len(l.waiting) > 0 && end > 0 {
-		if n, err := l.out.Write(b[:end]); err != nil {
+		if n, err := l.Out.Write(b[:end]); err != nil {
 			return n, err
 		}
-		if _, err := l.out.Write(l.waiting); err != nil {
+		if _, err := l.Out.Write(l.waiting); err != nil {
 			return end, err
 		}
 		l.waiting, before = nil, end
@@ -40,7 +37,7 @@ func (l *Lines) Write(b []byte) (int, error) {
 		}
 	}
 	l.inside = b[len(b)-1] != '\n'
-	n, err := l.out.Write(b[before:])
+	n, err := l.Out.Write(b[before:])
 	return before + n, err
 }
 
@@ -52,6 +49,6 @@ func (l *Lines) Add(frame []byte) error {
 		l.waiting = append(l.waiting, frame...)
 		return nil
 	}
-	_, err := l.out.Write(frame)
+	_, err := l.Out.Write(frame)
 	return err
 }

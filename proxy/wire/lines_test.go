@@ -12,7 +12,7 @@ func TestLines(t *testing.T) {
 	for cut := range len(said) + 1 {
 		for end := cut; end <= len(said); end++ {
 			var out bytes.Buffer
-			l := NewLines(&out)
+			l := &Lines{Out: &out}
 			for i, part := range []string{said[:cut], "ADDED\n", said[cut:end], said[end:]} {
 				if i == 1 {
 					if err := l.Add([]byte(part)); err != nil {
@@ -30,7 +30,7 @@ func TestLines(t *testing.T) {
 		}
 	}
 	broken := errors.New("broken")
-	l := NewLines(failing{broken})
+	l := &Lines{Out: failing{broken}}
 	if _, err := l.Write([]byte("x")); !errors.Is(err, broken) {
 		t.Error(err)
 	}

@@ -13,15 +13,6 @@ const (
 	maxQueuedFrames = 256     // frames; past this too
 )
 
-// A HeldFrame is a frame that waits in a Queue until its owner knows what is to be sent in its place.
-type HeldFrame interface {
-	// Size is how many bytes it counts for in the queue. It must not change.
-	Size() int
-	// Resolve waits until the frame may leave, and returns it as it is to be sent, in parts. forwarded, which is not
-	// nil, is called after it was sent. Resolve is called once, without a lock, from a goroutine of the queue.
-	Resolve() (parts [][]byte, forwarded func())
-}
-
 // A Queue writes bytes at once, except while a frame is held: then everything behind that frame waits in order, and is
 // written by a goroutine that lives as long as something waits. Write and Hold are for one goroutine, the pump's; the
 // other methods may be called from any.
@@ -40,9 +31,10 @@ type Queue struct {
 
 // An item is what waits: a held frame, or bytes that are sent as they are.
 type item struct {
-	frame  HeldFrame
-	data   []byte
-	frames int // how many it counts for
+	release func() [][]byte // of a held frame
+	size    int             // that it counts for, in bytes
+	data    []byte
+	frames  int // how many it counts for
 }
 
 // NewQueue makes a queue in front of out.
@@ -69,11 +61,12 @@ func (q *Queue) Write(b []byte) error {
 		return err
 	}
 	defer q.mu.Unlock()
-	if last := len(q.items) - 1; last >= 0 && q.items[last].frame == nil {
+	if last := len(q.items) - 1; last >= 0 && q.items[last].release == nil {
 		q.items[last].data = append(q.items[last].data, b...)
+		q.items[last].size += len(b)
 		q.items[last].frames++
 	} else {
-		q.items = append(q.items, item{data: append([]byte(nil), b...), frames: 1})
+		q.items = append(q.items, item{data: bytes.Clone(b), size: len(b), frames: 1})
 	}
 	q.bytes += len(b)
 	q.frames++
@@ -87,14 +80,15 @@ func (q *Queue) waitForSpaceLocked(n int) {
 	}
 }
 
-// Hold queues a frame that has to wait; it blocks while the queue is full. It returns the first error that writing has
-// had.
-func (q *Queue) Hold(h HeldFrame) error {
+// Hold queues a frame of a size that has to wait; it blocks while the queue is full. It returns the first error that
+// writing has had. release waits until the frame may leave, and returns it as it is to be sent, in parts: it is called
+// once, without a lock, by a goroutine of the queue.
+func (q *Queue) Hold(size int, release func() [][]byte) error {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	q.waitForSpaceLocked(h.Size())
-	q.items = append(q.items, item{frame: h, frames: 1})
-	q.bytes += h.Size()
+	q.waitForSpaceLocked(size)
+	q.items = append(q.items, item{release: release, size: size, frames: 1})
+	q.bytes += size
 	q.frames++
 	if !q.held {
 		q.held = true
@@ -115,21 +109,17 @@ func (q *Queue) drain() {
 			return
 		}
 		next := q.items[0] // it counts as long as it waits
-		if next.frame == nil {
-			q.removeLocked()
-		}
-		q.mu.Unlock()
-		parts, forwarded := [][]byte{next.data}, func() {}
-		if next.frame != nil {
-			parts, forwarded = next.frame.Resolve()
-			q.mu.Lock()
-			q.removeLocked()
+		parts := [][]byte{next.data}
+		if next.release != nil {
 			q.mu.Unlock()
+			parts = next.release()
+			q.mu.Lock()
 		}
+		q.removeLocked()
+		q.mu.Unlock()
 		if err := q.writeParts(parts); err != nil {
 			q.fail(err)
 		}
-		forwarded()
 	}
 }
 
@@ -155,11 +145,8 @@ func (q *Queue) removeLocked() {
 	first := q.items[0]
 	q.items[0] = item{} // the array outlives it
 	q.items = q.items[1:]
-	q.bytes -= len(first.data)
+	q.bytes -= first.size
 	q.frames -= first.frames
-	if first.frame != nil {
-		q.bytes -= first.frame.Size()
-	}
 	q.space.Broadcast()
 }
 
@@ -176,13 +163,6 @@ func (q *Queue) Broken() bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	return q.err != nil
-}
-
-// Holding reports whether a frame is held.
-func (q *Queue) Holding() bool {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	return q.held
 }
 
 // Join waits until the queue is empty. Call it when nothing is written any more.
