@@ -1,9 +1,42 @@
 package proxy
 
 import (
+	"context"
+	"sync"
+
 	"github.com/Signet-AI/signet-acp-proxy/correlation"
+	"github.com/Signet-AI/signet-acp-proxy/guard"
 	"github.com/Signet-AI/signet-acp-proxy/proxy/session"
 )
+
+// tasks are the goroutines that work beside the conversation. They have to end soon after ctx does.
+type tasks struct {
+	ctx     context.Context
+	running guard.Group
+
+	mu    sync.Mutex // guards what follows
+	ended bool
+}
+
+// run runs f, which is called work, in a goroutine that end joins, and reports whether it did. After end it does not:
+// the goroutine that reads from the client may outlive the relay.
+func (t *tasks) run(work string, f func(context.Context)) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.ended {
+		return false
+	}
+	t.running.Go(work, func() { f(t.ctx) })
+	return true
+}
+
+// end joins the goroutines. No other is started.
+func (t *tasks) end() {
+	t.mu.Lock()
+	t.ended = true
+	t.mu.Unlock()
+	t.running.Wait()
+}
 
 // beside is what goes on beside the conversation (session.Beside).
 type beside struct{ *env }
@@ -22,4 +55,49 @@ func (w *beside) Hurry(when session.Urgency) {
 
 func (w *beside) Fault(s *session.Session, err error) {
 	w.o.Log.Error().Err(err).Str("session", s.Label()).Msg("a session's state stays as it is")
+}
+
+// Claim moves a session to in flight and records the injection, in one transaction that only one proxy can win.
+func (w *beside) Claim(ctx context.Context, p *session.Held, from correlation.State, in correlation.Injection) {
+	w.tasks.run("ledger", func(context.Context) {
+		granted := false
+		err := guard.Try("asking the ledger", func() error {
+			return w.database.with(ctx, func(b *Backend) error {
+				row, err := w.database.row(ctx, p.Session)
+				if err == nil {
+					_, err = b.Ledger.Claim(ctx, row, []correlation.State{from}, w.file.Process(), in)
+				}
+				if granted = err == nil; granted {
+					guard.Point("claim")
+				}
+				return err
+			})
+		})
+		if err != nil {
+			w.o.Log.Info().Err(err).Str("session", p.Session.Label()).Msg("the session was not claimed")
+		}
+		w.talk.Tell(func(c *session.Connection) { c.Claimed(p, in, granted, err) })
+	})
+}
+
+// Continued finds how the conversation ended that a session continues, if it was not told that before.
+func (w *beside) Continued(ctx context.Context, p *session.Held) {
+	w.tasks.run("ledger", func(context.Context) {
+		brief := ""
+		defer func() { w.talk.Tell(func(c *session.Connection) { c.Continues(p, brief) }) }()
+		err := w.database.with(ctx, func(b *Backend) error {
+			if b.Continued == nil {
+				return nil
+			}
+			row, err := w.database.row(ctx, p.Session)
+			if err == nil {
+				brief, err = b.Continued(ctx, row, w.hello().Name)
+			}
+			return err
+		})
+		if err != nil {
+			w.o.Log.Info().Err(err).Str("session", p.Session.Label()).Msg("what the session continues")
+			brief = ""
+		}
+	})
 }

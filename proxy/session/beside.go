@@ -8,8 +8,8 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/memory"
 )
 
-// Beside is what goes on beside the conversation. No method waits. What comes of it comes back to the Owner, or through
-// the channel that a method returns.
+// Beside is what goes on beside the conversation. No method waits. What comes of it comes back to the Owner
+// (Tell).
 type Beside interface {
 	Record(...correlation.Event) // in this order
 	Hurry(Urgency)               // there is something to record
@@ -22,13 +22,13 @@ type Beside interface {
 
 	// For a held prompt.
 
-	// Continued says how the conversation ended that a session continues; "" if it continues none.
-	Continued(ctx context.Context, s *Session) <-chan string
+	// Continued asks how the conversation ended that its session continues. Continues follows.
+	Continued(context.Context, *Held)
 	// Identity reads the local identity files. IdentityRead follows.
 	Identity(*Held, memory.Session)
-	// Claim asks the ledger whether a session in a state may be given a block, and records that it is. If that is
-	// granted once ctx has ended, and nobody has taken the answer, it is taken back.
-	Claim(ctx context.Context, s *Session, from correlation.State, in correlation.Injection) <-chan error
+	// Claim asks the ledger whether its session in a state may be given a block, and records that it is. Claimed
+	// follows.
+	Claim(ctx context.Context, p *Held, from correlation.State, in correlation.Injection)
 }
 
 // Urgency says how soon something is to be recorded.
@@ -60,27 +60,4 @@ type Lookup struct {
 	begun    bool
 	ended    bool
 	outdated bool // the client has opened the session again since
-}
-
-// A Held is a prompt that waits until it is known what goes in front of it.
-type Held struct {
-	Session *Session
-	Read    time.Time // when its frame was: every limit runs from here
-
-	turn *Turn
-	key  string // of the request
-	line []byte // the frame as the client sent it; nil once it has left
-
-	ctx       context.Context      // of its wait, claim included; the client's cancel ends it, too
-	cancel    context.CancelFunc   // ends ctx
-	cancelled bool                 // by the client
-	beaten    bool                 // another proxy has claimed its session
-	gone      bool                 // it has left
-	lost      correlation.StepName // Compacted or Cleared while its block is in flight, to be applied then
-
-	recalls   bool            // memory is searched for its words
-	recallFor time.Duration   // it waits no longer for that
-	found     memory.Context  // what memory has found for its words
-	reading   bool            // the local identity files are asked for
-	identity  *memory.Context // these; nil: they are not read
 }

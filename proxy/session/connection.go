@@ -4,8 +4,8 @@
 //
 // A session has four parts that know nothing of each other: whether and as what it exists (existence), what it is told
 // (briefing), its prompts and answers (turns), and what stands in its conversation (history). session.go has them all.
-// The methods stand on these, each file on those before it: record, state, command, request, fetch, await, lookup,
-// seek, deadline, held, release, opening, prompt, steering, update, known, owner.
+// The methods stand on these, each file on those before it: record, state, command, request, fetch, owner, lookup,
+// seek, held, release, opening, prompt, update, known.
 package session
 
 import (
@@ -43,18 +43,6 @@ type Connection struct {
 	turnChanges atomic.Uint64 // Owner.TurnChanges
 	changed     []*Session    // since the last message
 	waiters     []*waiter
-}
-
-// A message is what the goroutine has to know.
-type message struct {
-	handle  func(*Connection)
-	handled chan struct{}
-}
-
-// A waiter is somebody who waits until something is so.
-type waiter struct {
-	ready func(*Connection) bool
-	done  chan struct{}
 }
 
 // newConnection begins with nothing known.

@@ -3,10 +3,45 @@ package session
 import (
 	"context"
 	"slices"
+	"time"
 
 	"github.com/Signet-AI/signet-acp-proxy/correlation"
 	"github.com/Signet-AI/signet-acp-proxy/memory"
 )
+
+const (
+	recallLimit = 300 * time.Millisecond // a prompt of a session that has its context is held no longer
+	claimTime   = 100 * time.Millisecond // of what a prompt is held at most, kept for the claim
+)
+
+// AskTime is how long after a prompt was read it waits for what it is to carry, if it is held for hold at most.
+func AskTime(hold time.Duration) time.Duration { return hold - min(claimTime, hold/4) }
+
+// A Held is a prompt that waits until it is known what goes in front of it.
+type Held struct {
+	Session *Session
+	Read    time.Time // when its frame was: every limit runs from here
+
+	turn *Turn
+	key  string // of the request
+	line []byte // the frame as the client sent it; nil once it has left
+
+	ctx       context.Context      // of its wait, claim included; the client's cancel ends it, too
+	cancel    context.CancelFunc   // ends ctx
+	cancelled bool                 // by the client
+	beaten    bool                 // another proxy has claimed its session
+	gone      bool                 // it has left
+	lost      correlation.StepName // Compacted or Cleared while its block is in flight, to be applied then
+
+	recalls   bool            // memory is searched for its words
+	recallFor time.Duration   // it waits no longer for that
+	found     memory.Context  // what memory has found for its words
+	reading   bool            // the local identity files are asked for
+	identity  *memory.Context // these; nil: they are not read
+	continued *string         // how the conversation ended that its session continues; nil: that is not known
+	claiming  bool            // the ledger is asked
+	refusal   error           // its answer
+}
 
 // mustHold reports whether a plain prompt has to be held, because it may get a block or the ledger has not answered.
 // While another prompt of this connection is held or carries a block, none is.
@@ -87,6 +122,9 @@ func (c *Connection) readIdentity(p *Held) {
 // IdentityRead takes the local identity files for a held prompt.
 func (c *Connection) IdentityRead(p *Held, files memory.Context) { p.identity = &files }
 
+// Continues takes how the conversation ended that a held prompt's session continues; "" if it continues none.
+func (c *Connection) Continues(p *Held, brief string) { p.continued = &brief }
+
 // Recalled takes what memory has found for a held prompt's words, without what the session was given before.
 func (c *Connection) Recalled(p *Held, found memory.Context) { p.recalls, p.found = false, found }
 
@@ -118,4 +156,9 @@ func (c *Connection) cancel(t *Turn) {
 	}
 	t.cancelled = true
 	t.begun = t.begun || after > 0 && !t.taken.IsZero() && c.o.Now().Sub(t.taken) >= after
+}
+
+// within returns a context that ends so long after the prompt was read, or with ctx.
+func (p *Held) within(ctx context.Context, limit time.Duration) (context.Context, context.CancelFunc) {
+	return context.WithDeadline(ctx, p.Read.Add(limit))
 }

@@ -17,39 +17,36 @@ const askLimit = 1 * time.Second
 // or is published (Session.Known).
 type Owner struct {
 	c     *Connection
-	stop  chan struct{}
+	stop  context.CancelFunc
 	ended chan struct{}
+}
+
+// A message is what the goroutine has to know.
+type message struct {
+	handle  func(*Connection)
+	handled chan struct{}
+}
+
+// A waiter is somebody who waits until something is so.
+type waiter struct {
+	ready func(*Connection) bool
+	done  chan struct{}
 }
 
 // Own begins the goroutine that owns a new connection. End must follow.
 func Own(o Options, b Beside) *Owner {
-	w := &Owner{c: newConnection(o, b), stop: make(chan struct{}), ended: make(chan struct{})}
-	guard.Go("sessions", w.run)
+	ctx, stop := context.WithCancel(context.Background())
+	w := &Owner{c: newConnection(o, b), stop: stop, ended: make(chan struct{})}
+	guard.Go("sessions", func() {
+		defer close(w.ended)
+		w.c.until(ctx, func() bool { return false })
+	})
 	return w
-}
-
-// run is the goroutine. A panic ends one message, and nothing else.
-func (w *Owner) run() {
-	defer close(w.ended)
-	for !guard.Run("sessions", w.handle) {
-	}
-}
-
-// handle handles messages until the end.
-func (w *Owner) handle() {
-	for {
-		select {
-		case m := <-w.c.inbox:
-			w.c.handle(m)
-		case <-w.stop:
-			return
-		}
-	}
 }
 
 // End ends the goroutine, and joins it.
 func (w *Owner) End() {
-	close(w.stop)
+	w.stop()
 	<-w.ended
 }
 
@@ -110,3 +107,44 @@ func (w *Owner) Await(ctx context.Context, ready func(*Connection) bool) bool {
 // TurnChanges grows with each change that may give the agent's next words to another turn. Whoever has looked a turn up
 // may use it without asking again as long as this number is the same.
 func (w *Owner) TurnChanges() uint64 { return w.c.turnChanges.Load() }
+
+// until is where the goroutine waits, also for a held prompt: it handles what comes until something is so, and reports
+// false if ctx ends first.
+func (c *Connection) until(ctx context.Context, ready func() bool) bool {
+	for !ready() {
+		select {
+		case m := <-c.inbox:
+			c.handle(m)
+		case <-ctx.Done():
+			return false
+		}
+	}
+	return true
+}
+
+// handle does what a message says, and then what follows from it. A panic ends that, and nothing else.
+func (c *Connection) handle(m message) {
+	defer close(m.handled)
+	guard.Run("sessions", func() {
+		m.handle(c)
+		c.finish()
+	})
+}
+
+// finish begins the fetches of the sessions that have changed, publishes what is known of them, and tells those who
+// wait for it.
+func (c *Connection) finish() {
+	c.beginFetches()
+	for _, s := range c.changed {
+		s.publish()
+	}
+	clear(c.changed)
+	c.changed = c.changed[:0]
+	c.waiters = slices.DeleteFunc(c.waiters, func(w *waiter) bool {
+		ready := w.ready(c)
+		if ready {
+			close(w.done)
+		}
+		return ready
+	})
+}

@@ -150,7 +150,11 @@ func (c *Connection) awaitContext(ctx context.Context, p *Held, f *Fetch, waits 
 	s := p.Session
 	armed, continued := s.context.state == correlation.Armed, ""
 	if !s.exists.unrecorded() { // without a row it continues none
-		continued, _ = await(wait, c, c.beside.Continued(wait, s))
+		p.continued = nil
+		c.beside.Continued(wait, p)
+		if c.until(wait, func() bool { return p.continued != nil }) {
+			continued = *p.continued
+		}
 	}
 	if waits {
 		c.until(wait, f.ended)
@@ -257,15 +261,17 @@ func (c *Connection) claim(ctx context.Context, p *Held, in *Injection) error {
 	defer cancel()
 	s := p.Session
 	c.describe(p, in)
-	err, ok := await(ctx, c, c.beside.Claim(ctx, s, in.from, in.Injection))
-	if !ok {
+	p.claiming = true
+	c.beside.Claim(ctx, p, in.from, in.Injection)
+	if !c.until(ctx, func() bool { return !p.claiming }) {
+		p.claiming = false
 		return ctx.Err()
 	}
-	if err == nil {
+	if p.refusal == nil {
 		c.inject(s, in)
 		s.history.since += len(p.line)
 	}
-	return err
+	return p.refusal
 }
 
 // describe says of a block what the ledger keeps.
@@ -282,13 +288,20 @@ func (c *Connection) describe(p *Held, in *Injection) {
 	}
 }
 
-// Ungranted takes the claim for a block back: the prompt has left without it. Where the identity went in its place, the
-// ledger has put that in the claim's.
-func (c *Connection) Ungranted(s *Session, in correlation.Injection) {
-	if last, ok := s.history.newest(); ok && last.unclaimed && !last.At.Before(in.At) {
-		return
+// Claimed takes the ledger's answer to a claim. A claim that was granted though the prompt leaves without the block, for
+// it waits no longer or err is a mistake of ours, is taken back. Where the identity went in its place, the ledger has
+// put that in the claim's.
+func (c *Connection) Claimed(p *Held, in correlation.Injection, granted bool, err error) {
+	if p.claiming {
+		p.claiming, p.refusal = false, err
+		granted = granted && err != nil
 	}
-	c.record(s, correlation.Stepped{Session: s.Number(), Step: correlation.Step{Name: correlation.Refused}})
+	last, ok := p.Session.history.newest()
+	if replaced := ok && last.unclaimed && !last.At.Before(in.At); granted && !replaced {
+		c.record(p.Session, correlation.Stepped{
+			Session: p.Session.Number(), Step: correlation.Step{Name: correlation.Refused},
+		})
+	}
 }
 
 // leaves lets a held prompt go, with a block or as it came.

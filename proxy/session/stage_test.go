@@ -244,39 +244,27 @@ func (w *side) Recall(p *Held, _ string, until time.Time) {
 	})
 }
 
-func (w *side) Continued(context.Context, *Session) <-chan string {
-	answer := make(chan string, 1)
-	answer <- ""
-	return answer
+func (w *side) Continued(_ context.Context, p *Held) {
+	go w.Do(func(c *Connection) { c.Continues(p, "") })
 }
 
 func (w *side) Identity(p *Held, _ memory.Session) {
 	go w.Do(func(c *Connection) { c.IdentityRead(p, w.identity) })
 }
 
-func (w *side) Claim(
-	ctx context.Context, s *Session, from correlation.State, in correlation.Injection,
-) <-chan error {
+func (w *side) Claim(ctx context.Context, p *Held, from correlation.State, in correlation.Injection) {
 	end, _ := ctx.Deadline()
 	w.say("Claim", strings.Join(append([]string{in.Kind, fmt.Sprint(time.Until(end))}, in.Items...), " "))
-	answer, late := make(chan error), w.lateBy
-	err := error(nil)
+	late, err := w.lateBy, error(nil)
 	if len(w.claims) > 0 {
 		err, w.claims = w.claims[0], w.claims[1:]
 	} else {
-		err = w.claim(w, s, from, in)
+		err = w.claim(w, p.Session, from, in)
 	}
 	go func() {
 		time.Sleep(late)
-		select {
-		case answer <- err:
-		case <-ctx.Done():
-			if err == nil {
-				w.Do(func(c *Connection) { c.Ungranted(s, in) })
-			}
-		}
+		w.Do(func(c *Connection) { c.Claimed(p, in, err == nil, err) })
 	}()
-	return answer
 }
 
 // record is the ledger, which takes events as they come.
