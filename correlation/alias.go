@@ -10,10 +10,8 @@ import (
 
 // BlockOwner returns the session of a harness that was first given a block, by the block's id, or ErrNotFound.
 func (s *Store) BlockOwner(ctx context.Context, harness, blockID string) (Session, error) {
-	v, err := scanSession(s.db.QueryRowContext(ctx, `SELECT `+sessionColumns+` FROM injections i
-		JOIN sessions s ON s.id = i.session WHERE i.block_id = ? AND s.harness = ? ORDER BY i.id LIMIT 1`,
-		blockID, harness))
-	return v, sqlite.While("looking a block up", orNotFound(err))
+	return s.session(ctx, "looking a block up", `JOIN injections i ON i.session = s.id
+		WHERE i.block_id = ? AND s.harness = ? ORDER BY i.id LIMIT 1`, blockID, harness)
 }
 
 // IsAlias reports whether an id is another name of a session that no process holds: one that its harness translates.

@@ -8,9 +8,12 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/sqlite"
 )
 
-// dropContexts begins a statement that takes contexts out of sessions. It names the condition by whose index those that
-// have one are found.
-const dropContexts = `UPDATE sessions SET context_key = '', context_at = 0, context = NULL WHERE context_at > 0 `
+// noContext are the columns of a session without a stored context. dropContexts begins a statement that takes contexts
+// out of sessions; it names the condition by whose index those that have one are found.
+const (
+	noContext    = `context_key = '', context_at = 0, context = NULL`
+	dropContexts = `UPDATE sessions SET ` + noContext + ` WHERE context_at > 0 `
+)
 
 // TakeContext removes and returns the session's stored context, with the key that it was fetched under; of two
 // processes one gets it. A context older than maxAge is only removed: ErrNotFound.

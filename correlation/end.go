@@ -18,8 +18,9 @@ import (
 // Then it releases the lock, also after an error: the next sweep does what failed. Only the first call does anything.
 func (p *Process) End(ctx context.Context, reason string) error {
 	p.once.Do(func() {
-		_, err := p.store.endOnce(ctx, p.id, reason)
-		p.err = errors.Join(err, p.release())
+		if _, p.err = p.store.endOnce(ctx, p.id, reason); p.lock != nil {
+			p.err = errors.Join(p.err, p.lock.Release())
+		}
 	})
 	return p.err
 }

@@ -40,22 +40,12 @@ func (e Rekeyed) fold(b *Batch) error {
 	})
 }
 
-func (e RecordKnown) fold(b *Batch) error {
-	return b.inSession(e, e.Session, func(row int64) error {
-		return b.exec(`UPDATE sessions SET record = ? WHERE id = ?`, e.Record, row)
-	})
-}
+func (e RecordKnown) fold(b *Batch) error { return b.set(e, e.Session, `record = ?2`, e.Record) }
 
-func (e ParentKnown) fold(b *Batch) error {
-	return b.inSession(e, e.Session, func(row int64) error {
-		return b.exec(`UPDATE sessions SET parent_key = ? WHERE id = ?`, e.Key, row)
-	})
-}
+func (e ParentKnown) fold(b *Batch) error { return b.set(e, e.Session, `parent_key = ?2`, e.Key) }
 
 func (e Titled) fold(b *Batch) error {
-	return b.inSession(Titled{Session: e.Session}, e.Session, func(row int64) error { // the title is in its table
-		return b.exec(`UPDATE sessions SET title = ? WHERE id = ?`, e.Title, row)
-	})
+	return b.set(Titled{Session: e.Session}, e.Session, `title = ?2`, e.Title) // which is in its table
 }
 
 func (e Injected) fold(b *Batch) error {
@@ -119,23 +109,15 @@ func (e Unclaimed) fold(b *Batch) error {
 func (e ContextStored) fold(b *Batch) error {
 	payload := []byte(e.Context)
 	e.Context = json.RawMessage("null") // it may be large, and is in its table
-	return b.inSession(e, e.Session, func(row int64) error {
-		return b.exec(`UPDATE sessions SET context_key = ?, context_at = ?, context = ? WHERE id = ?`, e.Key,
-			sqlite.Stamp(e.Fetched), payload, row)
-	})
+	return b.set(e, e.Session, `context_key = ?2, context_at = ?3, context = ?4`, e.Key, sqlite.Stamp(e.Fetched),
+		payload)
 }
 
-func (e ContextDropped) fold(b *Batch) error {
-	return b.inSession(e, e.Session, func(row int64) error {
-		return b.exec(dropContexts+`AND id = ?`, row)
-	})
-}
+func (e ContextDropped) fold(b *Batch) error { return b.set(e, e.Session, noContext) }
 
-func (e Compacting) fold(b *Batch) error { return b.inSession(e, e.Session, nothing) }
+func (e Compacting) fold(b *Batch) error { return b.set(e, e.Session, ``) }
 
-func (e Warned) fold(b *Batch) error { return b.inSession(e, e.Session, nothing) }
-
-func nothing(int64) error { return nil }
+func (e Warned) fold(b *Batch) error { return b.set(e, e.Session, ``) }
 
 // fold leaves a delivery of the summary, due at once, if the process owes the daemon anything.
 func (e Summarised) fold(b *Batch) error {
@@ -238,6 +220,16 @@ func (b *Batch) openedSession(n int) (id int64, err error) {
 		b.sessions[n] = id
 	}
 	return id, err
+}
+
+// set sets columns of a session, from ?2 on, or none, and records the event.
+func (b *Batch) set(e Event, n int, columns string, values ...any) error {
+	return b.inSession(e, n, func(row int64) error {
+		if columns == "" {
+			return nil
+		}
+		return b.exec(`UPDATE sessions SET `+columns+` WHERE id = ?1`, append([]any{row}, values...)...)
+	})
 }
 
 // inSession changes a session, and records the event.

@@ -125,10 +125,3 @@ func (s Book) HandoffFor(ctx context.Context, place string, names []string) (ses
 		place, sqlite.Stamp(s.now().Add(-handoffAge)), sqlite.List(names)))
 	return session, sqlite.While("looking for what was handed over", err)
 }
-
-// FindByKey returns the session of a Signet key, current or former, or ErrNotFound.
-func (s Book) FindByKey(ctx context.Context, key string) (Session, error) {
-	v, err := scanSession(s.db.QueryRowContext(ctx, `SELECT `+sessionColumns+` FROM sessions s
-		JOIN session_keys k ON k.session = s.id WHERE k.key = ?`, key))
-	return v, sqlite.While("finding a session by its key", orNotFound(err))
-}

@@ -87,13 +87,6 @@ func register(ctx context.Context, tx *sql.Tx, info ProcessInfo, now time.Time) 
 	return err
 }
 
-func (p *Process) release() error {
-	if p.lock == nil {
-		return nil
-	}
-	return p.lock.Release()
-}
-
 // commandText is a hook's command as rows have it; "" for none.
 func commandText(command []string) string {
 	if len(command) == 0 {

@@ -98,8 +98,13 @@ func (s *Store) SetRecord(ctx context.Context, id int64, record string) error {
 
 // Get returns a session by our id, or ErrNotFound.
 func (s *core) Get(ctx context.Context, id int64) (Session, error) {
-	v, err := scanSession(s.db.QueryRowContext(ctx, `SELECT `+sessionColumns+` FROM sessions s WHERE s.id = ?`, id))
-	return v, sqlite.While("reading a session", orNotFound(err))
+	return s.session(ctx, "reading a session", `WHERE s.id = ?`, id)
+}
+
+// session returns the session s that the rest of a query finds, or ErrNotFound.
+func (s *core) session(ctx context.Context, doing, rest string, args ...any) (Session, error) {
+	v, err := scanSession(s.db.QueryRowContext(ctx, `SELECT `+sessionColumns+` FROM sessions s `+rest, args...))
+	return v, sqlite.While(doing, orNotFound(err))
 }
 
 // minLoneID is how many characters a sessionId must have to identify a session without its harness.
@@ -130,9 +135,14 @@ func (s *core) Find(ctx context.Context, harness, acpID string) (Session, error)
 
 // FindByRecord returns the newest session of an acpx record, or ErrNotFound.
 func (s *Store) FindByRecord(ctx context.Context, record string) (Session, error) {
-	v, err := scanSession(s.db.QueryRowContext(ctx, `SELECT `+sessionColumns+` FROM sessions s WHERE s.record = ?
-		AND s.record <> '' AND s.replaced = 0 ORDER BY s.id DESC LIMIT 1`, record))
-	return v, sqlite.While("finding a session", orNotFound(err))
+	return s.session(ctx, "finding a session", `WHERE s.record = ? AND s.record <> '' AND s.replaced = 0
+		ORDER BY s.id DESC LIMIT 1`, record)
+}
+
+// FindByKey returns the session of a Signet key, current or former, or ErrNotFound.
+func (s Book) FindByKey(ctx context.Context, key string) (Session, error) {
+	return s.session(ctx, "finding a session by its key", `JOIN session_keys k ON k.session = s.id WHERE k.key = ?`,
+		key)
 }
 
 // Resolve returns the session that a person names by its ACP id, a Signet key, its acpx record, or a prefix of these

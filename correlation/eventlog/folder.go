@@ -218,58 +218,62 @@ func (f *folder) has() int64 {
 }
 
 // row waits for the row of a session, by its number.
-func (f *folder) row(ctx context.Context, n int) (int64, error) {
-	for {
-		f.mu.Lock()
-		row, known := f.rows[n]
-		gone, moved := f.gone[n], f.moved
-		f.mu.Unlock()
-		switch {
-		case known:
-			return row, nil
-		case gone:
-			return 0, correlation.ErrNotFound
-		}
-		if f.isAttached() { // another process may have folded our file in
-			if row, err := f.folding.store.EventSession(ctx, f.o.Process.ID, n); err == nil {
-				f.mu.Lock()
-				f.rows[n] = row
-				f.mu.Unlock()
-				return row, nil
-			}
-		}
-		if err := f.await(ctx, moved); err != nil {
-			return 0, err
-		}
+func (f *folder) row(ctx context.Context, n int) (row int64, err error) {
+	err = f.await(ctx, func() (is bool, err error) {
+		row, is, err = f.look(ctx, n)
+		return is, err
+	})
+	return row, err
+}
+
+// look returns the row of a session, if it is there already.
+func (f *folder) look(ctx context.Context, n int) (row int64, is bool, err error) {
+	f.mu.Lock()
+	row, is = f.rows[n]
+	gone := f.gone[n]
+	f.mu.Unlock()
+	switch {
+	case is:
+		return row, true, nil
+	case gone:
+		return 0, false, correlation.ErrNotFound
+	case !f.isAttached():
+		return 0, false, nil
 	}
+	row, err = f.folding.store.EventSession(ctx, f.o.Process.ID, n) // another process may have folded our file in
+	if err != nil {
+		return 0, false, nil
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.rows[n] = row
+	return row, true, nil
 }
 
 // awaitFolded waits until the database has all up to a number.
 func (f *folder) awaitFolded(ctx context.Context, n int64) error {
-	for {
-		f.mu.Lock()
-		there, moved := f.reached >= n, f.moved
-		f.mu.Unlock()
-		if there {
-			return nil
-		}
-		if err := f.await(ctx, moved); err != nil {
-			return err
-		}
-	}
+	return f.await(ctx, func() (bool, error) { return f.has() >= n, nil })
 }
 
-func (f *folder) await(ctx context.Context, moved <-chan struct{}) error {
-	if !pace.Gentle(ctx) {
-		wake(f.urged)
-	}
-	select {
-	case <-moved:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-f.stopped:
-		return errClosed
+// await waits until something is there, or an error. It looks again whenever the database has more.
+func (f *folder) await(ctx context.Context, there func() (bool, error)) error {
+	for {
+		f.mu.Lock()
+		moved := f.moved
+		f.mu.Unlock()
+		if is, err := there(); is || err != nil {
+			return err
+		}
+		if !pace.Gentle(ctx) {
+			wake(f.urged)
+		}
+		select {
+		case <-moved:
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-f.stopped:
+			return errClosed
+		}
 	}
 }
 
