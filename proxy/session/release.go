@@ -288,9 +288,9 @@ func (c *Connection) describe(p *Held, in *Injection) {
 	}
 }
 
-// Claimed takes the ledger's answer to a claim. A claim that was granted though the prompt leaves without the block, for
-// it waits no longer or err is a mistake of ours, is taken back. Where the identity went in its place, the ledger has
-// put that in the claim's.
+// Claimed takes the ledger's answer to a claim. A claim that was granted though the prompt leaves without the block,
+// for it waits no longer or err is a mistake of ours, is taken back. Where the identity went in its place, the ledger
+// has put that in the claim's.
 func (c *Connection) Claimed(p *Held, in correlation.Injection, granted bool, err error) {
 	if p.claiming {
 		p.claiming, p.refusal = false, err
