@@ -15,6 +15,8 @@ import (
 	"context"
 	"time"
 
+	"github.com/rs/zerolog"
+
 	"github.com/Signet-AI/signet-acp-proxy/correlation"
 	"github.com/Signet-AI/signet-acp-proxy/memory"
 	"github.com/Signet-AI/signet-acp-proxy/memory/signet"
@@ -48,4 +50,33 @@ type Reply struct {
 	Off     bool          // a person has switched the session off: nothing of it is delivered, now or later
 	Later   bool          // not taken now: it has to be posted again
 	After   time.Duration // with Later: not before
+}
+
+// A Worker makes deliveries, one at a time.
+type Worker struct {
+	Store *correlation.Store
+	// Like is how a process is configured that would owe what the worker finds: with it nobody ends unused keys at a
+	// daemon that nobody expects.
+	Like correlation.ProcessInfo
+	// Daemon returns the daemon at a URL; "" is the configured one. nil: there is none.
+	Daemon func(url string) (Daemon, error)
+	Hook   []string // on_session_end, a command with its arguments; empty: none
+	Folder string   // of the database; transcripts lie in a folder in it while they are delivered
+	// StaleAfter is the age at which a key that was started and never used is freed. Zero: no key is.
+	StaleAfter time.Duration
+	Retention  Retention
+	// Detached is a worker that a relay has left. One is enough for a database.
+	Detached bool
+
+	Now func() time.Time // nil: time.Now
+	Log zerolog.Logger
+
+	daemons map[string]*daemonState // by URL, for this pass
+}
+
+// A daemonState is a daemon and how it answered Present. A daemon that does not answer is not posted to, which would
+// only leave the post in doubt.
+type daemonState struct {
+	daemon Daemon
+	err    error // why nothing can be posted
 }

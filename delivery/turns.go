@@ -10,13 +10,6 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/memory/signet"
 )
 
-// A daemonState is a daemon and how it answered Present. A daemon that does not answer is not posted to, which would
-// only leave the post in doubt.
-type daemonState struct {
-	daemon Daemon
-	err    error // why nothing can be posted
-}
-
 // Reasons that daemons know for the end of a session (docs/facts/signet-daemon.md, "The end of a session"). With
 // "clear" they would discard it.
 const (

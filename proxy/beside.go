@@ -2,41 +2,11 @@ package proxy
 
 import (
 	"context"
-	"sync"
 
 	"github.com/Signet-AI/signet-acp-proxy/correlation"
 	"github.com/Signet-AI/signet-acp-proxy/guard"
 	"github.com/Signet-AI/signet-acp-proxy/proxy/session"
 )
-
-// tasks are the goroutines that work beside the conversation. They have to end soon after ctx does.
-type tasks struct {
-	ctx     context.Context
-	running guard.Group
-
-	mu    sync.Mutex // guards what follows
-	ended bool
-}
-
-// run runs f, which is called work, in a goroutine that end joins, and reports whether it did. After end it does not:
-// the goroutine that reads from the client may outlive the relay.
-func (t *tasks) run(work string, f func(context.Context)) bool {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if t.ended {
-		return false
-	}
-	t.running.Go(work, func() { f(t.ctx) })
-	return true
-}
-
-// end joins the goroutines. No other is started.
-func (t *tasks) end() {
-	t.mu.Lock()
-	t.ended = true
-	t.mu.Unlock()
-	t.running.Wait()
-}
 
 // beside is what goes on beside the conversation (session.Beside).
 type beside struct{ *env }

@@ -196,3 +196,15 @@ func (c *Connection) orNewKey(key string) string {
 func (c *Connection) removeMaking(s *Session) {
 	c.making = slices.DeleteFunc(c.making, func(m *Session) bool { return m == s })
 }
+
+// A message is what the goroutine has to know.
+type message struct {
+	handle  func(*Connection)
+	handled chan struct{}
+}
+
+// A waiter is somebody who waits until something is so.
+type waiter struct {
+	ready func(*Connection) bool
+	done  chan struct{}
+}

@@ -17,32 +17,6 @@ const (
 // AskTime is how long after a prompt was read it waits for what it is to carry, if it is held for hold at most.
 func AskTime(hold time.Duration) time.Duration { return hold - min(claimTime, hold/4) }
 
-// A Held is a prompt that waits until it is known what goes in front of it.
-type Held struct {
-	Session *Session
-	Read    time.Time // when its frame was: every limit runs from here
-
-	turn *Turn
-	key  string // of the request
-	line []byte // the frame as the client sent it; nil once it has left
-
-	ctx       context.Context      // of its wait, claim included; the client's cancel ends it, too
-	cancel    context.CancelFunc   // ends ctx
-	cancelled bool                 // by the client
-	beaten    bool                 // another proxy has claimed its session
-	gone      bool                 // it has left
-	lost      correlation.StepName // Compacted or Cleared while its block is in flight, to be applied then
-
-	recalls   bool            // memory is searched for its words
-	recallFor time.Duration   // it waits no longer for that
-	found     memory.Context  // what memory has found for its words
-	reading   bool            // the local identity files are asked for
-	identity  *memory.Context // these; nil: they are not read
-	continued *string         // how the conversation ended that its session continues; nil: that is not known
-	claiming  bool            // the ledger is asked
-	refusal   error           // its answer
-}
-
 // mustHold reports whether a plain prompt has to be held, because it may get a block or the ledger has not answered.
 // While another prompt of this connection is held or carries a block, none is.
 func (c *Connection) mustHold(s *Session) bool {

@@ -21,18 +21,6 @@ type Owner struct {
 	ended chan struct{}
 }
 
-// A message is what the goroutine has to know.
-type message struct {
-	handle  func(*Connection)
-	handled chan struct{}
-}
-
-// A waiter is somebody who waits until something is so.
-type waiter struct {
-	ready func(*Connection) bool
-	done  chan struct{}
-}
-
 // Own begins the goroutine that owns a new connection. End must follow.
 func Own(o Options, b Beside) *Owner {
 	ctx, stop := context.WithCancel(context.Background())

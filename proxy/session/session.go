@@ -1,6 +1,7 @@
 package session
 
 import (
+	"context"
 	"encoding/json"
 	"sync/atomic"
 	"time"
@@ -293,3 +294,29 @@ func (s *Session) Number() int { return s.exists.Session }
 
 // off reports whether nothing is inserted into the session, and nothing of it recorded.
 func (s *Session) off() bool { return s.exists.silence != heard }
+
+// A Held is a prompt that waits until it is known what goes in front of it.
+type Held struct {
+	Session *Session
+	Read    time.Time // when its frame was: every limit runs from here
+
+	turn *Turn
+	key  string // of the request
+	line []byte // the frame as the client sent it; nil once it has left
+
+	ctx       context.Context      // of its wait, claim included; the client's cancel ends it, too
+	cancel    context.CancelFunc   // ends ctx
+	cancelled bool                 // by the client
+	beaten    bool                 // another proxy has claimed its session
+	gone      bool                 // it has left
+	lost      correlation.StepName // Compacted or Cleared while its block is in flight, to be applied then
+
+	recalls   bool            // memory is searched for its words
+	recallFor time.Duration   // it waits no longer for that
+	found     memory.Context  // what memory has found for its words
+	reading   bool            // the local identity files are asked for
+	identity  *memory.Context // these; nil: they are not read
+	continued *string         // how the conversation ended that its session continues; nil: that is not known
+	claiming  bool            // the ledger is asked
+	refusal   error           // its answer
+}
