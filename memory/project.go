@@ -226,6 +226,16 @@ func home() string {
 // Some clients start agents without HOME (docs/facts/clients.md, "Clients").
 func Home() (string, error) { return homeOf(os.UserHomeDir, user.Current) }
 
+// HomeShort abbreviates the home folder in a path to ~.
+func HomeShort(path string) string {
+	home, err := Home()
+	rest, below := strings.CutPrefix(path, home)
+	if err != nil || home == "" || !below || rest != "" && rest[0] != filepath.Separator {
+		return path
+	}
+	return "~" + rest
+}
+
 func homeOf(environment func() (string, error), database func() (*user.User, error)) (string, error) {
 	dir, err := environment()
 	if err == nil {

@@ -5,9 +5,9 @@ import (
 	"maps"
 	"path/filepath"
 	"slices"
-	"strings"
 
 	"github.com/Signet-AI/signet-acp-proxy/correlation"
+	"github.com/Signet-AI/signet-acp-proxy/memory"
 	"github.com/Signet-AI/signet-acp-proxy/upstream"
 )
 
@@ -19,28 +19,11 @@ func harnessName(name string) string {
 	return name
 }
 
-// A home is the path of the home folder; "" where there is none.
-type home string
+// projectName is what the page calls a project.
+func projectName(path string) string { return cmp.Or(memory.HomeShort(path), "no project") }
 
-// short abbreviates the home folder in a path to ~.
-func (h home) short(path string) string {
-	rest, below := strings.CutPrefix(path, string(h))
-	if below && h != "" && (rest == "" || rest[0] == filepath.Separator) {
-		return "~" + rest
-	}
-	return path
-}
-
-// project is what the page calls a project.
-func (h home) project(path string) string {
-	if path == "" {
-		return "no project"
-	}
-	return h.short(path)
-}
-
-// base is what a list calls a project: the last part of its path.
-func (h home) base(path string) string {
+// baseName is what a list calls a project: the last part of its path.
+func baseName(path string) string {
 	if path == "" {
 		return "–"
 	}
@@ -57,7 +40,7 @@ type choices struct {
 // A projectChoice is a project, by its path and as it is shown.
 type projectChoice struct{ Value, Name string }
 
-func choicesOf(kinds []correlation.Count, at home) (c choices) {
+func choicesOf(kinds []correlation.Count) (c choices) {
 	projects, harnesses, agents := map[string]int{}, map[string]int{}, map[string]bool{}
 	for _, k := range kinds {
 		projects[k.Project] += k.Sessions
@@ -65,7 +48,7 @@ func choicesOf(kinds []correlation.Count, at home) (c choices) {
 		agents[k.Agent] = true
 	}
 	for _, project := range byCount(projects) {
-		c.Projects = append(c.Projects, projectChoice{cmp.Or(project, noProject), at.project(project)})
+		c.Projects = append(c.Projects, projectChoice{cmp.Or(project, noProject), projectName(project)})
 	}
 	c.Harnesses = byCount(harnesses)
 	if delete(agents, ""); len(agents) > 0 {

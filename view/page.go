@@ -12,12 +12,12 @@ import (
 	"html/template"
 	"io"
 	"io/fs"
-	"os"
 	"path"
 	"strings"
 	"time"
 
 	"github.com/Signet-AI/signet-acp-proxy/correlation"
+	"github.com/Signet-AI/signet-acp-proxy/memory"
 	"github.com/Signet-AI/signet-acp-proxy/telemetry"
 )
 
@@ -35,8 +35,6 @@ type Page struct {
 	Cost                           correlation.Cost // of memory
 	Usage                          usage
 	Style, Script, ContentSecurity template.HTML
-
-	home home
 }
 
 // Parts of a page, by the names of their templates.
@@ -60,8 +58,7 @@ func Read(ctx context.Context, src Source) (*Page, error) {
 }
 
 func newPage(src Source, live bool) *Page {
-	dir, _ := os.UserHomeDir()
-	return &Page{About: src.About, Made: time.Now(), Live: live, home: home(dir)}
+	return &Page{About: src.About, Made: time.Now(), Live: live}
 }
 
 // readRows reads the sessions that a live page lists.
@@ -84,7 +81,7 @@ func (p *Page) readOverview(ctx context.Context, src Source) error {
 	if err != nil {
 		return err
 	}
-	p.Choices = choicesOf(kinds, p.home)
+	p.Choices = choicesOf(kinds)
 	if p.Choices.Kinds, p.Choices.Whos, err = memoryChoices(ctx, src); err != nil {
 		return err
 	}
@@ -172,11 +169,11 @@ func (p *Page) template() (*template.Template, error) {
 		"moment":  func(t time.Time) string { return t.Local().Format("2 January 2006, 15:04") },
 		"stamp":   func(t time.Time) string { return t.UTC().Format(time.RFC3339) },
 		"took":    took,
-		"short":   p.home.short,
+		"short":   memory.HomeShort,
 		"count":   count,
 		"figure":  func(n int) string { return telemetry.Figure(int64(n)) },
-		"project": p.home.project,
-		"base":    p.home.base,
+		"project": projectName,
+		"base":    baseName,
 		"harness": harnessName,
 		"when":    func(t time.Time) string { return when(p.Made, t) },
 		"brief":   func(n int64) string { return brief(n) },
@@ -184,7 +181,6 @@ func (p *Page) template() (*template.Template, error) {
 		"millis":  func(t time.Time) int64 { return t.UnixMilli() },
 		"sub":     func(a, b int) int { return a - b },
 		"on":      func(s *session) sessionOn { return sessionOn{s, p} },
-		"in":      func(t *turn, s sessionOn) turnIn { return turnIn{t, s.session} },
 		"memory":  func(m *pageMemory) memoryOn { return memoryOn{m, p} },
 	})
 	names, err := fs.Glob(files, "page/*.html")
@@ -204,8 +200,7 @@ func (p *Page) template() (*template.Template, error) {
 	return t, nil
 }
 
-// sessionOn, memoryOn and turnIn are a session, memory or turn together with what it is on, for templates that need
-// both.
+// sessionOn and memoryOn are a session or memory together with the page that it is on, for templates that need both.
 type (
 	sessionOn struct {
 		*session
@@ -214,10 +209,6 @@ type (
 	memoryOn struct {
 		*pageMemory
 		Page *Page
-	}
-	turnIn struct {
-		*turn
-		Session *session
 	}
 )
 

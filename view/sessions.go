@@ -27,8 +27,8 @@ func (c *conversations) read(ctx context.Context, src Source, of choice) (err er
 		return err
 	}
 	for _, t := range turns {
-		if s := c.byID[t.session]; s != nil {
-			s.Turns = append(s.Turns, t.turn)
+		if t.Session = c.byID[t.of]; t.Session != nil {
+			t.Session.Turns = append(t.Session.Turns, t)
 		}
 	}
 	used, err := telemetry.ReadUsage(ctx, src.Sessions, in, false)

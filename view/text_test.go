@@ -9,11 +9,13 @@ import (
 	"time"
 
 	"github.com/Signet-AI/signet-acp-proxy/correlation"
+	"github.com/Signet-AI/signet-acp-proxy/memory"
 	"github.com/Signet-AI/signet-acp-proxy/telemetry"
 )
 
 // Figures in words, as the page has them.
 func TestWords(t *testing.T) {
+	t.Setenv("HOME", "/home/robin")
 	number := func(n int64) *int64 { return &n }
 	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.Local)
 	for _, tt := range []struct{ got, want string }{
@@ -28,9 +30,9 @@ func TestWords(t *testing.T) {
 		{HowItEnded(true, "end_turn", 0, false), ""}, {HowItEnded(true, "max_tokens", 0, true), "max tokens; longer than what is kept"},
 		{HowItEnded(true, "", -32603, false), "failed with error -32603"}, {HowItEnded(true, "", 0, false),
 			"ended without an answer to the prompt"}, {HowItEnded(false, "", 7, false), "still answering"},
-		{home("/home/robin").short("/home/robin/src"), "~/src"}, {home("/home/robin").short("/home/robin"), "~"},
-		{home("/home/robin").short("/home/robina"), "/home/robina"}, {home("").short("/x"), "/x"},
-		{home("/h").project(""), "no project"}, {home("/h").project("/h/x"), "~/x"}, {home("").base("/a/b"), "b"}, {home("").base(""), "–"},
+		{memory.HomeShort("/home/robin/src"), "~/src"}, {memory.HomeShort("/home/robin"), "~"},
+		{memory.HomeShort("/home/robina"), "/home/robina"}, {memory.HomeShort("/x"), "/x"},
+		{projectName(""), "no project"}, {projectName("/home/robin/x"), "~/x"}, {baseName("/a/b"), "b"}, {baseName(""), "–"},
 		{harnessName("nobody-knows-it"), "nobody-knows-it"},
 		{strings.Join(byCount(map[string]int{"b": 1, "a": 1, "c": 2}), " "), "c a b"},
 		{costOfMemory(correlation.Cost{}), ""},

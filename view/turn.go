@@ -31,23 +31,20 @@ type turn struct {
 	Tools       []correlation.ToolCall
 	Used        string // tokens in words
 
+	Session *session // that it is in
+
 	id    int64
+	of    int64  // the session's row
 	in    string // the delegation in which User was said
 	ended time.Time
 }
 
-// A turnOf is a turn and the session that it belongs to.
-type turnOf struct {
-	*turn
-	session int64
-}
-
 // readTurns reads the newest turns of a choice, oldest first.
-func readTurns(ctx context.Context, sessions correlation.Book, of choice) ([]turnOf, error) {
+func readTurns(ctx context.Context, sessions correlation.Book, of choice) ([]*turn, error) {
 	room := maxTexts
-	var turns []turnOf
+	var turns []*turn
 	err := sessions.NewestTurns(ctx, of.turns, of.text, maxTurns, func(e correlation.Excerpt) {
-		t := &turn{id: e.ID, in: e.Delegation, At: e.Started, ended: e.Ended, Tools: e.Tools,
+		t := &turn{id: e.ID, of: e.Session, in: e.Delegation, At: e.Started, ended: e.Ended, Tools: e.Tools,
 			User: excerpt{Body: e.User}, Agent: excerpt{Body: e.Assistant},
 			Note: HowItEnded(!e.Ended.IsZero(), e.Stop, e.Code, e.Truncated)}
 		if !e.Ended.IsZero() {
@@ -59,7 +56,7 @@ func readTurns(ctx context.Context, sessions correlation.Book, of choice) ([]tur
 			room -= len(t.User.Body) + len(t.Agent.Body)
 		}
 		if room >= 0 {
-			turns = append(turns, turnOf{t, e.Session})
+			turns = append(turns, t)
 		}
 	})
 	slices.Reverse(turns)
@@ -95,13 +92,13 @@ type choice struct {
 }
 
 // scope holds the sessions that are chosen; turns are the newest.
-func (of choice) scope(turns []turnOf) correlation.Scope {
+func (of choice) scope(turns []*turn) correlation.Scope {
 	if !of.newest {
 		return correlation.Scope{Sessions: append([]int64{}, of.sessions...)} // not nil, which would be all
 	}
 	ids := []int64{}
 	for _, t := range turns {
-		ids = append(ids, t.session)
+		ids = append(ids, t.of)
 	}
 	slices.Sort(ids)
 	return correlation.Scope{Sessions: slices.Compact(ids)}

@@ -72,7 +72,7 @@ func (p *Page) readUsage(ctx context.Context, src Source) error {
 	}
 	for _, t := range []struct{ by, title string }{{telemetry.ByHarness, "Harness"}, {telemetry.ByProject, "Project"},
 		{telemetry.ByWeek, "Week"}, {telemetry.BySession, "Session"}} {
-		u.Tables = append(u.Tables, newTable(t.title, t.by, used.Sums(t.by), p.byID, p.home))
+		u.Tables = append(u.Tables, newTable(t.title, t.by, used.Sums(t.by), p.byID))
 	}
 	for _, s := range used.Sums(telemetry.ByHarness) {
 		if s.Turns > 0 && !s.Reported {
@@ -121,7 +121,7 @@ func calendar(sums []telemetry.Sum) []telemetry.Sum {
 }
 
 // newTable makes a table of sums.
-func newTable(title, by string, sums []telemetry.Sum, sessions map[int64]*session, at home) table {
+func newTable(title, by string, sums []telemetry.Sum, sessions map[int64]*session) table {
 	switch by {
 	case telemetry.ByWeek:
 		slices.Reverse(sums)
@@ -139,12 +139,10 @@ func newTable(title, by string, sums []telemetry.Sum, sessions map[int64]*sessio
 		row := newRow(s)
 		row.Session = byACPID[s.Key]
 		switch {
-		case by == telemetry.ByProject && s.Key == "":
-			row.Key = "no project"
 		case by == telemetry.ByHarness:
 			row.Key = harnessName(s.Key)
 		case by == telemetry.ByProject:
-			row.Key = at.short(s.Key)
+			row.Key = projectName(s.Key)
 		}
 		t.Rows = append(t.Rows, row)
 	}

@@ -12,9 +12,9 @@ import (
 
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/config"
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/report"
-	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/runtime"
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/term"
 	"github.com/Signet-AI/signet-acp-proxy/files"
+	"github.com/Signet-AI/signet-acp-proxy/memory"
 )
 
 func newConfig(p program) *cobra.Command {
@@ -123,10 +123,10 @@ func (p program) editConfig(key string, edit func([]byte) ([]byte, error)) error
 	}
 	edited, err := edit(text)
 	if err != nil {
-		return fmt.Errorf("%s not changed: %w", runtime.HomeShort(path), err)
+		return fmt.Errorf("%s not changed: %w", memory.HomeShort(path), err)
 	}
 	if bytes.Equal(edited, text) {
-		p.std.Say("%s: nothing to change", runtime.HomeShort(path))
+		p.std.Say("%s: nothing to change", memory.HomeShort(path))
 		return nil
 	}
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
@@ -135,7 +135,7 @@ func (p program) editConfig(key string, edit func([]byte) ([]byte, error)) error
 	if err := files.ReplaceText(path, files.Mode(path), edited); err != nil {
 		return err
 	}
-	p.std.Say("written: %s", runtime.HomeShort(path))
+	p.std.Say("written: %s", memory.HomeShort(path))
 	if s, ok := config.Named(key); ok && os.Getenv(s.Env) != "" {
 		p.std.Say("%s is set in this environment and takes precedence", s.Env)
 	}

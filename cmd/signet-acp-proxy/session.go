@@ -12,6 +12,7 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/runtime"
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/term"
 	"github.com/Signet-AI/signet-acp-proxy/correlation"
+	"github.com/Signet-AI/signet-acp-proxy/memory"
 	"github.com/Signet-AI/signet-acp-proxy/telemetry"
 )
 
@@ -139,7 +140,7 @@ func (p program) handOff(ctx context.Context, d *runtime.Data, session, to strin
 		return err
 	}
 	p.std.Say("the next session of %s in %s within an hour continues from there, in any client", h.To,
-		runtime.HomeShort(h.Place()))
+		memory.HomeShort(h.Place()))
 	if run {
 		return h.Run(ctx, p.std)
 	}

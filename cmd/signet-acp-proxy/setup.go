@@ -10,8 +10,8 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/clients"
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/config"
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/report"
-	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/runtime"
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/term"
+	"github.com/Signet-AI/signet-acp-proxy/memory"
 )
 
 // A setup puts agents into a client's configuration.
@@ -81,7 +81,7 @@ func (s setup) run(c *config.Config, client string, agents []string) error {
 	if err := file.Save(); err != nil {
 		return err
 	}
-	s.std.Say("written: %s; %s", runtime.HomeShort(file.Path), file.Reload)
+	s.std.Say("written: %s; %s", memory.HomeShort(file.Path), file.Reload)
 	return nil
 }
 

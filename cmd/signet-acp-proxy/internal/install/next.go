@@ -6,17 +6,17 @@ import (
 	"slices"
 
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/clients"
-	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/runtime"
+	"github.com/Signet-AI/signet-acp-proxy/memory"
 )
 
 // Next says where conversations are saved from now on, and what to do next.
 func (s Steps) Next() error {
 	s.say("Conversations are saved in %s, on this machine only. To list them: signet-acp-proxy sessions. To remove "+
 		"one: signet-acp-proxy forget SESSION. To turn it off: memory: off in %s.",
-		runtime.HomeShort(s.Config.DB), runtime.HomeShort(filepath.Join(s.Config.SignetPath, "agent.yaml")))
+		memory.HomeShort(s.Config.DB), memory.HomeShort(filepath.Join(s.Config.SignetPath, "agent.yaml")))
 	s.plain()
 	s.say("Next: describe your agent in %s and yourself in USER.md.",
-		runtime.HomeShort(filepath.Join(s.Config.SignetPath, "IDENTITY.md")))
+		memory.HomeShort(filepath.Join(s.Config.SignetPath, "IDENTITY.md")))
 	return s.begin()
 }
 

@@ -13,8 +13,8 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/chars"
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/clients"
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/config"
-	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/runtime"
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/term"
+	"github.com/Signet-AI/signet-acp-proxy/memory"
 	"github.com/Signet-AI/signet-acp-proxy/upstream"
 )
 
@@ -42,7 +42,7 @@ func (s Steps) SetUp() error {
 
 // folder makes the Signet folder and the templates in it.
 func (s Steps) folder() error {
-	dir := runtime.HomeShort(s.Config.SignetPath)
+	dir := memory.HomeShort(s.Config.SignetPath)
 	_, err := os.Stat(s.Config.SignetPath)
 	switch {
 	case err == nil:
@@ -113,7 +113,7 @@ func (s Steps) clients() error {
 				added = append(added, one.Name)
 			}
 		}
-		names, path := strings.Join(added, ", "), runtime.HomeShort(file.Path)
+		names, path := strings.Join(added, ", "), memory.HomeShort(file.Path)
 		switch {
 		case len(added) == 0:
 			s.skip("%s is set up already", name)

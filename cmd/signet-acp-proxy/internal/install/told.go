@@ -11,6 +11,7 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/runtime"
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/term"
 	"github.com/Signet-AI/signet-acp-proxy/correlation"
+	"github.com/Signet-AI/signet-acp-proxy/memory"
 )
 
 const (
@@ -46,7 +47,7 @@ func (s Steps) Told(ctx context.Context) error {
 		s.skip("no recall from the newest conversations; signet-acp-proxy preview --prompt TEXT looks " +
 			"for more")
 	default:
-		s.done("for %q in %s, an agent would recall:", inLine(asked.Prompt, 100), runtime.HomeShort(asked.Cwd))
+		s.done("for %q in %s, an agent would recall:", inLine(asked.Prompt, 100), memory.HomeShort(asked.Cwd))
 		for _, it := range found.Items[:min(memoriesShown, len(found.Items))] {
 			s.line(" ", "%s", inLine(it.Content, 200))
 		}

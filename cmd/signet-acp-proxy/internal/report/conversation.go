@@ -9,6 +9,7 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/chars"
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/runtime"
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/term"
+	"github.com/Signet-AI/signet-acp-proxy/memory"
 	"github.com/Signet-AI/signet-acp-proxy/memory/embedded"
 	"github.com/Signet-AI/signet-acp-proxy/view"
 )
@@ -17,7 +18,7 @@ import (
 func Conversation(s runtime.Listed, said []runtime.Entry, files []embedded.FileTouched, screen term.Screen) error {
 	var b strings.Builder
 	p := func(format string, args ...any) { fmt.Fprintf(&b, format, args...) }
-	head := fmt.Sprintf("%s · %s · %s · %s", s.ACPID, runtime.HarnessName(s.Harness), runtime.HomeShort(s.Cwd),
+	head := fmt.Sprintf("%s · %s · %s · %s", s.ACPID, runtime.HarnessName(s.Harness), memory.HomeShort(s.Cwd),
 		term.Count(s.Turns, "turn"))
 	p("%s\n", screen.Paint(term.Bold, term.Wrap(chars.Printable(head), screen.Width, 0)))
 	turn := 0

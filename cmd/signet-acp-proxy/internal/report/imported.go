@@ -7,8 +7,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/runtime"
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/term"
+	"github.com/Signet-AI/signet-acp-proxy/memory"
 	"github.com/Signet-AI/signet-acp-proxy/memory/embedded"
 )
 
@@ -29,7 +29,7 @@ func Imported(done embedded.Imported) []string {
 		case project == "":
 			hold = append(hold, fmt.Sprintf("%d in no project, recalled in all", n))
 		case i < projectsNamed:
-			hold = append(hold, fmt.Sprintf("%d in %s", n, runtime.HomeShort(project)))
+			hold = append(hold, fmt.Sprintf("%d in %s", n, memory.HomeShort(project)))
 		default:
 			others += n
 		}

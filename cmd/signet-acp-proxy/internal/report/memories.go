@@ -12,6 +12,7 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/chars"
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/runtime"
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/term"
+	"github.com/Signet-AI/signet-acp-proxy/memory"
 	"github.com/Signet-AI/signet-acp-proxy/memory/embedded"
 )
 
@@ -135,7 +136,7 @@ func AgentNotes(rows []runtime.AgentNoteRow, std term.Streams) error {
 		if r.Project != "" {
 			project = filepath.Base(r.Project)
 		}
-		t.Add(r.ID, r.Agent, project, r.Content, fmt.Sprintf("%s:%d", runtime.HomeShort(r.File), r.Line))
+		t.Add(r.ID, r.Agent, project, r.Content, fmt.Sprintf("%s:%d", memory.HomeShort(r.File), r.Line))
 	}
 	return t.Print(term.On(std.Out))
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/runtime"
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/term"
 	"github.com/Signet-AI/signet-acp-proxy/correlation"
+	"github.com/Signet-AI/signet-acp-proxy/memory"
 )
 
 // Sessions prints sessions, each below the one that it works for. On a screen ids are abbreviated.
@@ -29,7 +30,7 @@ func Sessions(all []runtime.Listed, s term.Screen) error {
 			title = strings.Repeat("  ", one.depth-1) + "└ " + title
 		}
 		t.Add(id, title, runtime.HarnessName(one.Harness), term.Local(one.LastActive), strconv.Itoa(one.Turns),
-			contextOf(one.State, one.Client, one.Live), runtime.HomeShort(one.Cwd))
+			contextOf(one.State, one.Client, one.Live), memory.HomeShort(one.Cwd))
 	}
 	return t.Print(s)
 }

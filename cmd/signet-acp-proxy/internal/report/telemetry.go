@@ -10,8 +10,8 @@ import (
 	"strings"
 
 	"github.com/Signet-AI/signet-acp-proxy/chars"
-	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/runtime"
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/term"
+	"github.com/Signet-AI/signet-acp-proxy/memory"
 	"github.com/Signet-AI/signet-acp-proxy/telemetry"
 )
 
@@ -36,7 +36,7 @@ func Usage(sums []telemetry.Sum, by string, s term.Screen) error {
 	for _, u := range sums {
 		key := u.Key
 		if by == telemetry.ByProject {
-			key = cmp.Or(runtime.HomeShort(key), "(none)")
+			key = cmp.Or(memory.HomeShort(key), "(none)")
 		}
 		t.Add(key, strconv.Itoa(u.Sessions), strconv.Itoa(u.Turns), strconv.Itoa(u.Counted), number(u.InputTokens),
 			number(u.OutputTokens), cmp.Or(u.Price(), notReported), telemetry.Bytes(u.MemoryBytes))
@@ -54,7 +54,7 @@ func Usage(sums []telemetry.Sum, by string, s term.Screen) error {
 			}
 			key := u.Key
 			if by == telemetry.ByProject {
-				key = cmp.Or(runtime.HomeShort(key), "(none)")
+				key = cmp.Or(memory.HomeShort(key), "(none)")
 			}
 			fmt.Fprintf(s.W, "%s: %s\n", key, words)
 		}

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -376,14 +375,4 @@ func common(a, b string) int {
 		n++
 	}
 	return utf8.RuneCountInString(a[:n])
-}
-
-// HomeShort abbreviates the home folder in a path to ~.
-func HomeShort(path string) string {
-	home, err := memory.Home()
-	rest, below := strings.CutPrefix(path, home)
-	if err != nil || home == "" || !below || rest != "" && rest[0] != filepath.Separator {
-		return path
-	}
-	return "~" + rest
 }
