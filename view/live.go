@@ -19,22 +19,16 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/socket"
 )
 
-// Changes are what a person can do to a memory, or to a delegation, on a live page.
-type Changes interface {
-	Forget(ctx context.Context, id string) error
-	Undo(ctx context.Context) error // of what was forgotten last
-	Pin(ctx context.Context, id string) error
-	Keep(ctx context.Context, id string) error // a line of the profile
-	Edit(ctx context.Context, id, text string) error
-	End(ctx context.Context, delegation string) error // of a delegation that is being worked on
-}
-
 // Live serves a page on loopback while a browser window shows it, and tells the window what has changed.
 type Live struct {
 	Source
-	Changes Changes
-	Opened  func(address string) error // called once the page is served; its error ends Serve
-	Grace   time.Duration              // how long it serves on after the last window, which may be reloading; 0: 3 s
+	Opened func(address string) error // called once the page is served; its error ends Serve
+	Grace  time.Duration              // how long it serves on after the last window, which may be reloading; 0: 3 s
+
+	// Changes are what a person can do to a memory, by the names in the page's requests; text is what it is to say.
+	Changes map[string]func(ctx context.Context, id, text string) error
+	Undo    func(ctx context.Context) error                    // of what was forgotten last
+	End     func(ctx context.Context, delegation string) error // of a delegation that is being worked on
 
 	host      string
 	admission *admission
@@ -86,11 +80,15 @@ func (l *Live) handler() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /{$}", l.page)
 	mux.HandleFunc("GET /parts/{part}", l.part)
-	mux.HandleFunc("POST /undo", l.undo)
+	mux.HandleFunc("POST /undo", func(w http.ResponseWriter, r *http.Request) {
+		l.answer(w, "memories", l.Undo(r.Context()))
+	})
 	mux.HandleFunc("GET /sessions/{id}", l.session)
 	mux.HandleFunc("GET /changes", l.watch.stream)
 	mux.HandleFunc("POST /memories/{id}/{change}", l.change)
-	mux.HandleFunc("POST /delegations/{id}/end", l.end)
+	mux.HandleFunc("POST /delegations/{id}/end", func(w http.ResponseWriter, r *http.Request) {
+		l.answer(w, "sessions", l.End(r.Context(), r.PathValue("id")))
+	})
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		h := w.Header()
 		folder, rest, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, "/"), "/")
@@ -183,11 +181,6 @@ func (l *Live) session(w http.ResponseWriter, r *http.Request) {
 	}, func(p *Page, w io.Writer) error { return p.writePart(w, "session", sessionOn{p.byID[id], p}) })
 }
 
-// undo brings back what was forgotten last.
-func (l *Live) undo(w http.ResponseWriter, r *http.Request) {
-	l.answer(w, "memories", l.Changes.Undo(r.Context()))
-}
-
 func (l *Live) change(w http.ResponseWriter, r *http.Request) {
 	var body struct{ Text string }
 	err := json.NewDecoder(http.MaxBytesReader(w, r.Body, 4*embedded.MaxContent)).Decode(&body)
@@ -195,26 +188,12 @@ func (l *Live) change(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "unknown change", http.StatusBadRequest)
 		return
 	}
-	id := r.PathValue("id")
-	switch r.PathValue("change") {
-	case "forget":
-		err = l.Changes.Forget(r.Context(), id)
-	case "pin":
-		err = l.Changes.Pin(r.Context(), id)
-	case "keep":
-		err = l.Changes.Keep(r.Context(), id)
-	case "edit":
-		err = l.Changes.Edit(r.Context(), id, body.Text)
-	default:
+	change, known := l.Changes[r.PathValue("change")]
+	if !known {
 		http.NotFound(w, r)
 		return
 	}
-	l.answer(w, "memories", err)
-}
-
-// end ends a delegation.
-func (l *Live) end(w http.ResponseWriter, r *http.Request) {
-	l.answer(w, "sessions", l.Changes.End(r.Context(), r.PathValue("id")))
+	l.answer(w, "memories", change(r.Context(), r.PathValue("id"), body.Text))
 }
 
 // answer answers a change of memories or sessions, and tells the windows of it.

@@ -24,33 +24,33 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// changes are done as the commands do them.
-type changes struct{ *embedded.Store }
-
-func (c changes) Forget(ctx context.Context, id string) error { return c.Store.Forget(ctx, id) }
-
-func (c changes) Undo(context.Context) error { return errors.New("nothing was removed") }
-
-func (c changes) Keep(ctx context.Context, id string) error {
-	_, err := c.Store.Keep(ctx, id, "")
-	return err
-}
-
-func (c changes) Pin(ctx context.Context, id string) error {
-	_, err := c.Modify(ctx, id, embedded.Change{Source: embedded.Pinned, Who: memory.Pin})
-	return err
-}
-
-func (c changes) Edit(ctx context.Context, id, text string) error {
-	_, err := c.Modify(ctx, id, embedded.Change{Content: &text, Source: "memory edit"})
-	return err
-}
-
-func (c changes) End(_ context.Context, id string) error {
-	if id != "01l1" {
-		return errors.New("no delegation has this id")
+// live is a page that changes the store's memories.
+func live(src view.Source) view.Live {
+	store := src.Memories
+	return view.Live{Source: src, Grace: time.Millisecond,
+		Changes: map[string]func(context.Context, string, string) error{
+			"forget": func(ctx context.Context, id, _ string) error { return store.Forget(ctx, id) },
+			"keep": func(ctx context.Context, id, _ string) error {
+				_, err := store.Keep(ctx, id, "")
+				return err
+			},
+			"pin": func(ctx context.Context, id, _ string) error {
+				_, err := store.Modify(ctx, id, embedded.Change{Source: embedded.Pinned, Who: memory.Pin})
+				return err
+			},
+			"edit": func(ctx context.Context, id, text string) error {
+				_, err := store.Modify(ctx, id, embedded.Change{Content: &text, Source: "memory edit"})
+				return err
+			},
+		},
+		Undo: func(context.Context) error { return errors.New("nothing was removed") },
+		End: func(_ context.Context, id string) error {
+			if id != "01l1" {
+				return errors.New("no delegation has this id")
+			}
+			return nil
+		},
 	}
-	return nil
 }
 
 // A served page, and what a browser does with it.
@@ -72,9 +72,9 @@ func serve(t *testing.T, sample viewtest.Sample) *served {
 	ctx, stop := context.WithCancel(context.Background())
 	s.stop = stop
 	opened := make(chan string, 1)
-	live := view.Live{Source: s.src, Changes: changes{s.src.Memories}, Grace: time.Millisecond,
-		Opened: func(address string) error { opened <- address; return nil }}
-	go func() { s.done <- live.Serve(ctx) }()
+	page := live(s.src)
+	page.Opened = func(address string) error { opened <- address; return nil }
+	go func() { s.done <- page.Serve(ctx) }()
 	s.key = <-opened
 	t.Cleanup(func() {
 		s.client.CloseIdleConnections()

@@ -12,8 +12,8 @@ import (
 
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/removal"
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/runtime"
-	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/term"
 	"github.com/Signet-AI/signet-acp-proxy/files"
+	"github.com/Signet-AI/signet-acp-proxy/memory/embedded"
 	"github.com/Signet-AI/signet-acp-proxy/view"
 )
 
@@ -52,7 +52,7 @@ func newView(p program) *cobra.Command {
 				defer stop()
 				redirect := runtime.RedirectFile(d.Config)
 				defer files.Remove("the page that led a browser to it", redirect)
-				page := view.Live{Source: d.Page(*p.flags), Changes: changes{d, p.std}}
+				page := p.livePage(d)
 				page.Opened = func(address string) error {
 					return show(address, func() (string, error) {
 						return redirect, files.Replace(redirect, 0o600, func(w io.Writer) error {
@@ -84,44 +84,27 @@ func newView(p program) *cobra.Command {
 	return cmd
 }
 
-// changes are the changes that a person makes on a live page.
-type changes struct {
-	data *runtime.Data
-	std  term.Streams
-}
-
-// Forget does what memory forget does.
-func (c changes) Forget(ctx context.Context, id string) error {
-	_, err := removal.Removal{Data: c.data, Std: c.std, Yes: true}.Memory(ctx, id)
-	return err
-}
-
-// Undo does what forget --undo does.
-func (c changes) Undo(ctx context.Context) error { return removal.Undo(ctx, c.data, c.std) }
-
-// End does what delegations cancel does.
-func (c changes) End(ctx context.Context, id string) error {
-	a, err := c.data.Asked(ctx, id)
-	if err == nil {
-		_, err = a.End(ctx)
+// livePage is a page on which a person changes memories and delegations as the commands do.
+func (p program) livePage(d *runtime.Data) *view.Live {
+	page := &view.Live{Source: d.Page(*p.flags), Changes: map[string]func(context.Context, string, string) error{}}
+	for name, change := range map[string]func(context.Context, *runtime.Data, []string) (embedded.Memory, error){
+		"pin": pinMemory, "keep": keepLine, "edit": editMemory,
+		"forget": func(ctx context.Context, d *runtime.Data, args []string) (embedded.Memory, error) {
+			return removal.Removal{Data: d, Std: p.std, Yes: true}.Memory(ctx, args[0])
+		},
+	} {
+		page.Changes[name] = func(ctx context.Context, id, text string) error {
+			_, err := change(ctx, d, []string{id, text})
+			return err
+		}
 	}
-	return err
-}
-
-// Pin does what memory pin does.
-func (c changes) Pin(ctx context.Context, id string) error {
-	_, err := pinMemory(ctx, c.data, []string{id})
-	return err
-}
-
-// Keep does what memory profile keep does.
-func (c changes) Keep(ctx context.Context, id string) error {
-	_, err := keepLine(ctx, c.data, []string{id})
-	return err
-}
-
-// Edit does what memory edit does.
-func (c changes) Edit(ctx context.Context, id, text string) error {
-	_, err := editMemory(ctx, c.data, []string{id, text})
-	return err
+	page.Undo = func(ctx context.Context) error { return removal.Undo(ctx, d, p.std) }
+	page.End = func(ctx context.Context, id string) error {
+		a, err := d.Asked(ctx, id)
+		if err == nil {
+			_, err = a.End(ctx)
+		}
+		return err
+	}
+	return page
 }
