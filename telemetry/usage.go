@@ -67,8 +67,7 @@ type Usage struct{ accounts []*account }
 type account struct {
 	session              int64
 	harness, project, id string
-	turns                []turns
-	inserted             []addition
+	turns, inserted      []amount // turns that began, bytes that were inserted
 	reports              []Report
 	uses                 []correlation.Use
 	notings              []correlation.Noting
@@ -77,16 +76,10 @@ type account struct {
 // quarter is the quarter of an hour that a time is in: days begin on one in every time zone.
 func quarter(t time.Time) int64 { return t.Unix() / (15 * 60) }
 
-// turns are so many that began in a quarter; the time is zero where only their number is known.
-type turns struct {
+// An amount is so many of something; the time is zero where only the number is known.
+type amount struct {
 	at time.Time
-	n  int
-}
-
-// An addition is one injection.
-type addition struct {
-	at    time.Time
-	bytes int64
+	n  int64
 }
 
 // account returns the account of a session, and makes it if there is none: a turn may be newer than the list of
@@ -113,16 +106,16 @@ func ReadUsage(ctx context.Context, store correlation.Book, scope correlation.Sc
 		err = store.TurnStarts(ctx, scope, timed, func(session int64, at time.Time, n int) {
 			a := u.account(accounts, session)
 			if last := len(a.turns) - 1; last >= 0 && quarter(a.turns[last].at) == quarter(at) {
-				a.turns[last].n += n
+				a.turns[last].n += int64(n)
 				return
 			}
-			a.turns = append(a.turns, turns{at, n})
+			a.turns = append(a.turns, amount{at, int64(n)})
 		})
 	}
 	if err == nil {
 		err = store.InsertedBytes(ctx, scope, func(session int64, at time.Time, size int64) {
 			a := u.account(accounts, session)
-			a.inserted = append(a.inserted, addition{at, size})
+			a.inserted = append(a.inserted, amount{at, size})
 		})
 	}
 	var uses []correlation.Use
@@ -245,10 +238,10 @@ func (u *Usage) Sums(by string) []Sum {
 			return t
 		}
 		for _, t := range a.turns {
-			of(t.at).Turns += t.n
+			of(t.at).Turns += int(t.n)
 		}
 		for _, in := range a.inserted {
-			of(in.at).MemoryBytes += in.bytes
+			of(in.at).MemoryBytes += in.n
 		}
 		for _, r := range a.reports {
 			of(r.At).add(r)

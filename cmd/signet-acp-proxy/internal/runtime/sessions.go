@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -123,15 +124,9 @@ func (d *Data) Listed(ctx context.Context, ids []int64) ([]Listed, error) {
 	if err != nil {
 		return nil, err
 	}
-	related, err := d.relate(ctx, all)
-	if err != nil {
-		return nil, err
-	}
 	found := make([]Listed, len(all))
 	for i, s := range all {
-		found[i] = Listed{Session: s, Title: chars.Title(cmp.Or(s.Title, words[s.ID])),
-			Continues: related.continues(s), ContinuedBy: related.after[s.ID], Parent: related.parent(s),
-			Jobs: jobs[s.ID]}
+		found[i] = Listed{Session: s, Title: chars.Title(cmp.Or(s.Title, words[s.ID])), Jobs: jobs[s.ID]}
 		if found[i].Short, err = d.shortID(ctx, s.ACPID); err != nil {
 			return nil, err
 		}
@@ -145,56 +140,45 @@ func (d *Data) Listed(ctx context.Context, ids []int64) ([]Listed, error) {
 		at[id] = i
 	}
 	slices.SortFunc(found, func(a, b Listed) int { return cmp.Compare(at[a.ID], at[b.ID]) })
-	return found, nil
+	return found, d.relate(ctx, found)
 }
 
-// relations are what sessions are to others.
-type relations struct {
-	handed map[int64]int64  // the session that was handed to one
-	after  map[int64]string // the ACP id of the last session that continues one
-	ids    map[int64]string // ACP ids
-	keys   map[string]int64 // sessions by their keys
-}
-
-func (r relations) continues(s correlation.Session) string {
-	return r.ids[cmp.Or(r.handed[s.ID], s.ContinueOf)]
-}
-
-func (r relations) parent(s correlation.Session) string {
-	return cmp.Or(r.ids[r.keys[s.ParentKey]], s.ParentKey)
-}
-
-func (d *Data) relate(ctx context.Context, all []correlation.Session) (r relations, err error) {
-	if r.handed, err = d.Sessions.Book().Handoffs(ctx); err != nil {
-		return r, err
+// relate says of sessions what they are to others: which they continue, which continue them, for which they work.
+func (d *Data) relate(ctx context.Context, all []Listed) error {
+	book := d.Sessions.Book()
+	handed, err := book.Handoffs(ctx) // by a session the one that was handed to it
+	if err != nil {
+		return err
 	}
 	var rows, others []int64
 	var parents []string
 	for _, s := range all {
-		rows, others = append(rows, s.ID), append(others, cmp.Or(r.handed[s.ID], s.ContinueOf))
+		rows, others = append(rows, s.ID), append(others, cmp.Or(handed[s.ID], s.ContinueOf))
 		parents = append(parents, s.ParentKey)
 	}
-	if r.keys, err = d.Sessions.Book().SessionsByKey(ctx, parents); err != nil {
-		return r, err
+	keys, err := book.SessionsByKey(ctx, parents)
+	if err != nil {
+		return err
 	}
-	if r.after, err = d.Sessions.Book().Continuing(ctx, rows); err != nil {
-		return r, err
+	after, err := book.Continuing(ctx, rows)
+	if err != nil {
+		return err
 	}
-	for _, id := range r.keys {
-		others = append(others, id)
-	}
-	for to := range r.handed {
-		others = append(others, to)
-	}
-	names, err := d.Sessions.Book().Names(ctx, correlation.Scope{Sessions: others})
-	r.ids = map[int64]string{}
+	others = slices.AppendSeq(slices.AppendSeq(others, maps.Values(keys)), maps.Keys(handed))
+	names, err := book.Names(ctx, correlation.Scope{Sessions: others})
+	ids := map[int64]string{}
 	for _, n := range names {
-		r.ids[n.ID] = n.ACPID
+		ids[n.ID] = n.ACPID
 	}
-	for to, from := range r.handed {
-		r.after[from] = cmp.Or(r.after[from], r.ids[to])
+	for to, from := range handed {
+		after[from] = cmp.Or(after[from], ids[to])
 	}
-	return r, err
+	for i := range all {
+		s := &all[i]
+		s.Continues, s.ContinuedBy = ids[cmp.Or(handed[s.ID], s.ContinueOf)], after[s.ID]
+		s.Parent = cmp.Or(ids[keys[s.ParentKey]], s.ParentKey)
+	}
+	return err
 }
 
 // sessionSchema is the version of Row. Fields may be added without a new one, but not changed or removed.
