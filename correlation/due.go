@@ -91,6 +91,15 @@ const (
 	worthAfter = 24 * time.Hour
 )
 
+// A session that goes on is delivered before its end, so that a long one is not lost with its machine.
+const (
+	soFarTurns = 20
+	soFarAfter = time.Hour
+)
+
+// DueSoFar reports whether what a session has said is due, so many turns and so long after it last was.
+func DueSoFar(turns int, after time.Duration) bool { return turns >= soFarTurns || after >= soFarAfter }
+
 // worthWaiting returns the time before which the new turns are not worth a job, zero if they are now.
 func worthWaiting(news []Turn, now time.Time) time.Time {
 	runes := 0

@@ -27,7 +27,7 @@ func newConfigShow(p program) *cobra.Command {
 		Use: "show", Short: "Print every value and its source; exit 1 on a mistake.",
 		RunE: p.onConfig(func(c *config.Config, _ []string) error {
 			for _, warning := range c.Warnings {
-				p.std.Say("%s", warning)
+				p.std.Line(warning)
 			}
 			all := c.Shown()
 			return p.print(all, func(s term.Screen) error { return report.Settings(all, s) })

@@ -74,7 +74,7 @@ func (p program) printMemories(
 	shown := all[:min(len(all), limit)]
 	return p.print(append([]embedded.Memory{}, shown...), func(term.Screen) error {
 		if len(all) == 0 {
-			p.std.Say("%s", none)
+			p.std.Line(none)
 			return nil
 		}
 		if err := report.Memories(ctx, d, p.std, shown); err != nil {
@@ -566,7 +566,7 @@ func (p program) importMemories(names []string, o embedded.ImportOptions) (err e
 		}
 		return errors.Join(failed, p.print(all, func(term.Screen) error {
 			for _, line := range report.Imported(all) {
-				p.std.Say("%s", line)
+				p.std.Line(line)
 			}
 			return nil
 		}))

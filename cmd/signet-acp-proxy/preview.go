@@ -37,7 +37,7 @@ func newPreview(p program) *cobra.Command {
 				return err
 			}
 			for _, note := range found.Notes {
-				p.std.Say("%s", note)
+				p.std.Line(note)
 			}
 			if found.Nothing != "" {
 				p.std.Say("nothing: %s", found.Nothing)

@@ -57,7 +57,7 @@ func (p program) startRelay(name string, command []string) error {
 	}
 	if delegation.Inside(os.Getenv) == "" { // else they may stand as the reason of its failure
 		for _, warning := range c.Warnings {
-			p.std.Say("%s", warning)
+			p.std.Line(warning)
 		}
 	}
 	options := upstream.Options{Stderr: p.std.Err}
@@ -71,7 +71,7 @@ func (p program) startRelay(name string, command []string) error {
 		return unknownAgent(c, name)
 	}
 	if steered := options.Steered(); steered != "" {
-		p.std.Say("%s", steered)
+		p.std.Line(steered)
 	}
 	if term.IsTerminal(p.std.In) {
 		p.std.Say("on a terminal this is %s itself, for logging in, without memory; for memory start it from a client "+

@@ -112,7 +112,7 @@ func (b *backend) findDaemon() (err error) {
 // begin begins to write down events, and what follows these.
 func (b *backend) begin(folded func(bool, []int)) (_ proxy.Events, err error) {
 	b.events, err = eventlog.Open(eventlog.Options{
-		Dir: b.c.LiveDir(), Process: b.info(), Folded: folded, Log: b.log.Logger(), Tell: b.tell,
+		Dir: b.c.LiveDir(), Process: b.info(), Folded: folded, Log: b.log.Logger(), Tell: b.std.Line,
 		Checkpoint: b.checkpoint,
 	})
 	if err != nil {
@@ -123,8 +123,6 @@ func (b *backend) begin(folded func(bool, []int)) (_ proxy.Events, err error) {
 }
 
 func (b *backend) heard(events ...correlation.Event) { b.follower.note(events...) }
-
-func (b *backend) tell(line string) { b.std.Say("%s", line) }
 
 // tryOpen opens the database. After sqlite.ErrBusy the relay tries again.
 func (b *backend) tryOpen(ctx context.Context) (opened *proxy.Backend, err error) {
@@ -214,12 +212,14 @@ func (b *backend) open(ctx context.Context) (*proxy.Backend, error) {
 		return err
 	})
 	opened := &proxy.Backend{
-		Ledger:        store,
-		Memory:        b.sent,
-		Parent:        parentOfSessions(store, log),
-		Messages:      b.sent.messages,
-		FoldAll:       func(ctx context.Context) { b.foldAll(ctx, folded) },
-		TakeIn:        func(ctx context.Context) { b.takeIn(ctx, store) },
+		Ledger:   store,
+		Memory:   b.sent,
+		Parent:   parentOfSessions(store, log),
+		Messages: b.sent.messages,
+		FoldAll:  func(ctx context.Context) { b.foldAll(ctx, folded) },
+		TakeIn: func(ctx context.Context) { // whatever the others do
+			b.log.repeated(ctx, "taking in new turns", b.others(store).Run(ctx))
+		},
 		Learn:         b.learnInTurn,
 		ClientGone:    dispatcher.ClientGone,
 		SessionClosed: dispatcher.Now,
@@ -255,10 +255,8 @@ func (b *backend) checkpoint(ctx context.Context) error {
 
 // removeTrees removes the trees of delegations that are kept no longer.
 func (b *backend) removeTrees(ctx context.Context) {
-	err := b.sent.ledger.RemoveTrees(pace.Gently(ctx), DelegationFolders(b.c), delegation.MaxTrees)
-	if err != nil && ctx.Err() == nil {
-		b.log.warn(err).Msg("removing trees of delegations")
-	}
+	b.log.repeated(ctx, "removing trees of delegations",
+		b.sent.ledger.RemoveTrees(pace.Gently(ctx), DelegationFolders(b.c), delegation.MaxTrees))
 }
 
 // info is what others can know of this process once it is dead.
@@ -283,25 +281,13 @@ func (b *backend) foldAll(ctx context.Context, store *correlation.Store) {
 		b.learn(ctx)
 		return nil
 	})
-	b.tookIn(ctx, err)
-}
-
-// takeIn folds in what other processes have recorded just now, whatever the others do.
-func (b *backend) takeIn(ctx context.Context, store *correlation.Store) {
-	err := b.others(store).Run(ctx)
-	b.tookIn(ctx, err)
+	b.log.repeated(ctx, "taking in new turns", err)
 }
 
 // others folds in the files of all other processes.
 func (b *backend) others(store *correlation.Store) eventlog.Sweep {
 	return eventlog.Sweep{Store: store, Log: b.log.Logger(), Living: true, Except: b.events.Process(),
-		Tell: b.tell}
-}
-
-func (b *backend) tookIn(ctx context.Context, err error) {
-	if err != nil && ctx.Err() == nil && !errors.Is(err, sqlite.ErrBusy) { // there will be quieter moments
-		b.log.warn(err).Msg("taking in new turns")
-	}
+		Tell: b.std.Line}
 }
 
 // learnInTurn learns once no other process does, so that none reads a turn that another reads just now.
@@ -314,10 +300,7 @@ func (b *backend) learnInTurn(ctx context.Context) {
 
 // learn makes memories of the turns that have ended.
 func (b *backend) learn(ctx context.Context) {
-	// a busy database is no reason to warn: it is tried again after the next turn
-	if err := b.learner.Learn(ctx); err != nil && ctx.Err() == nil && !errors.Is(err, sqlite.ErrBusy) {
-		b.log.warn(err).Msg("learning from turns")
-	}
+	b.log.repeated(ctx, "learning from turns", b.learner.Learn(ctx))
 }
 
 // store returns the embedded store once it is open.

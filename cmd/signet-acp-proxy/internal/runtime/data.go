@@ -63,7 +63,7 @@ func OpenData(ctx context.Context, c *config.Config, std term.Streams) (*Data, e
 		Sessions: NewSessions(c, db, log),
 		Memories: NewStore(c, db, log),
 	}
-	eventlog.FoldAll(ctx, d.Sessions, log.Logger(), func(line string) { std.Say("%s", line) })
+	eventlog.FoldAll(ctx, d.Sessions, log.Logger(), std.Line)
 	return d, nil
 }
 

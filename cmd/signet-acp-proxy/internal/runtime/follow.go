@@ -61,10 +61,8 @@ type followedTurn struct {
 }
 
 const (
-	followQueue  = 64        // calls that wait; more are dropped
-	lastSize     = 2 << 10   // bytes that are kept of the assistant's last message
-	deliverTurns = 20        // turns after which what a session said is delivered before its end
-	deliverTime  = time.Hour // the same, by time
+	followQueue = 64      // calls that wait; more are dropped
+	lastSize    = 2 << 10 // bytes that are kept of the assistant's last message
 )
 
 // gcPercent keeps a relay small that runs beside an agent all day, and has little garbage. It is set after the second
@@ -291,7 +289,7 @@ func (f *follower) endedLocked(t *followedTurn) {
 	for _, do := range f.afterTurn {
 		f.doLocked(do)
 	}
-	if f.deliver == nil || s.turns < deliverTurns && time.Since(s.since) < deliverTime {
+	if f.deliver == nil || !correlation.DueSoFar(s.turns, time.Since(s.since)) {
 		return
 	}
 	s.turns, s.since = 0, time.Now()

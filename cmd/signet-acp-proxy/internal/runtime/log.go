@@ -2,6 +2,7 @@ package runtime
 
 import (
 	"bufio"
+	"context"
 	"encoding/json"
 	"errors"
 	"io/fs"
@@ -16,6 +17,7 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/config"
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/term"
 	"github.com/Signet-AI/signet-acp-proxy/guard"
+	"github.com/Signet-AI/signet-acp-proxy/sqlite"
 )
 
 const maxLogSize = 4 << 20 // bytes; then the file is renamed to .old
@@ -54,6 +56,13 @@ func (l *logFile) Logger() zerolog.Logger {
 func (l *logFile) warn(err error) *zerolog.Event {
 	log := l.Logger()
 	return log.Warn().Err(err)
+}
+
+// repeated warns of an error of work that is done again soon: not where ctx has ended, or the database was busy.
+func (l *logFile) repeated(ctx context.Context, doing string, err error) {
+	if err != nil && ctx.Err() == nil && !errors.Is(err, sqlite.ErrBusy) {
+		l.warn(err).Msg(doing)
+	}
 }
 
 // Write implements io.Writer. If the log cannot be written, it tells the person once and drops everything.

@@ -89,9 +89,7 @@ func (p *messageSource) dropTold(ctx context.Context, c *memory.Context) {
 func (p *messageSource) refresh(ctx context.Context) {
 	waiting, err := p.ledger.Waiting(ctx)
 	if err != nil {
-		if ctx.Err() == nil {
-			p.log.warn(err).Msg("looking for messages that wait")
-		}
+		p.log.repeated(ctx, "looking for messages that wait", err)
 		return
 	}
 	p.mu.Lock()

@@ -28,6 +28,9 @@ func (s Streams) Say(format string, args ...any) {
 	fmt.Fprintln(s.Err, program+": "+ToType(Visible(fmt.Sprintf(format, args...))))
 }
 
+// Line prints a line that is no format.
+func (s Streams) Line(line string) { s.Say("%s", line) }
+
 const program = "signet-acp-proxy"
 
 // ToType writes our commands in a text as they can be typed: npx leaves no program of ours on PATH.
