@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
@@ -102,9 +101,11 @@ func (cmd *memoryBackfill) run(agents []string) error {
 
 // report prints results; named says that a person has named the agents.
 func (cmd *memoryBackfill) report(all []runtime.Backfilled, named bool) error {
-	if *cmd.asJSON {
-		return json.NewEncoder(cmd.std.Out).Encode(all)
-	}
+	return cmd.printLine(all, func(term.Screen) error { cmd.tell(all, named); return nil })
+}
+
+// tell tells a person of results.
+func (cmd *memoryBackfill) tell(all []runtime.Backfilled, named bool) {
 	var without []string
 	for _, got := range all {
 		if got.Files == 0 {
@@ -116,7 +117,6 @@ func (cmd *memoryBackfill) report(all []runtime.Backfilled, named bool) error {
 	if len(without) > 0 && (named || cmd.dryRun) {
 		fmt.Fprintf(cmd.std.Out, "no conversations of %s\n", strings.Join(without, ", "))
 	}
-	return nil
 }
 
 // reportOne tells a person what was found of one agent.
