@@ -311,7 +311,7 @@ func (p program) followDelegations(ctx context.Context, d *runtime.Data) error {
 }
 
 func (p program) tellDelegation(ctx context.Context, _ *runtime.Data, a runtime.Asked, words []string) error {
-	err := a.Tell(ctx, strings.Join(words, " "))
+	_, err := a.Tell(ctx, a.Who, a.ID, strings.Join(words, " "))
 	if err == nil {
 		p.std.Say("sent: %s gets it next", a.Agent)
 	}
@@ -344,7 +344,7 @@ func storeVerdict(ctx context.Context, _ *runtime.Data, a runtime.Asked, more []
 	if err != nil {
 		return misuse("N must be a number from -1 to 1, not %q", more[0])
 	}
-	return a.Verdict(ctx, n, strings.Join(more[1:], " "))
+	return a.Judge(ctx, a.Who, a.ID, n, strings.Join(more[1:], " "))
 }
 
 // minus stands for the sign of a negative number among the arguments, which would be taken for a flag.

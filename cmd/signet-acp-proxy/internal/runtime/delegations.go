@@ -20,7 +20,7 @@ import (
 type Asked struct {
 	delegation.Delegation
 	*delegation.Service
-	caller delegation.Caller
+	Who delegation.Caller // asks now
 }
 
 // ShownDelegation is what delegations show --json prints.
@@ -38,13 +38,13 @@ func (d *Data) Asked(ctx context.Context, id string) (Asked, error) {
 		return Asked{}, err
 	}
 	a := Asked{Service: newDelegationService(d.Config, d.DB)}
-	if a.caller, err = d.whoAsks(ctx, cwd); err != nil {
+	if a.Who, err = d.whoAsks(ctx, cwd); err != nil {
 		return a, err
 	}
-	a.caller.Person = a.caller.Key == "" // an agent in its shell may end and tell its own
+	a.Who.Person = a.Who.Key == "" // an agent in its shell may end and tell its own
 	d.settleDelegations(ctx)
 	a.Delegation, err = a.Ledger.Get(ctx, strings.TrimSpace(id))
-	if err == nil && a.caller.Inside != "" && a.Inside != a.caller.Inside {
+	if err == nil && a.Who.Inside != "" && a.Inside != a.Who.Inside {
 		err = delegation.ErrNotFound
 	}
 	if errors.Is(err, delegation.ErrNotFound) {
@@ -74,7 +74,7 @@ func (a Asked) Show(ctx context.Context) (ShownDelegation, error) {
 
 // End cancels it, and waits until it has ended.
 func (a Asked) End(ctx context.Context) (delegation.Row, error) {
-	d, err := a.Service.Cancel(ctx, a.caller, a.ID)
+	d, err := a.Service.Cancel(ctx, a.Who, a.ID)
 	if err == nil && !d.State.Ended() {
 		err = errors.New("it was asked to end and has not ended yet")
 	}
@@ -93,15 +93,9 @@ func (a Asked) Await(ctx context.Context, limit time.Duration, progress func(lin
 // errChild: its caller takes back what a child has made, and so what the child had made.
 var errChild = errors.New("a delegated agent cannot check, apply or discard changes; its caller can")
 
-// Tell has its agent told something.
-func (a Asked) Tell(ctx context.Context, text string) error {
-	_, err := a.Service.Tell(ctx, a.caller, a.ID, text)
-	return err
-}
-
 // Check runs a command in its tree and bounds, and stores how that ended.
 func (a Asked) Check(ctx context.Context, d *Data, command string) (delegation.Check, error) {
-	if a.caller.Inside != "" {
+	if a.Who.Inside != "" {
 		return delegation.Check{}, errChild
 	}
 	runner, err := newRunner(d.Config, d.DB, d.Log)
@@ -113,7 +107,7 @@ func (a Asked) Check(ctx context.Context, d *Data, command string) (delegation.C
 
 // Apply puts the changes into the caller's folder; checked refuses those that no check has passed.
 func (a Asked) Apply(ctx context.Context, checked bool, o worktree.ApplyOptions) ([]string, []worktree.Held, error) {
-	if a.caller.Inside != "" {
+	if a.Who.Inside != "" {
 		return nil, nil, errChild
 	}
 	return a.Service.Apply(ctx, a.Delegation, checked, o)
@@ -121,15 +115,10 @@ func (a Asked) Apply(ctx context.Context, checked bool, o worktree.ApplyOptions)
 
 // Discard throws the changes away.
 func (a Asked) Discard(ctx context.Context) error {
-	if a.caller.Inside != "" {
+	if a.Who.Inside != "" {
 		return errChild
 	}
 	return a.Service.Discard(ctx, a.Delegation)
-}
-
-// Verdict stores what a person thinks of the result.
-func (a Asked) Verdict(ctx context.Context, verdict float64, note string) error {
-	return a.Judge(ctx, a.caller, a.ID, verdict, note)
 }
 
 // Child returns the session that works on it.
@@ -196,7 +185,15 @@ func (d *Data) Delegate(ctx context.Context, r delegation.Request, progress func
 	if !d.Config.Delegation {
 		return Delegated{}, errNoDelegation
 	}
-	who, err := d.caller(ctx)
+	cwd, err := os.Getwd()
+	if err != nil {
+		return Delegated{}, err
+	}
+	if memory.Excluded(cwd, d.Config.Exclude) {
+		return Delegated{}, errors.New("this folder is excluded from memory (.signet-ignore or exclude): " +
+			"tasks cannot be delegated from it")
+	}
+	who, err := d.whoAsks(ctx, cwd)
 	if err != nil {
 		return Delegated{}, err
 	}
@@ -219,20 +216,7 @@ func (d *Data) Delegate(ctx context.Context, r delegation.Request, progress func
 	return Delegated{asked.Row(), !fresh, false}, err
 }
 
-// caller returns who asks: a person, or an agent in its shell.
-func (d *Data) caller(ctx context.Context) (delegation.Caller, error) {
-	cwd, err := os.Getwd()
-	if err != nil {
-		return delegation.Caller{}, err
-	}
-	if memory.Excluded(cwd, d.Config.Exclude) {
-		return delegation.Caller{}, errors.New("this folder is excluded from memory (.signet-ignore or exclude): " +
-			"tasks cannot be delegated from it")
-	}
-	return d.whoAsks(ctx, cwd)
-}
-
-// whoAsks returns who asks in a folder, whatever for.
+// whoAsks returns who asks in a folder: a person, or an agent in its shell.
 func (d *Data) whoAsks(ctx context.Context, cwd string) (delegation.Caller, error) {
 	who := delegation.Caller{Cwd: cwd, Project: delegatedProject(d.Config)(cwd), Inside: delegation.Inside(os.Getenv),
 		Person: true}
