@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"net/http"
 	"net/url"
 	"strconv"
 )
@@ -32,7 +31,7 @@ func (c *Client) Remember(ctx context.Context, n Note) (json.RawMessage, error) 
 		n.Content, n.Tags = "["+n.Tags+"]: "+n.Content, ""
 	}
 	n.AgentID = cmp.Or(n.AgentID, c.opts.AgentID)
-	return c.api(ctx, http.MethodPost, "/api/memory/remember", n)
+	return c.api(ctx, "POST /api/memory/remember", n)
 }
 
 // A Query searches memories.
@@ -49,7 +48,7 @@ func (c *Client) Search(ctx context.Context, q Query) (json.RawMessage, error) {
 	if q.Limit <= 0 {
 		q.Limit = 10
 	}
-	return c.api(ctx, http.MethodPost, "/api/memory/recall", struct {
+	return c.api(ctx, "POST /api/memory/recall", struct {
 		Query         string   `json:"query"`
 		Limit         int      `json:"limit"`
 		Type          string   `json:"type,omitempty"`
@@ -61,7 +60,7 @@ func (c *Client) Search(ctx context.Context, q Query) (json.RawMessage, error) {
 
 // Get returns one memory (GET /api/memory/ID).
 func (c *Client) Get(ctx context.Context, id string) (json.RawMessage, error) {
-	return c.api(ctx, http.MethodGet, memoryPath(id), nil)
+	return c.api(ctx, "GET "+memoryPath(id), nil)
 }
 
 // List returns memories (GET /api/memories). Zero values are left to the daemon.
@@ -80,7 +79,7 @@ func (c *Client) List(ctx context.Context, limit, offset int, kind string) (json
 	if len(q) > 0 {
 		path += "?" + q.Encode()
 	}
-	return c.api(ctx, http.MethodGet, path, nil)
+	return c.api(ctx, "GET "+path, nil)
 }
 
 // A Change says what becomes of a memory; nil leaves a field.
@@ -94,12 +93,12 @@ type Change struct {
 
 // Modify changes a memory (PATCH /api/memory/ID).
 func (c *Client) Modify(ctx context.Context, id string, ch Change) (json.RawMessage, error) {
-	return c.api(ctx, http.MethodPatch, memoryPath(id), ch)
+	return c.api(ctx, "PATCH "+memoryPath(id), ch)
 }
 
 // Forget removes a memory from recall (DELETE /api/memory/ID). The daemon requires a reason.
 func (c *Client) Forget(ctx context.Context, id, reason string) (json.RawMessage, error) {
-	return c.api(ctx, http.MethodDelete, memoryPath(id), struct {
+	return c.api(ctx, "DELETE "+memoryPath(id), struct {
 		Reason string `json:"reason"`
 	}{reason})
 }
@@ -107,12 +106,12 @@ func (c *Client) Forget(ctx context.Context, id, reason string) (json.RawMessage
 // SearchSessions searches what was said in sessions (POST /api/sessions/search), with the arguments of the daemon's own
 // tool. 0.58.1 does not have it.
 func (c *Client) SearchSessions(ctx context.Context, arguments json.RawMessage) (json.RawMessage, error) {
-	return c.api(ctx, http.MethodPost, "/api/sessions/search", arguments)
+	return c.api(ctx, "POST /api/sessions/search", arguments)
 }
 
 // Feedback rates memories by id, -1 (harmful) to 1 (helpful), within a session (POST /api/memory/feedback).
 func (c *Client) Feedback(ctx context.Context, key string, ratings map[string]float64) (json.RawMessage, error) {
-	return c.api(ctx, http.MethodPost, "/api/memory/feedback", struct {
+	return c.api(ctx, "POST /api/memory/feedback", struct {
 		SessionKey string             `json:"sessionKey"`
 		AgentID    string             `json:"agentId,omitempty"`
 		Feedback   map[string]float64 `json:"feedback"`
@@ -121,12 +120,12 @@ func (c *Client) Feedback(ctx context.Context, key string, ratings map[string]fl
 
 func memoryPath(id string) string { return "/api/memory/" + url.PathEscape(id) }
 
-// api calls the memory API.
-func (c *Client) api(ctx context.Context, method, path string, body any) (json.RawMessage, error) {
+// api calls the memory API by a method and a path.
+func (c *Client) api(ctx context.Context, route string, body any) (json.RawMessage, error) {
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
 	var out json.RawMessage
-	err := c.request(ctx, method, path, body, &out)
+	err := c.request(ctx, route, body, &out)
 	if ce := (*callError)(nil); errors.As(err, &ce) {
 		return nil, unavailable(err)
 	}

@@ -53,9 +53,9 @@ func inDoubt(err error) bool {
 	return errors.As(err, &ce) && ce.sent
 }
 
-// call makes a request, with the token where that is safe if shown says so, and decodes the reply into out, if not nil.
-// Errors: *StatusError for an answer outside 2xx, *callError otherwise.
-func (c *Client) call(ctx context.Context, method, path string, body, out any, shown bool) error {
+// call makes a request by a method and a path, with the token where that is safe if shown says so, and decodes the reply
+// into out, if not nil. Errors: *StatusError for an answer outside 2xx, *callError otherwise.
+func (c *Client) call(ctx context.Context, route string, body, out any, shown bool) error {
 	var payload []byte
 	if body != nil {
 		var err error
@@ -64,26 +64,32 @@ func (c *Client) call(ctx context.Context, method, path string, body, out any, s
 		}
 	}
 	began := time.Now()
-	var sent atomic.Bool
-	status, reply, err := c.roundTrip(ctx, method, path, payload, shown, &sent)
+	status, reply, err := c.roundTrip(ctx, route, payload, shown)
 	if err != nil {
 		c.presence.distrust()
-		err = &callError{sent: sent.Load(), err: err}
 	} else if status < 200 || status > 299 {
 		err = &StatusError{Code: status, Message: c.message(reply)}
 	} else if out != nil && json.Unmarshal(reply, out) != nil {
 		err = &callError{sent: true, err: errGarbage} // the decoder's error quotes the reply
 	}
-	route, _, _ := strings.Cut(path, "?")
-	c.opts.Log.Debug().Str("method", method).Str("path", route).Int("status", status).
+	method, path, _ := strings.Cut(route, " ")
+	path, _, _ = strings.Cut(path, "?")
+	c.opts.Log.Debug().Str("method", method).Str("path", path).Int("status", status).
 		Int("sent", len(payload)).Int("got", len(reply)).Dur("took", time.Since(began)).
 		AnErr("err", err).Msg("daemon called")
 	return err
 }
 
-// roundTrip makes the request and reads the reply, at most maxReply bytes. sent is set once headers went out.
-func (c *Client) roundTrip(ctx context.Context, method, path string, payload []byte, shown bool,
-	sent *atomic.Bool) (int, []byte, error) {
+// roundTrip makes the request and reads the reply, at most maxReply bytes. The error is a *callError.
+func (c *Client) roundTrip(ctx context.Context, route string, payload []byte, shown bool) (
+	status int, reply []byte, err error) {
+	var sent atomic.Bool
+	defer func() {
+		if err != nil {
+			err = &callError{sent: sent.Load(), err: err}
+		}
+	}()
+	method, path, _ := strings.Cut(route, " ")
 	ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
 		WroteHeaders: func() { sent.Store(true) },
 	})
@@ -109,7 +115,7 @@ func (c *Client) roundTrip(ctx context.Context, method, path string, payload []b
 		return 0, nil, withoutURL(err)
 	}
 	defer res.Body.Close()
-	reply, err := io.ReadAll(io.LimitReader(res.Body, maxReply+1))
+	reply, err = io.ReadAll(io.LimitReader(res.Body, maxReply+1))
 	if err != nil {
 		return res.StatusCode, nil, fmt.Errorf("reading reply: %w", err)
 	}

@@ -14,6 +14,7 @@ import (
 	"errors"
 	"net/http"
 	"net/url"
+	"sync"
 	"time"
 
 	"github.com/hashicorp/go-retryablehttp"
@@ -99,7 +100,8 @@ type Client struct {
 	hooks     *retryablehttp.Client // never repeats a request
 	reads     *retryablehttp.Client // repeats one once
 
-	keys     keyStates
+	mu       sync.Mutex           // guards keys
+	keys     map[string]*keyState // that were used
 	presence presence
 	life     context.Context // ends with Close
 	end      context.CancelFunc
@@ -184,4 +186,8 @@ func (c *Client) settleShared(began time.Time, err error) {
 func (c *Client) URL() string { return c.base.String() }
 
 // Drop drops what is known of a key that nobody uses any more.
-func (c *Client) Drop(key string) { c.keys.drop(key) }
+func (c *Client) Drop(key string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	delete(c.keys, key)
+}

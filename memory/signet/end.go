@@ -83,13 +83,13 @@ func (c *Client) End(ctx context.Context, r End) (EndReply, error) {
 	}
 	var got endReply
 	began := time.Now()
-	err := c.postBound(ctx, "session-end", r.Session, ask, &got)
+	err := c.postBound(ctx, "session-end", ask, &got)
 	c.settleShared(began, unavailable(err))
 	switch {
 	case err != nil:
 		return EndReply{}, deliveryError(err)
 	case got.Bypassed:
-		c.keys.heard(r.Session.Key, memory.ErrBypassed)
+		c.heard(r.Session.Key, memory.ErrBypassed)
 	case !got.queued() && !got.skipped() && got.MemoriesSaved == nil:
 		return EndReply{}, fmt.Errorf("%w: %w", ErrNoAnswer, errGarbage)
 	}
@@ -128,7 +128,7 @@ func (c *Client) Free(ctx context.Context, s memory.Session) error {
 	ask := c.hook(s)
 	ask.Cwd, ask.Reason = s.Cwd, "clear"
 	var got endReply // what cannot be read is no answer
-	return deliveryError(c.postBound(ctx, "session-end", s, ask, &got))
+	return deliveryError(c.postBound(ctx, "session-end", ask, &got))
 }
 
 // SwitchedOff asks whether a person has switched a session off (GET /api/sessions). A daemon that does not tell has
@@ -142,13 +142,13 @@ func (c *Client) SwitchedOff(ctx context.Context, key string) (bool, error) {
 			Bypassed bool
 		}
 	}
-	err := c.request(ctx, http.MethodGet, "/api/sessions", nil, &got)
+	err := c.request(ctx, "GET /api/sessions", nil, &got)
 	if refused := refusal(err); refused != nil && refused.Code < 500 {
 		return false, nil
 	}
 	for _, s := range got.Sessions {
 		if s.Key == key && s.Bypassed {
-			c.keys.heard(key, memory.ErrBypassed)
+			c.heard(key, memory.ErrBypassed)
 			return true, nil
 		}
 	}
@@ -195,7 +195,7 @@ func (c *Client) CompactionComplete(ctx context.Context, s memory.Session, summa
 	}
 	ask := c.hook(s)
 	ask.Summary = inline(summary)
-	err = c.postBound(ctx, "compaction-complete", s, ask, &got)
+	err = c.postBound(ctx, "compaction-complete", ask, &got)
 	if err != nil {
 		return "", deliveryError(err)
 	}

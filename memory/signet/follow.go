@@ -18,10 +18,10 @@ import (
 // Errors: memory.ErrOwned, memory.ErrUnavailable.
 func (c *Client) Follow(ctx context.Context, p Prompt, each bool) (err error) {
 	key := p.Session.Key
-	if key == "" || p.Text == "" || !each && !c.keys.unheard(key) {
+	if key == "" || p.Text == "" || !each && !c.Unheard(key) {
 		return nil
 	}
-	if err := c.keys.bypassed(key); err != nil {
+	if err := c.bypassed(key); err != nil {
 		return err
 	}
 	switch turn, done := c.presence.allow(); turn {
@@ -37,10 +37,10 @@ func (c *Client) Follow(ctx context.Context, p Prompt, each bool) (err error) {
 // follow does that without asking whether the daemon is left alone.
 func (c *Client) follow(ctx context.Context, p Prompt, each bool) error {
 	key := p.Session.Key
-	if err := c.keys.awaitStart(ctx, key); err != nil {
+	if err := c.awaitStart(ctx, key); err != nil {
 		return unavailable(err)
 	}
-	if err := c.keys.bypassed(key); err != nil {
+	if err := c.bypassed(key); err != nil {
 		return err
 	}
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
@@ -50,10 +50,10 @@ func (c *Client) follow(ctx context.Context, p Prompt, each bool) error {
 		return err
 	}
 	// not before: it costs more than all else, and mostly no daemon is there
-	if p.Text = sendable(p.Text); p.Text == "" || c.keys.recalled(key, p.Text) {
+	if p.Text = sendable(p.Text); p.Text == "" || c.recalled(key, p.Text) {
 		return nil
 	}
-	first := c.keys.unheard(key)
+	first := c.Unheard(key)
 	if first {
 		if p.Starting != nil {
 			p.Starting(ctx)
@@ -65,11 +65,11 @@ func (c *Client) follow(ctx context.Context, p Prompt, each bool) error {
 		}
 	}
 	r, err := c.submit(ctx, p)
-	c.keys.heard(key, err)
+	c.heard(key, err)
 	if err != nil {
 		return err
 	}
-	c.keys.keepMessages(key, c.messages(ctx, p.Session, r.notifications))
+	c.keepMessages(key, c.messages(ctx, p.Session, r.notifications))
 	if h.Newer && r.SessionKnown != nil && !*r.SessionKnown {
 		return c.Claim(ctx, p.Session)
 	}
@@ -90,16 +90,17 @@ func (c *Client) Compacting(ctx context.Context, s memory.Session) error {
 		ownership
 		Guidelines string
 	}
-	err = c.postBound(ctx, "pre-compaction", s, c.hook(s), &r)
+	err = c.postBound(ctx, "pre-compaction", c.hook(s), &r)
 	if err != nil {
 		return unavailable(err)
 	}
 	if err = r.err(); err != nil {
-		c.keys.heard(s.Key, err)
+		c.heard(s.Key, err)
 	} else if text := strings.TrimSpace(chars.Cut(newlines(r.Guidelines), maxMessage)); text != "" {
 		now := c.opts.Now()
-		c.keys.keepGuidance(s.Key, memory.Item{ID: guidance + now.UTC().Format(time.RFC3339Nano), Origin: "signet",
-			Text: "Signet on what to keep of the conversation that was summarised: " + text, Date: now})
+		it := memory.Item{ID: guidance + now.UTC().Format(time.RFC3339Nano), Origin: "signet",
+			Text: "Signet on what to keep of the conversation that was summarised: " + text, Date: now}
+		c.onKey(s.Key, func(v *keyState) { v.guidance = &it })
 	}
 	return err
 }
@@ -114,7 +115,7 @@ func (c *Client) Skill(ctx context.Context, s memory.Session, name string) error
 	defer cancel()
 	ask := c.hook(s)
 	ask.SkillName, ask.SessionID, ask.Cwd, ask.Origin = name, s.Key, s.Cwd, "plugin"
-	err = c.postBound(ctx, "skill-invocation", s, ask, nil)
+	err = c.postBound(ctx, "skill-invocation", ask, nil)
 	if isStatus(err, http.StatusNotFound) { // before the kind that is documented
 		return nil
 	}
@@ -126,7 +127,7 @@ func (c *Client) Skill(ctx context.Context, s memory.Session, name string) error
 func (c *Client) beside(
 	ctx context.Context, s memory.Session,
 ) (_ context.Context, cancel context.CancelFunc, err error) {
-	if err := c.keys.bypassed(s.Key); err != nil {
+	if err := c.bypassed(s.Key); err != nil {
 		return nil, nil, err
 	}
 	if c.LeftAlone() {

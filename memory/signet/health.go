@@ -35,13 +35,13 @@ func (c *Client) Health(ctx context.Context) (Health, error) {
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
 	var r struct{ Status, Version, AgentsDir string }
-	err := c.call(ctx, http.MethodGet, "/health", nil, &r, false)
+	err := c.call(ctx, "GET /health", nil, &r, false)
 	if err != nil && !isStatus(err, http.StatusUnauthorized) {
 		return Health{}, unavailable(err)
 	}
 	listens := c.listens() // behind the call: the kernel takes milliseconds to say so, and mostly nobody does
 	if isStatus(err, http.StatusUnauthorized) && (c.opts.Configured || listens == ownerOurs) {
-		err = c.call(ctx, http.MethodGet, "/health", nil, &r, true)
+		err = c.call(ctx, "GET /health", nil, &r, true)
 	}
 	if err != nil {
 		return Health{}, unavailable(err)

@@ -3,7 +3,6 @@ package signet
 import (
 	"cmp"
 	"context"
-	"net/http"
 
 	"github.com/Signet-AI/signet-acp-proxy/memory"
 )
@@ -28,24 +27,26 @@ type hookRequest struct {
 	SkillName            string `json:"skillName,omitempty"`
 	SessionID            string `json:"sessionId,omitempty"`
 	Origin               string `json:"origin,omitempty"`
+
+	of memory.Session
 }
 
 // hook begins a hook's request about a session. Each names the agent and the project: a daemon from 1.0 on takes no
 // others for a key than those that it was started for.
 func (c *Client) hook(s memory.Session) hookRequest {
 	return hookRequest{Harness: told(c.opts.Name(s.Harness)), RuntimePath: "plugin", SessionKey: s.Key,
-		Project: s.Project, AgentID: cmp.Or(s.AgentID, c.opts.AgentID)}
+		Project: s.Project, AgentID: cmp.Or(s.AgentID, c.opts.AgentID), of: s}
 }
 
 // post calls a hook, exactly once, and decodes the reply into out. Errors as of request.
 func (c *Client) post(ctx context.Context, name string, r hookRequest, out any) error {
-	return c.request(ctx, http.MethodPost, "/api/hooks/"+name, r, out)
+	return c.request(ctx, "POST /api/hooks/"+name, r, out)
 }
 
 // request makes a request of a daemon that may be told something. Errors as of call.
-func (c *Client) request(ctx context.Context, method, path string, body, out any) error {
+func (c *Client) request(ctx context.Context, route string, body, out any) error {
 	if err := c.verify(ctx); err != nil {
 		return &callError{err: err}
 	}
-	return c.call(ctx, method, path, body, out, true)
+	return c.call(ctx, route, body, out, true)
 }

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"net/http"
 	"net/url"
 	"strconv"
 
@@ -84,7 +83,7 @@ func (c *Client) tell(ctx context.Context, path, agentID string, q url.Values, o
 	if len(q) > 0 {
 		path += "?" + q.Encode()
 	}
-	reply, err := c.api(ctx, http.MethodGet, path, nil)
+	reply, err := c.api(ctx, "GET "+path, nil)
 	if err == nil && json.Unmarshal(reply, out) != nil {
 		err = unavailable(errGarbage)
 	}

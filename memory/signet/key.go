@@ -5,23 +5,17 @@ import (
 	"errors"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/Signet-AI/signet-acp-proxy/memory"
 )
-
-// keyStates is what a client knows of the keys that it has used.
-type keyStates struct {
-	mu  sync.Mutex
-	all map[string]*keyState
-}
 
 // A keyState is what is known of one key.
 type keyState struct {
 	starting chan struct{} // closed when the start that is under way has ended; nil: none was made
 	known    bool          // the daemon has heard of the key from us
-	probed   *outcome      // of a probe's start, until Start takes it
 	owned    error         // a person has switched the session off: final
+
+	probed func() (memory.Context, error) // what a probe's start has given, until Start takes it
 
 	asked  []string // prompts that a recall has submitted, and Follow was not called for
 	answer string   // what the assistant has said last, not told to the daemon
@@ -31,39 +25,26 @@ type keyState struct {
 	told     map[string]bool // the ids of those that were told
 }
 
-// An outcome is what a start gave.
-type outcome struct {
-	got memory.Context
-	err error
-}
-
-// with runs do on a key's state, which is made if need be, under the lock.
-func (c *keyStates) with(key string, do func(*keyState)) {
+// onKey runs do on a key's state, which is made if need be, under the lock.
+func (c *Client) onKey(key string, do func(*keyState)) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.all == nil {
-		c.all = make(map[string]*keyState)
+	if c.keys == nil {
+		c.keys = make(map[string]*keyState)
 	}
-	if c.all[key] == nil {
-		c.all[key] = &keyState{}
+	if c.keys[key] == nil {
+		c.keys[key] = &keyState{}
 	}
-	do(c.all[key])
-}
-
-// drop drops what is known of a key.
-func (c *keyStates) drop(key string) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	delete(c.all, key)
+	do(c.keys[key])
 }
 
 // starts notes that a start was made; ended must be called when it has ended.
-func (c *keyStates) starts(key string) (ended func(error)) {
+func (c *Client) starts(key string) (ended func(error)) {
 	done := make(chan struct{})
-	c.with(key, func(v *keyState) { v.starting = done })
+	c.onKey(key, func(v *keyState) { v.starting = done })
 	return func(err error) {
 		c.heard(key, err)
-		c.with(key, func(v *keyState) {
+		c.onKey(key, func(v *keyState) {
 			close(done)
 			if errors.Is(err, memory.ErrUnavailable) && !errors.Is(err, memory.ErrKeySpent) && v.starting == done {
 				v.starting = nil // the daemon has not heard of the key
@@ -72,22 +53,11 @@ func (c *keyStates) starts(key string) (ended func(error)) {
 	}
 }
 
-// keepProbed keeps what a probe's start has given.
-func (c *keyStates) keepProbed(key string, o *outcome) {
-	c.with(key, func(v *keyState) { v.probed = o })
-}
-
-// takeProbed returns what keepProbed has kept, once; nil where there is nothing.
-func (c *keyStates) takeProbed(key string) (o *outcome) {
-	c.with(key, func(v *keyState) { o, v.probed = v.probed, nil })
-	return o
-}
-
 // awaitStart waits until a start of the key that is under way has ended: a prompt that overtakes it would be missing
 // from the daemon's checkpoints.
-func (c *keyStates) awaitStart(ctx context.Context, key string) error {
+func (c *Client) awaitStart(ctx context.Context, key string) error {
 	var starting chan struct{}
-	c.with(key, func(v *keyState) { starting = v.starting })
+	c.onKey(key, func(v *keyState) { starting = v.starting })
 	if starting == nil {
 		return nil
 	}
@@ -100,8 +70,8 @@ func (c *keyStates) awaitStart(ctx context.Context, key string) error {
 }
 
 // heard notes what the daemon answered about a key.
-func (c *keyStates) heard(key string, err error) {
-	c.with(key, func(v *keyState) {
+func (c *Client) heard(key string, err error) {
+	c.onKey(key, func(v *keyState) {
 		switch {
 		case errors.Is(err, memory.ErrBypassed):
 			v.owned = err
@@ -112,42 +82,39 @@ func (c *keyStates) heard(key string, err error) {
 }
 
 // bypassed returns the error for a key that a person has switched off, nil for any other.
-func (c *keyStates) bypassed(key string) (err error) {
-	c.with(key, func(v *keyState) { err = v.owned })
+func (c *Client) bypassed(key string) (err error) {
+	c.onKey(key, func(v *keyState) { err = v.owned })
 	return err
 }
 
 // Unheard reports whether the daemon has not heard of a key from us: the next hook makes its session a live one there.
-func (c *Client) Unheard(key string) bool { return c.keys.unheard(key) }
-
-// unheard reports whether the daemon has not heard of the key from us.
-func (c *keyStates) unheard(key string) (so bool) {
-	c.with(key, func(v *keyState) { so = !v.known && v.starting == nil && v.owned == nil })
+func (c *Client) Unheard(key string) (so bool) {
+	c.onKey(key, func(v *keyState) { so = !v.known && v.starting == nil && v.owned == nil })
 	return so
 }
 
 // Answered notes what the assistant has said in a session, which goes to the daemon with its next prompt.
-func (c *Client) Answered(key, text string) { c.keys.with(key, func(v *keyState) { v.answer = text }) }
+func (c *Client) Answered(key, text string) { c.onKey(key, func(v *keyState) { v.answer = text }) }
 
 // TakeAnswer returns what Answered has noted, once.
 func (c *Client) TakeAnswer(key string) (answer string) {
-	c.keys.with(key, func(v *keyState) { answer, v.answer = v.answer, "" })
+	c.onKey(key, func(v *keyState) { answer, v.answer = v.answer, "" })
 	return answer
 }
 
 const maxAsked = 8
 
 // recallBegins notes that a recall submits a prompt; maxAsked are remembered.
-func (c *keyStates) recallBegins(key, prompt string) {
-	c.with(key, func(v *keyState) {
+func (c *Client) recallBegins(key, prompt string) {
+	c.onKey(key, func(v *keyState) {
 		v.asked = append(v.asked, prompt)
 		v.asked = v.asked[max(0, len(v.asked)-maxAsked):]
 	})
 }
 
 // recalled reports whether a recall has submitted a prompt that was not followed yet.
-func (c *keyStates) recalled(key, prompt string) (so bool) {
-	c.with(key, func(v *keyState) {
+func (c *Client) recalled(key, prompt string) (so bool) {
+	c.onKey(key, func(v *keyState) {
 		at := slices.Index(v.asked, prompt)
 		if so = at >= 0; so {
 			v.asked = slices.Delete(v.asked, at, at+1)
@@ -157,21 +124,16 @@ func (c *keyStates) recalled(key, prompt string) (so bool) {
 }
 
 // keepMessages keeps messages that have come for a key, without those that were told to it before.
-func (c *keyStates) keepMessages(key string, messages []memory.Item) {
-	c.with(key, func(v *keyState) {
+func (c *Client) keepMessages(key string, messages []memory.Item) {
+	c.onKey(key, func(v *keyState) {
 		v.messages = slices.DeleteFunc(messages, func(m memory.Item) bool { return v.told[m.ID] })
 	})
 }
 
-// keepGuidance keeps what the daemon says about a compaction until the session has been told.
-func (c *keyStates) keepGuidance(key string, it memory.Item) {
-	c.with(key, func(v *keyState) { v.guidance = &it })
-}
-
 // newlyTold notes which of the items that a session was given are messages, and returns the ids of those that it had
 // not been given before.
-func (c *keyStates) newlyTold(key string, items []string) (ids []string) {
-	c.with(key, func(v *keyState) {
+func (c *Client) newlyTold(key string, items []string) (ids []string) {
+	c.onKey(key, func(v *keyState) {
 		if v.guidance != nil && slices.Contains(items, v.guidance.ID) {
 			v.guidance = nil
 		}
@@ -192,6 +154,6 @@ func (c *keyStates) newlyTold(key string, items []string) (ids []string) {
 }
 
 // resumed forgets that the daemon has heard of a key.
-func (c *keyStates) resumed(key string) {
-	c.with(key, func(v *keyState) { v.known, v.starting = false, nil })
+func (c *Client) resumed(key string) {
+	c.onKey(key, func(v *keyState) { v.known, v.starting = false, nil })
 }

@@ -79,7 +79,7 @@ func TestBypassIsFinal(t *testing.T) {
 				err = memory.ErrBypassed
 			}
 			if !errors.Is(err, memory.ErrBypassed) || !errors.Is(err, memory.ErrOwned) ||
-				c.keys.bypassed("k") == nil || c.keys.bypassed("other") != nil {
+				c.bypassed("k") == nil || c.bypassed("other") != nil {
 				t.Errorf("%s, %s: %v", gen.Version(), from, err)
 			}
 			d.ForgetRequests()
@@ -188,7 +188,7 @@ func TestFollow(t *testing.T) {
 				File: transcript(t, longTalk)}); err != nil || !got.Queued {
 				t.Errorf("%s: the end of a resumed session: %+v, %v", gen.Version(), got, err)
 			}
-			c.keys.resumed(started.Key)
+			c.resumed(started.Key)
 			n := len(d.Requests(startPath, submitPath))
 			if err := c.Follow(t.Context(), Prompt{Session: started, Text: "on"}, false); err != nil ||
 				len(d.Requests(startPath, submitPath)) != n+1 {

@@ -17,7 +17,7 @@ import (
 // Messages returns what came for a key beside its prompts, until it is acknowledged: messages of other agents (Follow),
 // and what the daemon says about a compaction (Compacting).
 func (c *Client) Messages(key string) (all []memory.Item) {
-	c.keys.with(key, func(v *keyState) {
+	c.onKey(key, func(v *keyState) {
 		all = slices.Clone(v.messages)
 		if v.guidance != nil {
 			all = append(all, *v.guidance)
@@ -41,7 +41,7 @@ func (c *Client) messages(ctx context.Context, s memory.Session, n notifications
 	if agent := cmp.Or(s.AgentID, c.opts.AgentID); agent != "" {
 		q.Set("agent_id", agent)
 	}
-	raw, err := c.api(ctx, http.MethodGet, "/api/cross-agent/messages?"+q.Encode(), nil)
+	raw, err := c.api(ctx, "GET /api/cross-agent/messages?"+q.Encode(), nil)
 	if err != nil {
 		return nil
 	}
@@ -52,7 +52,7 @@ func (c *Client) messages(ctx context.Context, s memory.Session, n notifications
 // /api/cross-agent/messages). It returns the message's id, and ends with ctx or after 10 s. Errors are those of
 // Remember.
 func (c *Client) Send(ctx context.Context, from, key, content string) (id string, err error) {
-	raw, err := c.api(ctx, http.MethodPost, "/api/cross-agent/messages", struct {
+	raw, err := c.api(ctx, "POST /api/cross-agent/messages", struct {
 		From    string `json:"fromAgentId,omitempty"`
 		To      string `json:"toSessionKey"`
 		Type    string `json:"type"`
@@ -72,8 +72,8 @@ func (c *Client) Send(ctx context.Context, from, key, content string) (id string
 // It ends with ctx or after 10 s for each. Errors wrap memory.ErrUnavailable; a message that was not acknowledged comes
 // again in another session. An older daemon takes no acknowledgement.
 func (c *Client) Acknowledge(ctx context.Context, s memory.Session, items []string) (err error) {
-	for _, id := range c.keys.newlyTold(s.Key, items) {
-		_, failed := c.api(ctx, http.MethodPost, "/api/cross-agent/messages/"+url.PathEscape(id)+"/ack", struct {
+	for _, id := range c.newlyTold(s.Key, items) {
+		_, failed := c.api(ctx, "POST /api/cross-agent/messages/"+url.PathEscape(id)+"/ack", struct {
 			AgentID    string `json:"agentId,omitempty"`
 			SessionKey string `json:"sessionKey"`
 		}{cmp.Or(s.AgentID, c.opts.AgentID), s.Key})

@@ -152,7 +152,7 @@ func TestCompacting(t *testing.T) {
 			t.Errorf("%s: told guidance stays: %v, %v", kind.Version(), c.Messages("k"), err)
 		}
 		d.Bypass("off", true)
-		if err := c.Compacting(t.Context(), memory.Session{Key: "off"}); err == nil || c.keys.bypassed("off") == nil {
+		if err := c.Compacting(t.Context(), memory.Session{Key: "off"}); err == nil || c.bypassed("off") == nil {
 			t.Errorf("%s: switched off: %v", kind.Version(), err)
 		}
 	}

@@ -41,7 +41,7 @@ func (c *Client) submit(ctx context.Context, p Prompt) (promptReply, error) {
 	var r promptReply
 	ask := c.hook(p.Session)
 	ask.UserMessage, ask.LastAssistantMessage = p.Text, privacy.Line(p.Last)
-	err := c.postBound(ctx, "user-prompt-submit", p.Session, ask, &r)
+	err := c.postBound(ctx, "user-prompt-submit", ask, &r)
 	switch {
 	case isStatus(err, 409):
 		return r, fmt.Errorf("%w: %w", memory.ErrOwned, err)

@@ -26,7 +26,7 @@ func (c *Client) Recall(ctx context.Context, s memory.Session, prompt string, se
 	if prompt == "" {
 		return memory.Context{Source: memory.FromDaemon, Fetched: c.opts.Now()}, nil
 	}
-	if err := c.keys.bypassed(s.Key); err != nil {
+	if err := c.bypassed(s.Key); err != nil {
 		return memory.Context{Owned: true}, err
 	}
 	switch turn, done := c.presence.allow(); turn {
@@ -38,10 +38,10 @@ func (c *Client) Recall(ctx context.Context, s memory.Session, prompt string, se
 		})
 		return memory.Context{}, unavailable(errOpen)
 	}
-	if err := c.keys.awaitStart(ctx, s.Key); err != nil {
+	if err := c.awaitStart(ctx, s.Key); err != nil {
 		return memory.Context{}, unavailable(err)
 	}
-	if err := c.keys.bypassed(s.Key); err != nil {
+	if err := c.bypassed(s.Key); err != nil {
 		return memory.Context{Owned: true}, err
 	}
 	began := time.Now()
@@ -56,7 +56,7 @@ func (c *Client) Recall(ctx context.Context, s memory.Session, prompt string, se
 		Took:    time.Since(began),
 	}
 	if r.SessionKnown != nil && !*r.SessionKnown && newer(out.Version) {
-		c.keys.resumed(s.Key) // it was restarted: the next prompt claims the key again
+		c.resumed(s.Key) // it was restarted: the next prompt claims the key again
 	}
 	out.Items = c.messages(ctx, s, r.notifications)
 	if r.MemoryCount > 0 {
@@ -74,14 +74,14 @@ func (c *Client) ask(ctx context.Context, s memory.Session, prompt string) (prom
 	limited, cancel := context.WithTimeout(ctx, c.opts.PromptTimeout)
 	defer cancel()
 	began := time.Now()
-	c.keys.recallBegins(s.Key, prompt)
+	c.recallBegins(s.Key, prompt)
 	r, err := c.submit(limited, Prompt{Session: s, Text: prompt, Last: c.TakeAnswer(s.Key)})
 	if ctx.Err() == nil { // a daemon that is too slow for this caller may still work for others
 		c.settleShared(began, err)
 	}
-	c.keys.heard(s.Key, err)
+	c.heard(s.Key, err)
 	if err != nil && !inDoubt(err) {
-		c.keys.recalled(s.Key, prompt) // the daemon has not got it
+		c.recalled(s.Key, prompt) // the daemon has not got it
 	}
 	return r, err
 }

@@ -295,38 +295,37 @@ func TestStamps(t *testing.T) {
 
 // What is known of a key, step by step.
 func TestKeyStates(t *testing.T) {
-	client := &Client{}
-	c := &client.keys
-	if !c.unheard("k") || c.bypassed("k") != nil || c.takeProbed("k") != nil {
+	c := &Client{}
+	if !c.Unheard("k") || c.bypassed("k") != nil {
 		t.Error("something is known of a new key")
 	}
 	ended := c.starts("k")
 	late, cancel := context.WithCancel(t.Context())
 	cancel()
-	if c.unheard("k") || c.awaitStart(late, "k") == nil {
+	if c.Unheard("k") || c.awaitStart(late, "k") == nil {
 		t.Error("a start that is under way is not known")
 	}
 	ended(unavailable(errGarbage))
-	if !c.unheard("k") || c.awaitStart(late, "k") != nil {
+	if !c.Unheard("k") || c.awaitStart(late, "k") != nil {
 		t.Error("the daemon has not heard of it")
 	}
 	c.starts("k")(fmt.Errorf("%w: %w", memory.ErrKeySpent, unavailable(errGarbage)))
-	if c.unheard("k") {
+	if c.Unheard("k") {
 		t.Error("its key is spent")
 	}
-	if c.resumed("k"); !c.unheard("k") {
+	if c.resumed("k"); !c.Unheard("k") {
 		t.Error("resumed")
 	}
-	if c.heard("k", errGarbage); !c.unheard("k") {
+	if c.heard("k", errGarbage); !c.Unheard("k") {
 		t.Error("no answer is none")
 	}
-	if c.heard("k", memory.ErrBypassed); c.unheard("k") || !errors.Is(c.bypassed("k"), memory.ErrBypassed) {
+	if c.heard("k", memory.ErrBypassed); c.Unheard("k") || !errors.Is(c.bypassed("k"), memory.ErrBypassed) {
 		t.Error("switched off")
 	}
 	if c.heard("k", nil); c.bypassed("k") == nil {
 		t.Error("switched off is final")
 	}
-	if c.drop("k"); !c.unheard("k") {
+	if c.Drop("k"); !c.Unheard("k") {
 		t.Error("dropped")
 	}
 	for n := range maxAsked + 1 {
@@ -337,12 +336,12 @@ func TestKeyStates(t *testing.T) {
 	}
 	one, two := memory.Item{ID: "message:1"}, memory.Item{ID: "message:2"}
 	c.keepMessages("k", []memory.Item{one, two})
-	c.keepGuidance("k", memory.Item{ID: "guidance:1"})
+	c.onKey("k", func(v *keyState) { v.guidance = &memory.Item{ID: "guidance:1"} })
 	if got := c.newlyTold("k", []string{"mem-1", "message:1"}); !slices.Equal(got, []string{"1"}) {
 		t.Errorf("told %v", got)
 	}
 	left := func() (ids []string) {
-		for _, it := range client.Messages("k") {
+		for _, it := range c.Messages("k") {
 			ids = append(ids, it.ID)
 		}
 		return ids

@@ -46,20 +46,22 @@ type startMemory struct {
 // where the request went out and no readable answer came. After ErrUnavailable alone the key can still be started.
 func (c *Client) Start(ctx context.Context, s memory.Session) (memory.Context, error) {
 	turn, done := c.presence.allow()
-	if before := c.keys.takeProbed(s.Key); before != nil {
+	var probed func() (memory.Context, error)
+	c.onKey(s.Key, func(v *keyState) { probed, v.probed = v.probed, nil })
+	if probed != nil {
 		if done != nil {
 			done()
 		}
-		return before.got, before.err
+		return probed()
 	}
 	switch turn {
 	case callDenied:
 		return memory.Context{}, unavailable(errOpen)
 	case callProbe:
-		ended := c.keys.starts(s.Key)
+		ended := c.starts(s.Key)
 		c.probe(done, c.opts.StartTimeout, func(ctx context.Context) error {
 			got, err := c.context(ctx, s)
-			c.keys.keepProbed(s.Key, &outcome{got, err})
+			c.onKey(s.Key, func(v *keyState) { v.probed = func() (memory.Context, error) { return got, err } })
 			ended(err)
 			return err
 		})
@@ -71,7 +73,7 @@ func (c *Client) Start(ctx context.Context, s memory.Session) (memory.Context, e
 	if c.opts.Hold > 0 { // by then a prompt has waited in vain
 		defer time.AfterFunc(c.opts.Hold, guard.Func("fetch", c.presence.failed)).Stop()
 	}
-	ended := c.keys.starts(s.Key)
+	ended := c.starts(s.Key)
 	got, err := c.context(ctx, s)
 	ended(err)
 	// A process that ends may have waited as well: its prompt came before the start was sent.
@@ -151,7 +153,7 @@ func (c *Client) Claim(ctx context.Context, s memory.Session) error {
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
 	_, err := c.start(ctx, s, true)
-	c.keys.heard(s.Key, err)
+	c.heard(s.Key, err)
 	return err
 }
 
@@ -217,13 +219,13 @@ func (r *startReply) stub() bool {
 
 // postBound is post for a session that the daemon may want started first, as from 1.0 on: a refusal that names the
 // session is answered by a start and one more try.
-func (c *Client) postBound(ctx context.Context, name string, s memory.Session, r hookRequest, out any) error {
+func (c *Client) postBound(ctx context.Context, name string, r hookRequest, out any) error {
 	err := c.post(ctx, name, r, out)
 	if refused := refusal(err); refused == nil || refused.Code >= 500 || refused.Code == http.StatusConflict ||
 		!strings.Contains(strings.ToLower(refused.Message), "session") {
 		return err
 	}
-	if _, failed := c.start(ctx, s, true); failed != nil {
+	if _, failed := c.start(ctx, r.of, true); failed != nil {
 		return err
 	}
 	return c.post(ctx, name, r, out)

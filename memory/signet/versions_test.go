@@ -113,7 +113,7 @@ func TestVersions(t *testing.T) {
 			if !first.Queued || second.Duplicate != (w.kind == daemontest.Middle) {
 				w.Errorf("%+v, then %+v", first, second)
 			}
-			w.c.keys.resumed("k")
+			w.c.resumed("k")
 			if err := w.c.Follow(w.Context(), Prompt{Session: w.s, Text: "on"}, false); err != nil {
 				w.Error(err)
 			}
