@@ -53,8 +53,8 @@ func inDoubt(err error) bool {
 	return errors.As(err, &ce) && ce.sent
 }
 
-// call makes a request by a method and a path, with the token where that is safe if shown says so, and decodes the reply
-// into out, if not nil. Errors: *StatusError for an answer outside 2xx, *callError otherwise.
+// call makes a request by a method and a path, with the token where that is safe if shown says so, and decodes the
+// reply into out, if not nil. Errors: *StatusError for an answer outside 2xx, *callError otherwise.
 func (c *Client) call(ctx context.Context, route string, body, out any, shown bool) error {
 	var payload []byte
 	if body != nil {
