@@ -155,7 +155,7 @@ func (w *collector) Words() (words string, private []string) {
 	for _, t := range w.texts {
 		write(t, &all)
 	}
-	return all.String(), w.passages.Found()
+	return all.String(), w.passages.Found
 }
 
 // write writes what was kept of a text, with frame.Seam in place of what was left out, cut between words where there is

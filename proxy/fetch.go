@@ -75,12 +75,12 @@ func (w *beside) start(ctx context.Context, b *Backend, who memory.Session) (mem
 // encoded, as for a date that JSON cannot hold, which a retry would not help.
 func storable(c memory.Context) json.RawMessage {
 	for _, text := range []*string{&c.Identity, &c.ToolNotes, &c.Notes, &c.Mixed} {
-		*text = privacy.Clean(*text, nil, false)
+		*text = privacy.Clean(*text, nil)
 	}
 	for _, items := range []*[]memory.Item{&c.Items, &c.Profile} {
 		*items = slices.Clone(*items)
 		for i := range *items {
-			(*items)[i].Text = privacy.Clean((*items)[i].Text, nil, false)
+			(*items)[i].Text = privacy.Clean((*items)[i].Text, nil)
 		}
 	}
 	payload, err := json.Marshal(c)

@@ -183,7 +183,7 @@ func (r *recorder) recordRest(due session.Due, private map[*session.Session][]st
 		if all, ok := private[t.Session]; ok {
 			t.Private = all
 		}
-		return r.o.Private.Conceal(t.Project, privacy.Clean(privacy.WithoutEcho(t.Text, t.Blocks), t.Private, false))
+		return r.o.Private.Conceal(t.Project, privacy.Clean(privacy.WithoutEcho(t.Text, t.Blocks), t.Private))
 	}
 	for _, t := range due.Titles { // harnesses make them from first prompts
 		title := chars.Cut(strings.Join(strings.Fields(clean(t)), " "), maxTitle)
@@ -233,7 +233,7 @@ func (r *recorder) recordPrompt(d session.DueTurn, p session.Prompt) []string {
 // recordTools records tool calls of a turn. Their titles are commands and file names, which may repeat secrets.
 func (r *recorder) recordTools(d session.DueTurn, private []string) {
 	clean := func(text string, limit int) string {
-		return chars.Cut(r.o.Private.Conceal(d.Project, privacy.Clean(text, private, false)), limit)
+		return chars.Cut(r.o.Private.Conceal(d.Project, privacy.Clean(text, private)), limit)
 	}
 	events := make([]correlation.Event, 0, len(d.Tools))
 	for _, call := range d.Tools {
@@ -258,22 +258,20 @@ func (r *recorder) recordAnswer(d session.DueTurn, private []string) {
 		return
 	}
 	if !going {
-		answer = privacy.NewStream(private)
+		answer = &privacy.Stream{}
 		r.answers[t] = answer
 	}
-	answer.Conceal(private)
-	answer.Recognise(r.o.Private.Digests(d.Project))
-	skipped := 0
+	answer.Conceal(private, r.o.Private.Digests(d.Project))
+	skipped, rest := 0, ""
 	var events []correlation.Event
 	for _, p := range parts {
 		if p.Omitted > 0 { // in front of what the stream returns next
-			events = appendSaid(events, d.Number, answer.Skip(""), 0)
+			events, rest = appendSaid(events, d.Number, rest+answer.Skip(), 0), ""
 			skipped += p.Omitted
 		}
-		answer.Write(strings.ToValidUTF8(p.Text, "\ufffd"))
+		rest += answer.Write(strings.ToValidUTF8(p.Text, "\ufffd"))
 	}
 	guard.Point("recorder")
-	rest := answer.Ready()
 	if d.Ended {
 		rest += answer.End()
 	}

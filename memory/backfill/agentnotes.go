@@ -179,7 +179,7 @@ func (r *noteReader) add(line string) {
 
 // end ends a note.
 func (r *noteReader) end() {
-	text := strings.TrimSpace(privacy.Clean(strings.Join(r.lines, " "), nil, false))
+	text := strings.TrimSpace(privacy.Clean(strings.Join(r.lines, " "), nil))
 	r.lines = r.lines[:0]
 	words := strings.FieldsFunc(text, func(c rune) bool { return !unicode.IsLetter(c) && !unicode.IsDigit(c) })
 	if len(words) >= minNoteWords && len(text) <= maxNote && !slices.Contains(metaHeadings, r.heading) {

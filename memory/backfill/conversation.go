@@ -45,12 +45,12 @@ func Clean(t Turn, earlier []string) (kept Turn, all []string) {
 	user, private := privacy.WithoutPrivate(t.User)
 	private = append(earlier, private...)
 	t.User = privacy.Redact(user)
-	t.Assistant = privacy.Clean(t.Assistant, private, false)
+	t.Assistant = privacy.Clean(t.Assistant, private)
 	for i, call := range t.Tools {
-		t.Tools[i].Title = privacy.Clean(call.Title, private, false)
+		t.Tools[i].Title = privacy.Clean(call.Title, private)
 		for _, list := range [][]string{call.Paths, call.Steps} {
 			for n, text := range list {
-				list[n] = privacy.Clean(text, private, false)
+				list[n] = privacy.Clean(text, private)
 			}
 		}
 	}

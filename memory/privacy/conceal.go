@@ -10,17 +10,9 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/chars"
 )
 
-// conceal replaces what text repeats of private passages, as WithoutPrivate returns them, by "[private]": a passage,
-// one of its lines, and those of its words that no dictionary has (digits, inner capitals, signs, great length),
-// whatever their case and white space. growing says that more of the text will come: then an end that may be the
-// beginning of such a passage is left out.
-func conceal(text string, private []string, growing bool) string {
-	var c concealer
-	c.learn(private)
-	return c.add(text, !growing)
-}
-
-// A concealer conceals in text that arrives in pieces.
+// A concealer replaces what text, which arrives in pieces, repeats of private passages, as WithoutPrivate returns them,
+// by "[private]": a passage, one of its lines, and those of its words that no dictionary has (digits, inner capitals,
+// signs, great length), whatever their case and white space.
 type concealer struct {
 	known  map[string]bool
 	pieces map[rune][]piece // by the first character, folded; longest first: a line is replaced before its words are

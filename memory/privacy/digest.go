@@ -3,6 +3,7 @@ package privacy
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -22,28 +23,29 @@ const (
 	digestSize = 16 // bytes
 )
 
-// newDigests makes digests that nobody can compare with those of another salt.
-func newDigests(salt []byte) *Digests { return &Digests{salt: salt, known: map[string]bool{}} }
-
 // of returns the digests of passages, as text.
 func (d *Digests) of(passages []string) (list []string) {
 	for _, passage := range passages {
 		for _, piece := range pieces(passage) {
 			words := tokens(piece)
 			for i := 0; i < len(words); i += maxRun {
-				from, to := i, min(len(words), i+maxRun)
-				if to-from < maxRun {
-					from = max(0, to-maxRun) // a short rest alone would stand in every text
-				}
-				h := d.begin()
+				to := min(len(words), i+maxRun)
+				from, run := max(0, to-maxRun), slices.Clone(d.salt) // a short rest alone would stand in every text
 				for _, w := range words[from:to] {
-					h.add(w.text)
+					run = append(append(run, 0), w.text...)
 				}
-				list = append(list, h.sum(to-from))
+				list = append(list, digest(run, to-from))
 			}
 		}
 	}
 	return list
+}
+
+// digest returns that of a salted run. Its first byte is the number of words.
+func digest(run []byte, words int) string {
+	sum := sha256.Sum256(run)
+	sum[0] = byte(words)
+	return hex.EncodeToString(sum[:digestSize])
 }
 
 // learn adds digests that of returned.
@@ -56,26 +58,41 @@ func (d *Digests) learn(digests ...string) {
 	}
 }
 
-// has reports whether a digest is known.
-func (d *Digests) has(digest string) bool { return d.known[digest] }
-
-// conceal replaces what text repeats of the passages by "[private]".
-func (d *Digests) conceal(text string) string {
-	r := recogniser{digests: d}
-	return r.add(text, true)
+// conceal replaces what text repeats of the passages by "[private]". Unless it is the end, what may be the beginning of
+// one is held back: it stands in front of the text that comes next.
+func (d *Digests) conceal(text string, end bool) (given, held string) {
+	if d == nil || len(d.known) == 0 {
+		return text, ""
+	}
+	words := tokens(text)
+	var b strings.Builder
+	done := 0
+	for i := 0; i < len(words); i++ {
+		// The last word may go on, and a run with it.
+		if len(words)-i <= maxRun && !end && len(text)-words[i].start < maxOpen {
+			b.WriteString(text[done:words[i].start])
+			return b.String(), strings.Clone(text[words[i].start:])
+		}
+		if n := d.match(words[i:]); n > 0 {
+			b.WriteString(text[done:words[i].start] + "[private]")
+			i += n - 1
+			done = words[i].end
+		}
+	}
+	b.WriteString(text[done:])
+	return b.String(), ""
 }
 
-// A runDigest is made word by word. Its first byte is the number of words.
-type runDigest struct{ text []byte }
-
-func (d *Digests) begin() *runDigest { return &runDigest{append([]byte(nil), d.salt...)} }
-
-func (r *runDigest) add(word string) { r.text = append(append(r.text, 0), word...) }
-
-func (r *runDigest) sum(words int) string {
-	sum := sha256.Sum256(r.text)
-	sum[0] = byte(words)
-	return hex.EncodeToString(sum[:digestSize])
+// match returns the length of the longest known run at the start of words, 0 where there is none.
+func (d *Digests) match(words []token) (longest int) {
+	run := slices.Clone(d.salt)
+	for n := 1; n <= min(maxRun, len(words)); n++ {
+		run = append(append(run, 0), words[n-1].text...)
+		if d.runs[n] && d.known[digest(run, n)] {
+			longest = n
+		}
+	}
+	return longest
 }
 
 // A token is a word of a text, in lower case: letters and digits. In scripts without spaces each letter is one.
@@ -109,49 +126,4 @@ func inToken(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) || 
 
 func unspaced(r rune) bool {
 	return r > unicode.MaxLatin1 && unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai)
-}
-
-// A recogniser conceals in text that arrives in pieces what digests know.
-type recogniser struct {
-	digests *Digests
-	held    string // the end of what came, which may be the beginning of a passage
-}
-
-// add takes the next piece of text and returns what is concealed by now and was not given before. At the end it holds
-// nothing back.
-func (r *recogniser) add(text string, end bool) string {
-	text, r.held = r.held+text, ""
-	if r.digests == nil || len(r.digests.known) == 0 {
-		return text
-	}
-	words := tokens(text)
-	var b strings.Builder
-	done := 0
-	for i := 0; i < len(words); i++ {
-		// The last word may go on, and a run with it.
-		if len(words)-i <= maxRun && !end && len(text)-words[i].start < maxOpen {
-			b.WriteString(text[done:words[i].start])
-			r.held = strings.Clone(text[words[i].start:])
-			return b.String()
-		}
-		if n := r.digests.match(words[i:]); n > 0 {
-			b.WriteString(text[done:words[i].start] + "[private]")
-			i += n - 1
-			done = words[i].end
-		}
-	}
-	b.WriteString(text[done:])
-	return b.String()
-}
-
-// match returns the length of the longest known run at the start of words, 0 where there is none.
-func (d *Digests) match(words []token) (longest int) {
-	h := d.begin()
-	for n := 1; n <= min(maxRun, len(words)); n++ {
-		h.add(words[n-1].text)
-		if d.runs[n] && d.known[h.sum(n)] {
-			longest = n
-		}
-	}
-	return longest
 }

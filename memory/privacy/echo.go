@@ -11,94 +11,53 @@ const minEcho = 24 // bytes of equal lines that are no coincidence
 // Less than minEcho bytes stay: a few short lines may be the assistant's own. The record keeps all that was said; this
 // is for what would be taken for new: what memory learns from, and titles.
 func WithoutEcho(text string, blocks []string) string {
-	e := echo{places: places(text, blocks)}
-	if len(e.places) == 0 {
+	if len(blocks) == 0 {
 		return text
 	}
-	for line := range strings.Lines(text) {
-		e.line(line)
+	at := places(blocks)
+	var kept strings.Builder
+	for lines := slices.Collect(strings.Lines(text)); len(lines) > 0; {
+		n, size := echoed(lines, at)
+		for _, line := range lines[:n] {
+			if size < minEcho || strings.TrimSpace(line) == "" { // a quotation's empty lines (">") go, too
+				kept.WriteString(line)
+			}
+		}
+		lines = lines[n:]
 	}
-	e.stop()
-	return e.kept.String()
+	return kept.String()
 }
 
-// places says where in the blocks the lines of text stand.
-func places(text string, blocks []string) map[string][]int {
-	said, found := map[string]bool{}, map[string][]int{}
-	if len(blocks) > 0 {
-		for line := range strings.Lines(text) {
-			said[bare(line)] = true
-		}
-	}
-	n := 0
+// places says where in the blocks each line stands.
+func places(blocks []string) map[string][]int {
+	found, n := map[string][]int{}, 0
 	for _, block := range blocks {
 		for line := range strings.Lines(block) {
-			if line = bare(line); line == "" {
-				continue
-			}
-			if said[line] {
+			if line = bare(line); line != "" {
 				found[line] = append(found[line], n)
+				n++
 			}
-			n++
 		}
 		n++ // a gap, so that the next block's first line does not follow this block's last
 	}
 	return found
 }
 
-type echo struct {
-	places map[string][]int // of lines in the blocks
-	kept   strings.Builder
-	run    []string // lines of a possible echo, until it has minEcho bytes
-	size   int      // bytes of the possible echo, without white space and quotation marks
-	ends   []int    // the places in the blocks where the possible echo may have got to
-}
-
-func (e *echo) line(line string) {
-	words := bare(line)
-	if words == "" {
-		e.hold(line)
-		return
-	}
-	var next []int
-	for _, at := range e.places[words] {
-		if slices.Contains(e.ends, at-1) {
-			next = append(next, at)
+// echoed returns how many lines from the first one follow each other in a block, too, blank ones aside, and how many
+// bytes these have without white space and quotation marks. Of what no block has the first line counts alone.
+func echoed(lines []string, at map[string][]int) (n, size int) {
+	ends := at[bare(lines[0])]
+	for ; n < len(lines); n++ {
+		words := bare(lines[n])
+		if n > 0 && words != "" {
+			ends = slices.DeleteFunc(slices.Clone(at[words]), func(at int) bool { return !slices.Contains(ends, at-1) })
 		}
-	}
-	if len(next) == 0 {
-		e.stop()
-		next = e.places[words]
-	}
-	if e.ends = next; len(next) == 0 {
-		e.kept.WriteString(line)
-		return
-	}
-	e.size += len(words)
-	e.hold(line)
-}
-
-// hold keeps a line of the run until it is known whether the run is an echo. Then the run is dropped, except for its
-// blank lines; a quotation's empty lines (">") are dropped, too.
-func (e *echo) hold(line string) {
-	e.run = append(e.run, line)
-	if e.size > 0 && e.size < minEcho {
-		return
-	}
-	for _, line := range e.run {
-		if e.size < minEcho || strings.TrimSpace(line) == "" {
-			e.kept.WriteString(line)
+		if len(ends) == 0 {
+			break
 		}
+		size += len(words)
 	}
-	e.run = e.run[:0]
-}
-
-// stop ends the run. What is left of it is too short to be an echo.
-func (e *echo) stop() {
-	for _, line := range e.run {
-		e.kept.WriteString(line)
-	}
-	e.run, e.size, e.ends = e.run[:0], 0, nil
+	return max(n, 1), size
 }
 
 // bare is a line without the white space around it and without quotation marks.

@@ -15,7 +15,7 @@ func ExampleRedact() {
 func ExampleWithoutPrivate() {
 	kept, private := privacy.WithoutPrivate("Call Robin <private>on 0151 442 88 10</private> tomorrow.")
 	fmt.Println(kept)
-	fmt.Println(privacy.Clean("I would ring on 0151 442 88 10 before noon.", private, false))
+	fmt.Println(privacy.Clean("I would ring on 0151 442 88 10 before noon.", private))
 	// Output:
 	// Call Robin  tomorrow.
 	// I would ring [private] before noon.

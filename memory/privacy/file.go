@@ -46,7 +46,8 @@ func (f *File) Conceal(project, text string) string {
 	if f.load() != nil || len(f.lines) == 0 {
 		return text
 	}
-	return f.of(project).conceal(text)
+	text, _ = f.of(project).conceal(text, true)
+	return text
 }
 
 // Digests returns what is known of a project by now, nil for nothing. Later calls add to it: who uses it must be the
@@ -76,7 +77,7 @@ func (f *File) Keep(project string, passages []string) error {
 	}
 	if err == nil {
 		d := f.of(project)
-		err = f.append(slices.DeleteFunc(d.of(passages), d.has))
+		err = f.append(slices.DeleteFunc(d.of(passages), func(digest string) bool { return d.known[digest] }))
 	}
 	if err != nil {
 		return fmt.Errorf("keeping digests of private passages: %w", err)
@@ -101,7 +102,7 @@ func (f *File) append(lines []string) error {
 func (f *File) of(project string) *Digests {
 	d := f.known[project]
 	if d == nil {
-		d = newDigests(append(slices.Clone(f.salt), project...))
+		d = &Digests{salt: append(slices.Clone(f.salt), project...), known: map[string]bool{}}
 		d.learn(f.lines...)
 		f.known[project] = d
 	}

@@ -30,12 +30,11 @@ func TestOtherProcesses(t *testing.T) {
 		if got := two.Conceal(c.project, c.text); got != c.want {
 			t.Errorf("%s: %q gives %q, want %q", c.project, c.text, got, c.want)
 		}
-		s := NewStream(nil)
-		s.Recognise(two.Digests(c.project))
+		s := &Stream{}
+		s.Conceal(nil, two.Digests(c.project))
 		var streamed strings.Builder
 		for _, b := range []byte(c.text) {
-			s.Write(string([]byte{b}))
-			streamed.WriteString(s.Ready())
+			streamed.WriteString(s.Write(string([]byte{b})))
 		}
 		if got := streamed.String() + s.End(); got != c.want {
 			t.Errorf("%s: %q streamed gives %q, want %q", c.project, c.text, got, c.want)

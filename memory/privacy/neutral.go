@@ -15,39 +15,16 @@ import (
 // Neutralise(Neutralise(x)) == Neutralise(x). Clean text is given back as it is and allocates nothing.
 func Neutralise(text string) string { return unmark(visible(text)) }
 
-// A tagMark is the name of such a tag, with "-" between the words.
-type tagMark struct {
-	name   string
-	prefix bool // longer names count too
-}
+const privateMark = "private"
 
-var privateMark = tagMark{"private", false}
-
-// marks are all of them. Our own and one of the daemon's begin with signet-memory.
-var marks = []tagMark{
-	{"signet-memory", true},
-	{"memory-context", false},
-	{"memory-feedback", false},
-	{"system-reminder", false},
-	privateMark,
+// marks are the names of such tags, with "-" between the words; behind a star longer names count, too. Our own and one
+// of the daemon's begin with signet-memory.
+var marks = []string{
+	"signet-memory*", "memory-context", "memory-feedback", "system-reminder", privateMark,
 	// What models are trained to take for the frame of a conversation.
-	{"function-calls", false},
-	{"function-results", false},
-	{"function-result", false},
-	{"antml", true},
-	{"invoke", false},
-	{"tool-calls", false},
-	{"tool-call", false},
-	{"tool-responses", false},
-	{"tool-response", false},
-	{"tool-results", false},
-	{"tool-result", false},
-	{"start-of-turn", false},
-	{"end-of-turn", false},
-	{"system-prompt", false},
-	{"system-message", false},
-	{"system", false},
-	{"sys", false},
+	"function-calls", "function-results", "function-result", "antml*", "invoke", "tool-calls", "tool-call",
+	"tool-responses", "tool-response", "tool-results", "tool-result", "start-of-turn", "end-of-turn", "system-prompt",
+	"system-message", "system", "sys",
 }
 
 // bracketMarks are the marks that stand in square brackets: [INST].
@@ -102,8 +79,8 @@ func bracket(s string) (size int, ok bool) {
 // isMark reports whether what follows an opening bracket is the name of a mark, or of its closing tag.
 func isMark(s string) bool {
 	s, _ = tagName(s)
-	return slices.ContainsFunc(marks, func(m tagMark) bool {
-		_, ok := m.read(s)
+	return slices.ContainsFunc(marks, func(mark string) bool {
+		_, ok := readMark(s, mark)
 		return ok
 	})
 }
@@ -119,14 +96,15 @@ func tagName(s string) (name string, closing bool) {
 	return s[skip(s, unicode.IsSpace):], true
 }
 
-// read matches the mark at the start of s, and returns what follows it.
-func (m tagMark) read(s string) (rest string, ok bool) {
-	n, ok := readName(s, m.name)
+// readMark matches a mark at the start of s, and returns what follows it.
+func readMark(s, mark string) (rest string, ok bool) {
+	name, isPrefix := strings.CutSuffix(mark, "*")
+	n, ok := readName(s, name)
 	if !ok {
 		return "", false
 	}
 	r, _ := glyph(s[n:])
-	return s[n:], m.prefix || !unicode.IsLetter(r) && !unicode.IsDigit(r) && !hyphen(r)
+	return s[n:], isPrefix || !unicode.IsLetter(r) && !unicode.IsDigit(r) && !hyphen(r)
 }
 
 // isBarMark reports whether what follows an opening bracket is a mark like |im_start|>: a name between bars. Code has

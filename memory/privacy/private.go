@@ -9,13 +9,13 @@ import (
 // reaches to the text's end. private are the passages, trimmed, for Clean to find what an agent repeats of them.
 func WithoutPrivate(text string) (kept string, private []string) {
 	var p Passages
-	return p.Add(text, true), p.found
+	return p.Add(text, true), p.Found
 }
 
 // Passages take <private>…</private> out of text that arrives in pieces, as WithoutPrivate does. It is not safe for
 // concurrent use.
 type Passages struct {
-	found []string // those that are closed, and at the end the open one
+	Found []string // those that are closed, and at the end the open one
 
 	depth   int
 	passage []byte // the open one
@@ -29,9 +29,6 @@ func (p *Passages) Plain(text []byte) bool { return p.Outside() && noTag(text) =
 // Outside reports whether the text so far ends neither inside a passage nor in what may be the beginning of a tag.
 func (p *Passages) Outside() bool { return p.depth == 0 && p.part == "" && !p.gap }
 
-// Found returns the passages that are closed, and after the end also one that is not.
-func (p *Passages) Found() []string { return p.found }
-
 // maxPassage is how many bytes of a private passage are kept, to conceal what repeats it. The whole of it is taken out.
 const maxPassage = 64 << 10
 
@@ -42,169 +39,115 @@ const maxGap = 4 << 10
 // beginning of a tag waits for the next piece; at the end nothing is held back.
 func (p *Passages) Add(text string, end bool) string {
 	text, p.part = p.part+text, ""
+	start, stop, closing := nextTag(text, end)
 	if p.gap {
-		var known bool
-		if text, known = p.behindGap(text, end); !known {
+		known := start < min(stop, maxGap)
+		if !known && !end && len(text) < maxGap { // it cannot be told whether a passage ends here
+			p.part = text
 			return ""
 		}
+		if p.gap = false; known && closing {
+			text = text[stop:]
+			start, stop, closing = nextTag(text, end)
+		}
+	}
+	if start == stop && p.depth == 0 {
+		p.part = strings.Clone(text[start:])
+		return text[:start]
 	}
 	var kept strings.Builder
-	done, changed := 0, p.depth > 0
-	take := func(to int) {
+	take := func(text string) {
 		if p.depth == 0 {
-			kept.WriteString(text[done:to])
+			kept.WriteString(text)
 		} else {
-			p.passage = append(p.passage, text[done:min(to, done+max(0, maxPassage-len(p.passage)))]...)
+			p.passage = append(p.passage, text[:min(len(text), max(0, maxPassage-len(p.passage)))]...)
 		}
 	}
-	for i := 0; ; {
-		if i += noTag(text[i:]); i == len(text) {
-			break
-		}
-		t, ok := privateTag(text[i:])
+	for ; start < stop; start, stop, closing = nextTag(text, end) {
 		switch {
-		case !ok && !end && unfinishedTag(text[i:]):
-			p.part = strings.Clone(text[i:])
-			text = text[:i]
-			continue
-		case !ok:
-		case !t.closing:
-			if p.depth == 0 {
-				take(i)
-				done, changed = i+t.size, true
-			}
-			p.depth++
-		case p.depth == 1:
-			take(i)
-			done = i + t.size
+		case !closing && p.depth == 0:
+			take(text[:start])
+			p.depth = 1
+		case closing && p.depth == 1:
+			take(text[:start])
 			p.close()
-		case p.depth > 1:
-			p.depth--
+		case closing: // of an inner passage, or of none
+			take(text[:stop])
+			p.depth = max(p.depth-1, 0)
+		default:
+			take(text[:stop])
+			p.depth++
 		}
-		i += t.size
+		text = text[stop:]
 	}
-	if !changed {
-		return text
-	}
-	take(len(text))
+	take(text[:start])
+	p.part = strings.Clone(text[start:])
 	if end && p.depth > 0 {
 		p.close()
 	}
 	return kept.String()
 }
 
-// behindGap takes off text, up to its end, a passage that began in the gap before it. known is false, and text is held
-// back, while it cannot be told whether there is one.
-func (p *Passages) behindGap(text string, end bool) (rest string, known bool) {
-	for i := 0; i < min(len(text), maxGap); {
-		t, ok := privateTag(text[i:])
-		if !ok && !end && unfinishedTag(text[i:]) {
-			break
-		}
-		if i += t.size; ok {
-			p.gap = false
-			if t.closing {
-				text = text[i:]
-			}
-			return text, true
-		}
-	}
-	if !end && len(text) < maxGap {
-		p.part = text
-		return "", false
-	}
-	p.gap = false
-	return text, true
-}
-
 func (p *Passages) close() {
 	if passage := strings.TrimSpace(string(p.passage)); passage != "" {
-		p.found = append(p.found, passage)
+		p.Found = append(p.Found, passage)
 	}
 	p.passage, p.depth = nil, 0
 }
 
-// noTag is how many bytes text has in front of what may begin a private tag.
+// nextTag returns where the first private tag stands in text. Where there is none, both are its length or, unless it is
+// the end, where one may begin that more text will show.
+func nextTag(text string, end bool) (start, stop int, closing bool) {
+	for {
+		if start += noTag(text[start:]); start == len(text) {
+			return start, start, false
+		}
+		size, closing, ok := privateTag(text[start:])
+		switch {
+		case ok:
+			return start, start + size, closing
+		case !end && unfinishedTag(text[start:]):
+			return start, start, false
+		}
+		start += size
+	}
+}
+
+// noTag is how many bytes text has in front of what may begin a private tag: a bracket or an entity, whose first byte
+// is no other character's second one. What shows at once that it begins another tag, or nothing, is passed over.
 func noTag[T string | []byte](text T) int {
-	i := 0
-	for i < len(text) {
-		switch c := text[i]; {
-		case c < utf8.RuneSelf && c != '<' && c != '&':
-			i++
-		case c == '<' && otherTag(text[i+1:]):
-			i += 2
-		case c == '&' && noEntity(text[i+1:]):
-			i++
-		default:
-			n := letterSize(text[i:])
-			if n == 0 {
-				return i
-			}
-			i += n
+	for i := range len(text) {
+		c := text[i]
+		if c != '<' && c != '&' && c < 0xcb {
+			continue
+		}
+		switch {
+		case c == 0xcb, c == 0xe2, c == 0xe3, c == 0xef, c < 0x80 && i+1 == len(text),
+			c == '<' && (!isLetter(text[i+1]) || text[i+1]|0x20 == 'p'),
+			c == '&' && (isLetter(text[i+1]) || text[i+1] == '#'):
+			return i
 		}
 	}
-	return i
-}
-
-// noEntity reports whether what follows an ampersand shows that it begins no entity.
-func noEntity[T string | []byte](s T) bool { return len(s) > 0 && s[0] != '#' && !isLetter(s[0]) }
-
-// letterSize is how many bytes the letter has that s begins with, if its first byte shows that it is no bracket: one
-// before U+02C0, or one of the ideographs of Chinese and Japanese. It is 0 for all others.
-func letterSize[T string | []byte](s T) int {
-	size := 0
-	switch c := s[0]; {
-	case 0xc2 <= c && c < 0xcb:
-		size = 2
-	case 0xe4 <= c && c <= 0xe9:
-		size = 3
-	}
-	if size > len(s) {
-		return 0
-	}
-	for i := 1; i < size; i++ {
-		if utf8.RuneStart(s[i]) { // not UTF-8
-			return 0
-		}
-	}
-	return size
-}
-
-type tag struct {
-	size    int // in bytes; where there is no tag, how many to step over
-	closing bool
+	return len(text)
 }
 
 // maxTag is how many bytes a tag may have: one that is not closed by then is a text about tags.
 const maxTag = 1 << 10
 
-// privateTag reads a whole tag, attributes included, at the start of s.
-func privateTag(s string) (tag, bool) {
-	if n := noTag(s[:min(len(s), utf8.UTFMax)]); n > 0 {
-		return tag{size: n}, false
-	}
+// privateTag reads a whole tag, attributes included, at the start of s. Where there is none, size is how many bytes to
+// step over.
+func privateTag(s string) (size int, closing, ok bool) {
 	s = s[:min(len(s), maxTag)]
-	size, ok := bracket(s)
-	if !ok {
-		return tag{size: size}, false
+	if size, ok = bracket(s); !ok {
+		return size, false, false
 	}
 	name, closing := tagName(s[size:])
-	rest, ok := privateMark.read(name)
-	if !ok {
-		return tag{size: size}, false
+	if rest, ok := readMark(name, privateMark); ok {
+		if n := tagEnd(rest); n > 0 {
+			return len(s) - len(rest) + n, closing, true
+		}
 	}
-	if n := tagEnd(rest); n > 0 {
-		return tag{len(s) - len(rest) + n, closing}, true
-	}
-	return tag{size: size}, false // "<private" and no ">": not a tag
-}
-
-// otherTag reports whether what follows a bracket begins a name with another letter, perhaps of a closing tag.
-func otherTag[T string | []byte](s T) bool {
-	if len(s) > 0 && s[0] == '/' {
-		s = s[1:]
-	}
-	return len(s) > 0 && isLetter(s[0]) && s[0]|0x20 != 'p'
+	return size, false, false // "<private" and no ">": not a tag
 }
 
 // tagEnd returns the end of the tag whose attributes s begins with, behind its closing bracket: 0 where another tag
@@ -224,7 +167,7 @@ func tagEnd(s string) int {
 
 // unfinishedTag reports whether s, which does not begin with a whole tag, may do so once more text has come.
 func unfinishedTag(s string) bool {
-	if len(s) >= maxTag || s[0] != '<' && s[0] != '&' && s[0] < utf8.RuneSelf {
+	if len(s) >= maxTag {
 		return false
 	}
 	if unfinishedGlyph(s) {
@@ -235,7 +178,7 @@ func unfinishedTag(s string) bool {
 		return false
 	}
 	s, _ = tagName(s[size:])
-	for _, want := range privateMark.name {
+	for _, want := range privateMark {
 		if unfinishedGlyph(s) {
 			return true
 		}

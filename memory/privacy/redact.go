@@ -27,10 +27,12 @@ func Line(text string) string {
 }
 
 // Clean returns text as it may be stored: without what it marks private, without what it repeats of the private
-// passages, and without secrets. growing says that more of the text will come.
-func Clean(text string, private []string, growing bool) string {
+// passages, and without secrets.
+func Clean(text string, private []string) string {
 	text, own := WithoutPrivate(text)
-	return Redact(conceal(text, slices.Concat(own, private), growing))
+	var c concealer
+	c.learn(slices.Concat(own, private))
+	return Redact(c.add(text, true))
 }
 
 // Redact puts [redacted:kind] in the place of secrets: keys of the known providers, tokens in authorization headers,
@@ -44,12 +46,12 @@ func Redact(text string) string {
 
 // find tries all rules. growing says that more text will come: spans that it may change are noted (findings.open).
 func find(text string, growing bool) *findings {
-	if s, ok := seen(text); ok {
-		f := find(s.text, growing)
+	if seen, cuts := seen(text); cuts != nil {
+		f := find(seen, growing)
 		for i, span := range f.spans {
-			f.spans[i].start, f.spans[i].end = s.start(span.start), s.end(span.end)
+			f.spans[i].start, f.spans[i].end = inWhole(cuts, span.start), inWhole(cuts, span.end-1)+1
 		}
-		f.open = s.start(f.open)
+		f.open = inWhole(cuts, f.open)
 		return f
 	}
 	f := &findings{growing: growing, open: len(text)}

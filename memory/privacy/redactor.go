@@ -19,16 +19,12 @@ type redactor struct {
 	held     string // what was not given yet
 	closes   string // where held begins with an unfinished span: it is judged again when this text comes,
 	again    int    // or when so many bytes are held
-	skipping skipState
+	skipping string // the kind of what is left out of the text to come: longWord or privateKey
 }
 
-// skipState says what of the text to come is left out.
-type skipState uint8
-
 const (
-	nothing  skipState = iota
-	theWord            // up to the next white space
-	theBlock           // the lines of a PEM block, and its end
+	longWord   = "unbroken"    // a word up to the next white space
+	privateKey = "private-key" // the lines of a PEM block, and its end
 )
 
 // add takes the next piece of text and returns what can be judged by now and was not given before. At the end it holds
@@ -36,7 +32,7 @@ const (
 func (r *redactor) add(text string, end bool) string {
 	fresh := len(r.held)
 	r.held += text
-	if r.dropSkipped(); r.skipping != nothing {
+	if r.dropSkipped(); r.skipping != "" {
 		return ""
 	}
 	if end {
@@ -52,23 +48,21 @@ func (r *redactor) add(text string, end bool) string {
 	if len(r.held) <= maxOpen {
 		return given
 	}
-	r.skipping = theWord
-	kind := "unbroken"
+	kind := longWord
 	if at := pemBegin().FindStringIndex(r.held[:nearEnd]); at != nil {
-		r.skipping, kind = theBlock, "private-key"
-		r.held = r.held[at[1]:]
+		kind, r.held = privateKey, r.held[at[1]:]
 	}
-	r.before, r.closes = "", ""
+	r.skipping, r.before, r.closes = kind, "", ""
 	r.dropSkipped()
 	return given + "[redacted:" + kind + "]"
 }
 
-// cut takes the last text before a gap. It returns what can be judged, drops the rest, and skips the rest of the word
-// that the gap may end in.
+// cut takes the last text before a gap. It returns what can be judged, drops the rest, and leaves out the rest of the
+// word that the gap may end in.
 func (r *redactor) cut(text string) string {
 	given := r.add(text, false)
 	given += r.give(strings.LastIndexAny(r.held, space)+1, true)
-	*r = redactor{skipping: theWord}
+	*r = redactor{skipping: longWord}
 	return given
 }
 
@@ -130,13 +124,13 @@ func lastWords(text string) string {
 // dropSkipped takes off held what is left out.
 func (r *redactor) dropSkipped() {
 	switch r.skipping {
-	case theWord:
+	case longWord:
 		if n := strings.IndexAny(r.held, space); n >= 0 {
-			r.held, r.skipping = r.held[n:], nothing
+			r.held, r.skipping = r.held[n:], ""
 		} else {
 			r.held = ""
 		}
-	case theBlock:
+	case privateKey:
 		n := len(r.held) - len(strings.TrimLeftFunc(r.held, inBlock))
 		if n == len(r.held) {
 			r.held = ""
@@ -150,7 +144,7 @@ func (r *redactor) dropSkipped() {
 			r.held = rest // the rest of the line "-----END …" has not come
 			return
 		}
-		r.held, r.skipping = rest, nothing
+		r.held, r.skipping = rest, ""
 	}
 }
 

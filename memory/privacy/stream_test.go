@@ -25,16 +25,20 @@ func asStrict(got, want string) (at string, ok bool) {
 	return "", true
 }
 
+func newStream(private ...string) *Stream {
+	s := &Stream{}
+	s.Conceal(private, nil)
+	return s
+}
+
 // streamed returns what a stream makes of text that comes in pieces.
 func streamed(text string, private []string, size func() int) string {
-	s := NewStream(private)
+	s := newStream(private...)
 	var out strings.Builder
 	for text != "" {
 		n := min(len(text), size())
-		s.Write(text[:n])
-		if text = text[n:]; n%3 != 0 {
-			out.WriteString(s.Ready())
-		}
+		out.WriteString(s.Write(text[:n]))
+		text = text[n:]
 	}
 	out.WriteString(s.End())
 	return out.String()
@@ -135,7 +139,7 @@ func TestStream(t *testing.T) {
 	for seed := range uint64(120) {
 		s := newSamples(t, seed)
 		text, hidden, private := s.text()
-		want := Clean(text, private, false)
+		want := Clean(text, private)
 		most := []int{3, 40, 700, 1 << 20}[s.IntN(4)]
 		if len(text) > 20<<10 { // it takes long in tiny pieces
 			most = max(most, 300)
@@ -186,12 +190,11 @@ func TestStreamHoldsBack(t *testing.T) {
 		{"what the user marked", "one\nthe number is 4711-\n", "one\n", "the number is [private]-\n"},
 		{"what is cut off here", "password:\n", "password:\n", ""},
 	} {
-		s := NewStream([]string{"4711-\nX99"})
-		s.Write(c.text)
-		if got := s.Ready(); got != c.ready {
+		s := newStream("4711-\nX99")
+		if got := s.Write(c.text); got != c.ready {
 			t.Errorf("%s: ready %q, want %q", c.name, got, c.ready)
 		}
-		if got := s.Ready(); got != "" {
+		if got := s.Write(""); got != "" {
 			t.Errorf("%s: then %q", c.name, got)
 		}
 		if got := s.End(); got != c.end {
@@ -201,14 +204,10 @@ func TestStreamHoldsBack(t *testing.T) {
 }
 
 func TestStreamConcealsFromThenOn(t *testing.T) {
-	s := NewStream(nil)
-	s.Write("It is canary-77.\n")
-	got := s.Ready()
-	s.Conceal([]string{"canary-77"})
-	s.Write("It is canary-77.\nIt is Can")
-	got += s.Ready()
-	s.Write("ary-77")
-	got += s.End()
+	s := newStream()
+	got := s.Write("It is canary-77.\n")
+	s.Conceal([]string{"canary-77"}, nil)
+	got += s.Write("It is canary-77.\nIt is Can") + s.Write("ary-77") + s.End()
 	if want := "It is canary-77.\nIt is [private].\nIt is [private]"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
@@ -216,23 +215,19 @@ func TestStreamConcealsFromThenOn(t *testing.T) {
 
 func TestStreamSkips(t *testing.T) {
 	key := "gh" + "p_" + "16C7e42F292c6912E7710c838347Ae178B4a"
-	for _, c := range []struct{ name, before, skipped, after, want string }{
-		{"words", "one two", " three ", "four five", "one | five"},
-		{"a key", "one\nkey " + key[:30], key[30:35], key[35:] + " two", "one\nkey | two"},
-		{"a block", "one\n-----BEGIN PRIVATE KEY-----\nMIIEvQIBADANBgkqhkiG9w0BAQEFAASC", "\nabc", "def\n-----END PRIVATE KEY-----\ntwo", "one\n|\n-----END PRIVATE KEY-----\ntwo"},
-		{"private before", "one <private>two", "three", "four</private> five", "one | five"},
-		{"private in it", "one two", "<private>three", "four</private> five six", "one | five six"},
-		{"half a tag", "one <pri", "vate>", "two</private> three four", "one | three four"},
-		{"private in what nobody knows", "one\n", "", "two</private> three four", "one\n| three four"},
-		{"nothing private in it", "one\n", "", "two <private>three</private> four", "one\n|  four"},
-		{"a long text behind it", "one\n", "", "two " + strings.Repeat("so it goes ", 400) + "</private>", "one\n| " + strings.Repeat("so it goes ", 400) + "</private>"},
-		{"what was marked private there", "one\n", "<private>canary-77</private>", " it is canary-77\n", "one\n| it is [private]\n"},
+	for _, c := range []struct{ name, before, after, want string }{
+		{"words", "one two", "four five", "one | five"},
+		{"a key", "one\nkey " + key[:30], key[35:] + " two", "one\nkey | two"},
+		{"a block", "one\n-----BEGIN PRIVATE KEY-----\nMIIEvQIBADANBgkqhkiG9w0BAQEFAASC", "def\n-----END PRIVATE KEY-----\ntwo", "one\n|\n-----END PRIVATE KEY-----\ntwo"},
+		{"private before", "one <private>two", "four</private> five", "one | five"},
+		{"private in it", "one two", "four</private> five six", "one | five six"},
+		{"half a tag", "one <pri", "two</private> three four", "one | three four"},
+		{"private in what nobody knows", "one\n", "two</private> three four", "one\n| three four"},
+		{"nothing private in it", "one\n", "two <private>three</private> four", "one\n|  four"},
+		{"a long text behind it", "one\n", "two " + strings.Repeat("so it goes ", 400) + "</private>", "one\n| " + strings.Repeat("so it goes ", 400) + "</private>"},
 	} {
-		s := NewStream(nil)
-		s.Write(c.before)
-		got := s.Skip(c.skipped) + "|"
-		s.Write(c.after)
-		if got += s.End(); got != c.want {
+		s := newStream()
+		if got := s.Write(c.before) + s.Skip() + "|" + s.Write(c.after) + s.End(); got != c.want {
 			t.Errorf("%s: %q, want %q", c.name, got, c.want)
 		}
 	}
@@ -246,20 +241,18 @@ func TestStreamOpenForEver(t *testing.T) {
 		{"private", "<private>", strings.Repeat("so it goes on\n", 500), "</private>after\n", "after\n"},
 		{"what was marked", "the ", strings.Repeat("4711-", 1000), "4711-X99\n", ""},
 	} {
-		s := NewStream([]string{"4711-X99"})
-		s.Write(c.begin)
+		s := newStream("4711-X99")
 		var got strings.Builder
+		got.WriteString(s.Write(c.begin))
 		for range 100 {
 			for rest := c.more; rest != ""; rest = rest[min(len(rest), 100):] {
-				s.Write(rest[:min(len(rest), 100)])
-				got.WriteString(s.Ready())
+				got.WriteString(s.Write(rest[:min(len(rest), 100)]))
 			}
 			if n := len(s.redactor.held) + len(s.conceal.held) + len(s.passages.part) + len(s.passages.passage); n > 2*maxOpen+100 {
 				t.Fatalf("%s: holds %d bytes", c.name, n)
 			}
 		}
-		s.Write(c.end)
-		got.WriteString(s.End())
+		got.WriteString(s.Write(c.end) + s.End())
 		if c.want != "" && got.String() != c.want {
 			t.Errorf("%s: %.200q, want %q", c.name, got.String(), c.want)
 		}
@@ -289,17 +282,13 @@ func FuzzStream(f *testing.F) {
 func BenchmarkStream(b *testing.B) {
 	text := strings.Repeat("We moved the API from Postgres 15 to 16; commit 9c8e7d6f5a4b has it, see "+
 		"https://example.com/wiki/x?y=1.\nThe token budget is: 6000.\n", 96)
-	for _, c := range []struct{ chunk, ready int }{{20, 400}, {20, 1 << 20}, {4096, 4096}} {
-		b.Run(fmt.Sprintf("chunk=%d/ready=%d", c.chunk, c.ready), func(b *testing.B) {
+	for _, chunk := range []int{20, 400, 4096} {
+		b.Run(fmt.Sprintf("chunk=%d", chunk), func(b *testing.B) {
 			b.SetBytes(int64(len(text)))
 			for b.Loop() {
-				s, last := NewStream([]string{"my PIN is 4711-X"}), 0
-				for i := 0; i < len(text); i += c.chunk {
-					s.Write(text[i:min(len(text), i+c.chunk)])
-					if i-last >= c.ready {
-						s.Ready()
-						last = i
-					}
+				s := newStream("my PIN is 4711-X")
+				for i := 0; i < len(text); i += chunk {
+					s.Write(text[i:min(len(text), i+chunk)])
 				}
 				s.End()
 			}

@@ -78,52 +78,38 @@ func unseen(r rune) bool {
 		!unicode.Is(unicode.Prepended_Concatenation_Mark, r)
 }
 
-// seenText is a text as a reader sees it: without a terminal's colours and without invisible characters, which would
-// hide a secret from the rules.
-type seenText struct {
-	text string
-	cuts []cut // what was left out, in order
-}
-
 // A cut is where something was left out of a text, and how much up to there.
 type cut struct{ at, all int }
 
-// seen returns what is seen of text; ok is false where that is all of it.
-func seen(text string) (s seenText, ok bool) {
+// seen returns a text as a reader sees it, and what was left out, in order: a terminal's colours and invisible
+// characters, which would hide a secret from the rules.
+func seen(text string) (string, []cut) {
 	i := firstHidden(text)
 	if i == len(text) {
-		return seenText{}, false
+		return text, nil
 	}
 	var b strings.Builder
 	b.Grow(len(text))
+	var cuts []cut
 	done, all := 0, 0
 	for i < len(text) {
 		n := hidden(text[i:])
 		b.WriteString(text[done:i])
 		all += n
-		s.cuts = append(s.cuts, cut{b.Len(), all})
+		cuts = append(cuts, cut{b.Len(), all})
 		done = i + n
 		i = done + firstHidden(text[done:])
 	}
 	b.WriteString(text[done:])
-	s.text = b.String()
-	return s, true
+	return b.String(), cuts
 }
 
-// start returns where the character at i stands in the whole text.
-func (s seenText) start(i int) int {
-	if n := sort.Search(len(s.cuts), func(n int) bool { return s.cuts[n].at > i }); n > 0 {
-		return i + s.cuts[n-1].all
+// inWhole returns where the character at i of a text with cuts stands in the whole one.
+func inWhole(cuts []cut, i int) int {
+	if n := sort.Search(len(cuts), func(n int) bool { return cuts[n].at > i }); n > 0 {
+		return i + cuts[n-1].all
 	}
 	return i
-}
-
-// end returns where a span that ends at i ends in the whole text.
-func (s seenText) end(i int) int {
-	if i == 0 {
-		return 0
-	}
-	return s.start(i-1) + 1
 }
 
 // hidden returns the length of the hidden character at the start of s, with the rest of a terminal's colour.
