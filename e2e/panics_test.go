@@ -71,6 +71,11 @@ func TestPanics(t *testing.T) {
 					return err == nil
 				})
 			}
+			if strings.HasPrefix(point, "folding ") {
+				b.wait("an event of each turn to be kept aside", func() bool {
+					return b.query(`SELECT count(*) FROM events WHERE kind = 'refused'`)[0][0] == "2"
+				})
+			}
 			received, told := s.finish()
 			sent := ""
 			for _, one := range all {

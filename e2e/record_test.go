@@ -167,7 +167,9 @@ func TestRecordIsShown(t *testing.T) {
 		t.Errorf("the daemon got %q", got)
 	}
 	cmd, _, address := b.openPage()
-	reply := browse(b, address, "sessions/1")
+	browser, at := browse(b, address)
+	reply, err := browser.Get(at.JoinPath("sessions/1").String())
+	must(b, err)
 	page, err := io.ReadAll(reply.Body)
 	must(b, err)
 	reply.Body.Close()
