@@ -64,3 +64,20 @@ func (e *env) settled(s *session.Session, limit time.Duration) session.Known {
 	e.talk.Await(ctx, func(*session.Connection) bool { return s.Settled() })
 	return s.Known()
 }
+
+// A clientHello is what an initialize request says.
+type clientHello struct {
+	session.Program
+	version string // of the protocol that it asks for
+	notices bool   // it asks for notice updates
+	chained bool   // it asks for a proxy of a chain, which we are not
+}
+
+// An agentHello is what an initialize response says, and what is known of who has given it.
+type agentHello struct {
+	session.Program
+	traits       session.Traits
+	version      string   // of the protocol; "" for one whose frames are not edited
+	systemPrompt bool     // it takes a system prompt
+	servers      []string // the kinds of MCP servers that it takes (version 2)
+}

@@ -7,21 +7,53 @@ import (
 
 // How client and harness greet each other (initialize), and what is known of them from then on.
 
-// A clientHello is what an initialize request says.
-type clientHello struct {
-	session.Program
-	version string // of the protocol that it asks for
-	notices bool   // it asks for notice updates
-	chained bool   // it asks for a proxy of a chain, which we are not
+// initialize notes who the client is, and returns the request as the harness is to get it.
+func (e *env) initialize(line, id []byte) []byte {
+	client := clientHello{Program: programAt(line, "params"), notices: takesNotices(line)}
+	if at, ok := frame.Find(line, "params", "protocolVersion"); ok {
+		client.version = string(at.Of(line))
+	}
+	if _, client.chained = frame.Find(line, "params", "_meta", "proxy"); client.chained {
+		e.declineChain()
+	}
+	e.client.Store(&client)
+	e.talk.Do(func(c *session.Connection) { c.ClientGreeted(client.Program, idKey(id), methodInitialize) })
+	edited := e.compat.initialize(line, client.Name, client.Version)
+	e.logEdit("acpx's initialize", nil, line, edited)
+	return edited
 }
 
-// An agentHello is what an initialize response says, and what is known of who has given it.
-type agentHello struct {
-	session.Program
-	traits       session.Traits
-	version      string   // of the protocol; "" for one whose frames are not edited
-	systemPrompt bool     // it takes a system prompt
-	servers      []string // the kinds of MCP servers that it takes (version 2)
+// declineChain tells that a conductor has put us into the place of a proxy.
+func (e *env) declineChain() {
+	e.tell("the client asked for a proxy of a chain; this program is an agent: put its whole command into the " +
+		"agent's place, the last of the chain; everything passes unchanged")
+}
+
+// initialized reads the initialize response: what the agent is and takes, and whether frames may be edited in this
+// version of the protocol.
+func (e *env) initialized(c *session.Connection, line []byte) {
+	at, ok := frame.Find(line, "result", "protocolVersion")
+	if !ok {
+		return
+	}
+	agent := agentHello{
+		Program: programAt(line, "result"), systemPrompt: takesSystemPrompt(line), servers: serversTaken(line),
+	}
+	agent.traits = e.o.Traits(agent.Name)
+	client := e.client.Load()
+	switch got := string(at.Of(line)); {
+	case client != nil && client.chained:
+	case client != nil && client.version == version1 && got == version2:
+		e.tell("the agent speaks protocol version 2, the client asked for 1: all passes unchanged, without memory")
+	case got == version1, got == version2:
+		agent.version = got
+	default:
+		e.tell("the agent speaks protocol version %.20s; memory works with versions %s and %s only, "+
+			"so everything passes unchanged",
+			got, version1, version2)
+	}
+	e.agent.Store(&agent)
+	c.AgentGreeted(agent.Program, agent.traits)
 }
 
 // programAt returns the name and version of a client or agent in an initialize message, of either version.
@@ -63,15 +95,4 @@ func takesSystemPrompt(line []byte) bool {
 func takesNotices(line []byte) bool {
 	at, ok := frame.Find(line, "params", "clientCapabilities", "session", "notices")
 	return ok && line[at.Start] == '{'
-}
-
-// typed returns an element of mcpServers with its type, which version 2 requires.
-func typed(server []byte) []byte {
-	if _, ok := frame.Find(server, "type"); ok {
-		return server
-	}
-	if edited, ok := frame.Add(server, []byte(`"stdio"`), "type"); ok {
-		return edited
-	}
-	return server
 }

@@ -3,6 +3,7 @@ package proxy
 import (
 	"context"
 	"encoding/json"
+	"slices"
 	"time"
 
 	"github.com/Signet-AI/signet-acp-proxy/correlation"
@@ -11,7 +12,7 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/proxy/session"
 )
 
-// How the identity is put into the system prompt of a new session.
+// What a request that opens a session is given: the identity in its system prompt, and our MCP server.
 
 // placeLimit is how long a request that opens a session waits for the database and the identity files. Both take a few
 // milliseconds.
@@ -135,4 +136,54 @@ func appendParagraph(line []byte, token frame.Span, text string) []byte {
 	end := frame.Span{Start: token.End - 1, End: token.End - 1}
 	quoted := quote("\n\n" + text)
 	return frame.Replace(line, end, quoted[1:len(quoted)-1])
+}
+
+// typed returns an element of mcpServers with its type, which version 2 requires.
+func typed(server []byte) []byte {
+	if _, ok := frame.Find(server, "type"); ok {
+		return server
+	}
+	if edited, ok := frame.Add(server, []byte(`"stdio"`), "type"); ok {
+		return edited
+	}
+	return server
+}
+
+// addServer adds our MCP server to the request's mcpServers, unless the client sends one of the same name or the
+// session is off.
+func (u *up) addServer(line []byte, opening session.Opening, s *session.Session) []byte {
+	if u.o.MCPServer == nil {
+		return line
+	}
+	if at, ok := frame.Find(line, "params", "mcpServers"); ok {
+		for server := range frame.Elements(line, at) {
+			if theirs, _ := stringAt(server.Of(line), "name"); theirs == memory.ServerName {
+				return line
+			}
+		}
+	}
+	of := s.Known()
+	if opening.Kind == session.OpensKnown { // the ledger may know that it was switched off
+		of = u.settled(s, placeLimit)
+	}
+	if of.Off {
+		return line
+	}
+	server, release := u.o.MCPServer(of.Who.Harness, func() memory.Session { return s.Known().Who })
+	if release != nil {
+		u.talk.Do(func(c *session.Connection) { c.Serve(s, release) })
+	}
+	if server == nil {
+		return line
+	}
+	if u.version2() {
+		server = typed(server)
+		if kind, _ := stringAt(server, "type"); !slices.Contains(u.hello().servers, kind) {
+			return line
+		}
+	}
+	if edited, ok := frame.Append(line, server, "params", "mcpServers"); ok {
+		return edited
+	}
+	return line
 }

@@ -132,30 +132,3 @@ func (d *down) announce(s *session.Session, line []byte) []byte {
 	d.logEdit("announcement", s, line, edited)
 	return edited
 }
-
-// initialized reads the initialize response: what the agent is and takes, and whether frames may be edited in this
-// version of the protocol.
-func (d *down) initialized(c *session.Connection, line []byte) {
-	at, ok := frame.Find(line, "result", "protocolVersion")
-	if !ok {
-		return
-	}
-	agent := agentHello{
-		Program: programAt(line, "result"), systemPrompt: takesSystemPrompt(line), servers: serversTaken(line),
-	}
-	agent.traits = d.o.Traits(agent.Name)
-	client := d.client.Load()
-	switch got := string(at.Of(line)); {
-	case client != nil && client.chained:
-	case client != nil && client.version == version1 && got == version2:
-		d.tell("the agent speaks protocol version 2, the client asked for 1: all passes unchanged, without memory")
-	case got == version1, got == version2:
-		agent.version = got
-	default:
-		d.tell("the agent speaks protocol version %.20s; memory works with versions %s and %s only, "+
-			"so everything passes unchanged",
-			got, version1, version2)
-	}
-	d.agent.Store(&agent)
-	c.AgentGreeted(agent.Program, agent.traits)
-}

@@ -2,10 +2,8 @@ package proxy
 
 import (
 	"io"
-	"slices"
 
 	"github.com/Signet-AI/signet-acp-proxy/guard"
-	"github.com/Signet-AI/signet-acp-proxy/memory"
 	"github.com/Signet-AI/signet-acp-proxy/proxy/frame"
 	"github.com/Signet-AI/signet-acp-proxy/proxy/session"
 	"github.com/Signet-AI/signet-acp-proxy/proxy/wire"
@@ -55,18 +53,19 @@ type watchedMethod struct {
 var (
 	asks  = watchedMethod{needs: frame.NeedID | frame.NeedSession, answered: true, hold: (*up).ask}
 	opens = watchedMethod{needs: frame.NeedID, early: true, answered: true, hold: (*up).openSession}
-	chain = watchedMethod{early: true, judge: (*up).declineChain}
+	chain = watchedMethod{early: true, judge: func(u *up) wire.Verdict { u.declineChain(); return wire.Pass }}
 )
 
 var watchedMethods = map[string]watchedMethod{
-	methodInitialize: {needs: frame.NeedID, early: true, answered: true, hold: (*up).initialize},
-	methodNew:        opens, // before the initialize response it is watched, but not edited
-	methodLoad:       opens,
-	methodResume:     opens,
-	methodFork:       opens,
-	methodList:       asks,
-	methodClose:      asks,
-	methodDelete:     asks,
+	methodInitialize: {needs: frame.NeedID, early: true, answered: true,
+		hold: func(u *up, line []byte) []byte { return u.initialize(line, u.head.ID) }},
+	methodNew:    opens, // before the initialize response it is watched, but not edited
+	methodLoad:   opens,
+	methodResume: opens,
+	methodFork:   opens,
+	methodList:   asks,
+	methodClose:  asks,
+	methodDelete: asks,
 	methodPrompt: {needs: frame.NeedID | frame.NeedSession, answered: true,
 		judge: func(u *up) wire.Verdict { return u.judgePrompt(false) }},
 	methodSteering:      {needs: frame.NeedSession, judge: (*up).steering},
@@ -322,66 +321,4 @@ func (u *up) holdPrompt(line []byte) (held *session.Held) {
 		held = c.HoldPrompt(u.head.Session, idKey(u.head.ID), line, said, blank)
 	})
 	return held
-}
-
-// initialize notes who the client is, and returns the request as the harness is to get it.
-func (u *up) initialize(line []byte) []byte {
-	client := clientHello{Program: programAt(line, "params"), notices: takesNotices(line)}
-	if at, ok := frame.Find(line, "params", "protocolVersion"); ok {
-		client.version = string(at.Of(line))
-	}
-	if _, client.chained = frame.Find(line, "params", "_meta", "proxy"); client.chained {
-		u.declineChain()
-	}
-	u.client.Store(&client)
-	u.talk.Do(func(c *session.Connection) { c.ClientGreeted(client.Program, idKey(u.head.ID), methodInitialize) })
-	edited := u.compat.initialize(line, client.Name, client.Version)
-	u.logEdit("acpx's initialize", nil, line, edited)
-	return edited
-}
-
-// declineChain tells that a conductor has put us into the place of a proxy.
-func (u *up) declineChain() wire.Verdict {
-	u.tell("the client asked for a proxy of a chain; this program is an agent: put its whole command into the " +
-		"agent's place, the last of the chain; everything passes unchanged")
-	return wire.Pass
-}
-
-// addServer adds our MCP server to the request's mcpServers, unless the client sends one of the same name or the
-// session is off.
-func (u *up) addServer(line []byte, opening session.Opening, s *session.Session) []byte {
-	if u.o.MCPServer == nil {
-		return line
-	}
-	if at, ok := frame.Find(line, "params", "mcpServers"); ok {
-		for server := range frame.Elements(line, at) {
-			if theirs, _ := stringAt(server.Of(line), "name"); theirs == memory.ServerName {
-				return line
-			}
-		}
-	}
-	of := s.Known()
-	if opening.Kind == session.OpensKnown { // the ledger may know that it was switched off
-		of = u.settled(s, placeLimit)
-	}
-	if of.Off {
-		return line
-	}
-	server, release := u.o.MCPServer(of.Who.Harness, func() memory.Session { return s.Known().Who })
-	if release != nil {
-		u.talk.Do(func(c *session.Connection) { c.Serve(s, release) })
-	}
-	if server == nil {
-		return line
-	}
-	if u.version2() {
-		server = typed(server)
-		if kind, _ := stringAt(server, "type"); !slices.Contains(u.hello().servers, kind) {
-			return line
-		}
-	}
-	if edited, ok := frame.Append(line, server, "params", "mcpServers"); ok {
-		return edited
-	}
-	return line
 }
