@@ -9,7 +9,7 @@
 //	...
 //	block, ok := memory.Compose(session.Key, start, recall, true)
 //	if ok {
-//		parts, ok = frame.PrependParts(line, block.JSON(), "params", "prompt")
+//		parts, ok = frame.PrependParts(line, block.JSON(), prompt)
 //	}
 package memory
 

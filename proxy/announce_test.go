@@ -38,6 +38,7 @@ func TestAnnounce(t *testing.T) {
 			q := newQuiet(t, remembering(newSource()), tt.change)
 			if tt.name == "no database yet" {
 				q.database.opened = make(chan struct{})
+				q.database.backend.Store(nil)
 			}
 			q.sends(t, `{"jsonrpc":"2.0","id":1,"method":"`+tt.method+`","params":`+loadParams("s0")+`}`)
 			got := q.says(t, `{"jsonrpc":"2.0","id":1,`+tt.result+`}`)

@@ -68,7 +68,7 @@ func (a *asker) look(ctx context.Context) {
 	a.mu.Lock()
 	idle := len(of) == 0 && len(a.open) == 0
 	a.mu.Unlock()
-	b := a.database.now()
+	b := a.database.backend.Load()
 	if idle || b == nil || b.Questions == nil || a.version2() {
 		return
 	}
@@ -164,7 +164,7 @@ func (a *asker) answerLocked(question string, allowed bool) {
 	a.tasks.run("answer", func(ctx context.Context) {
 		ctx, cancel := context.WithTimeout(ctx, askLimit)
 		defer cancel()
-		if b := a.database.now(); b != nil {
+		if b := a.database.backend.Load(); b != nil {
 			if err := b.Answered(ctx, question, allowed); err != nil && ctx.Err() == nil {
 				a.o.Log.Warn().Err(err).Msg("storing whether a delegation may")
 			}

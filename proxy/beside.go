@@ -29,20 +29,17 @@ func (w *beside) Fault(s *session.Session, err error) {
 
 // Claim moves a session to in flight and records the injection, in one transaction that only one proxy can win.
 func (w *beside) Claim(ctx context.Context, p *session.Held, from correlation.State, in correlation.Injection) {
-	w.tasks.run("ledger", func(context.Context) {
-		granted := false
-		err := guard.Try("asking the ledger", func() error {
-			return w.database.with(ctx, func(b *Backend) error {
-				row, err := w.database.row(ctx, p.Session)
-				if err == nil {
-					_, err = b.Ledger.Claim(ctx, row, []correlation.State{from}, w.file.Process(), in)
-				}
-				if granted = err == nil; granted {
-					guard.Point("claim")
-				}
-				return err
-			})
-		})
+	granted := false
+	w.database.begin(ctx, "claim", func(b *Backend) error {
+		row, err := w.file.Row(ctx, p.Session.Number())
+		if err == nil {
+			_, err = b.Ledger.Claim(ctx, row, []correlation.State{from}, w.file.Process(), in)
+		}
+		if granted = err == nil; granted {
+			guard.Point("claim")
+		}
+		return err
+	}, func(err error) {
 		if err != nil {
 			w.o.Log.Info().Err(err).Str("session", p.Session.Label()).Msg("the session was not claimed")
 		}
@@ -52,22 +49,21 @@ func (w *beside) Claim(ctx context.Context, p *session.Held, from correlation.St
 
 // Continued finds how the conversation ended that a session continues, if it was not told that before.
 func (w *beside) Continued(ctx context.Context, p *session.Held) {
-	w.tasks.run("ledger", func(context.Context) {
-		brief := ""
-		defer func() { w.talk.Tell(func(c *session.Connection) { c.Continues(p, brief) }) }()
-		err := w.database.with(ctx, func(b *Backend) error {
-			if b.Continued == nil {
-				return nil
-			}
-			row, err := w.database.row(ctx, p.Session)
-			if err == nil {
-				brief, err = b.Continued(ctx, row, w.hello().Name)
-			}
-			return err
-		})
+	brief := ""
+	w.database.begin(ctx, "continued conversation", func(b *Backend) error {
+		if b.Continued == nil {
+			return nil
+		}
+		row, err := w.file.Row(ctx, p.Session.Number())
+		if err == nil {
+			brief, err = b.Continued(ctx, row, w.agent.Load().Name)
+		}
+		return err
+	}, func(err error) {
 		if err != nil {
 			w.o.Log.Info().Err(err).Str("session", p.Session.Label()).Msg("what the session continues")
 			brief = ""
 		}
+		w.talk.Tell(func(c *session.Connection) { c.Continues(p, brief) })
 	})
 }

@@ -20,8 +20,8 @@ func TestBusySessions(t *testing.T) {
 			go q.talk.Do(func(*session.Connection) { time.Sleep(10 * time.Second) })
 			time.Sleep(time.Millisecond)
 		}
-		q.database.backend = &Backend{Memory: newSource(), Ledger: hanging{&shelf{}, hang},
-			Parent: func(context.Context, string) string { hang(); return "acp-p" }}
+		q.database.backend.Store(&Backend{Memory: newSource(), Ledger: hanging{&shelf{}, hang},
+			Parent: func(context.Context, string) string { hang(); return "acp-p" }})
 		var s *session.Session
 		q.talk.Do(func(c *session.Connection) {
 			s = c.OpeningAsked("load s9", methodLoad, session.Opening{Kind: session.OpensKnown, Target: "s9"})

@@ -9,6 +9,7 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/chars"
 	"github.com/Signet-AI/signet-acp-proxy/memory/privacy"
 	"github.com/Signet-AI/signet-acp-proxy/proxy/frame"
+	"github.com/Signet-AI/signet-acp-proxy/proxy/session"
 )
 
 // A collector keeps the texts of a long prompt, which frame.Texts gives it as they come. It takes out private passages
@@ -35,13 +36,12 @@ func newCollector(with *buffers) *collector {
 }
 
 // collect collects the texts of a whole frame.
-func collect(line []byte) *collector {
+func collect(line []byte) session.Prompt {
 	w := newCollector(new(buffers))
 	texts := frame.Texts{Into: w}
 	texts.Write(line)
 	texts.End()
-	w.End()
-	return w
+	return w.End()
 }
 
 // Begin begins a text (frame.Listener). It gets what is left of the room, of which the texts before it count half.
@@ -59,13 +59,19 @@ func (w *collector) Begin() {
 	w.texts = append(w.texts, text)
 }
 
-// End ends the last text.
-func (w *collector) End() {
+// End ends the last text, and returns what was collected.
+func (w *collector) End() session.Prompt {
 	if len(w.texts) > 0 {
 		w.readAhead()
 		w.read(w.decoder.End(), true)
 	}
 	w.buffers = nil
+	p := session.Prompt{Words: w.words}
+	for _, t := range w.texts {
+		p.Omitted += t.Omitted
+		p.Size += t.Size()
+	}
+	return p
 }
 
 const minRoom = 512 // bytes below which nothing is kept of a text
@@ -128,30 +134,13 @@ func (w *collector) read(text []byte, end bool) {
 	w.last().Add(text)
 }
 
-// Omitted is how many bytes were not kept.
-func (w *collector) Omitted() (left int) {
-	for _, t := range w.texts {
-		left += t.Omitted
-	}
-	return left
-}
-
-// Size is how many bytes of texts it has kept.
-func (w *collector) Size() (size int) {
-	for _, t := range w.texts {
-		size += t.Size()
-	}
-	return size
-}
-
-// Words returns what the user says without its private passages, and these. A long prompt without any text holds images
+// words returns what the user says without its private passages, and these. A long prompt without any text holds images
 // or files.
-func (w *collector) Words() (words string, private []string) {
+func (w *collector) words() (words string, private []string) {
 	if len(w.texts) == 0 {
 		return "[attachment]", nil
 	}
 	var all strings.Builder
-	all.Grow(w.Size() + len(w.texts)*len(frame.Seam))
 	for _, t := range w.texts {
 		write(t, &all)
 	}

@@ -38,14 +38,14 @@ func collectorCheck(t *rapid.T) {
 			read.Write(piece)
 		}
 		read.End()
-		w.End()
-		got, found := w.Words()
-		if w.Omitted() == 0 && got != whole || !slices.Equal(found, private) {
+		p := w.End()
+		got, found := p.Words()
+		if p.Omitted == 0 && got != whole || !slices.Equal(found, private) {
 			t.Fatalf("in pieces of %d: %d bytes of %d, %d private passages of %d", size, len(got), len(whole),
 				len(found), len(private))
 		}
-		if !utf8.ValidString(got) || w.Omitted() > 0 && len(whole) <= maxPrompt {
-			t.Fatalf("in pieces of %d: %d bytes were left out of %d", size, w.Omitted(), len(whole))
+		if !utf8.ValidString(got) || p.Omitted > 0 && len(whole) <= maxPrompt {
+			t.Fatalf("in pieces of %d: %d bytes were left out of %d", size, p.Omitted, len(whole))
 		}
 		if head, _, cut := strings.Cut(got, frame.Seam); cut && !strings.HasPrefix(whole, head) {
 			t.Fatalf("in pieces of %d the beginning is another", size)

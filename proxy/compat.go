@@ -42,7 +42,7 @@ func (c *compat) initialize(line []byte, client, version string) []byte {
 		}
 	}
 	for key, at := range frame.Members(c.o.ClientMeta, frame.Span{End: len(c.o.ClientMeta)}) {
-		line = add(line, at.Of(c.o.ClientMeta), "params", "clientCapabilities", "_meta", key)
+		line = add(line, at.Of(c.o.ClientMeta), "params", "clientCapabilities", "_meta", string(key))
 	}
 	return line
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/Signet-AI/signet-acp-proxy/correlation"
@@ -35,8 +36,8 @@ const (
 type database struct {
 	*env
 
-	opened  chan struct{} // closed once backend is set, or opening has failed for good
-	backend *Backend      // read through now or ready only, once opened is closed
+	opened  chan struct{}           // closed once backend is set, or opening has failed for good
+	backend atomic.Pointer[Backend] // nil while it is being opened and when there is none
 	running context.Context
 	stop    context.CancelFunc // ends running
 
@@ -102,7 +103,7 @@ func (d *database) open() {
 	for {
 		backend, err := d.o.Open(sqlite.WithLockWait(d.running, openWait))
 		if err == nil {
-			d.backend = backend
+			d.backend.Store(backend)
 			return
 		}
 		if d.running.Err() != nil {
@@ -135,19 +136,9 @@ func (d *database) folded(ended bool, gone []int) {
 	}
 }
 
-// now returns the backend, nil while it is being opened and when there is none.
-func (d *database) now() *Backend {
-	select {
-	case <-d.opened:
-		return d.backend
-	default:
-		return nil
-	}
-}
-
 // messages returns what other agents have sent to the session of a key.
 func (d *database) messages(key string) []memory.Item {
-	b := d.now()
+	b := d.backend.Load()
 	if b == nil || b.Messages == nil {
 		return nil
 	}
@@ -156,20 +147,37 @@ func (d *database) messages(key string) []memory.Item {
 
 // ready waits for the backend. It returns nil when there is none, or ctx has ended.
 func (d *database) ready(ctx context.Context) *Backend {
-	await(ctx, d.opened)
-	return d.now()
+	select {
+	case <-d.opened:
+	case <-ctx.Done():
+	}
+	return d.backend.Load()
 }
 
 var errNoLedger = errors.New("no database")
 
-// ask runs f with the backend, and waits for it. If ctx ends first it returns at once; then f is not begun, or runs on
-// with a context that has ended: what f sets is to be read only if there is no error.
+// begin has f run with the backend, once there is one, in a task of its own, and then ended with f's error, whatever
+// becomes of f. It reports false if the relay is at its end: then neither runs.
+func (d *database) begin(ctx context.Context, work string, f func(*Backend) error, ended func(error)) bool {
+	return d.tasks.run(work, func(context.Context) {
+		ended(guard.Try(work, func() error {
+			b := d.ready(ctx)
+			if b == nil {
+				return errNoLedger
+			}
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			return f(b)
+		}))
+	})
+}
+
+// ask begins f, and waits for it. If ctx ends first it returns at once; then f is not begun, or runs on with a context
+// that has ended: what f sets is to be read only if there is no error.
 func (d *database) ask(ctx context.Context, f func(*Backend) error) error {
 	result := make(chan error, 1)
-	running := d.tasks.run("ledger", func(context.Context) {
-		result <- guard.Try("asking the ledger", func() error { return d.with(ctx, f) })
-	})
-	if !running {
+	if !d.begin(ctx, "asking the ledger", f, func(err error) { result <- err }) {
 		return errNoLedger
 	}
 	select {
@@ -180,29 +188,9 @@ func (d *database) ask(ctx context.Context, f func(*Backend) error) error {
 	}
 }
 
-// row returns the row of a session once the ledger has all that was recorded until now.
-func (d *database) row(ctx context.Context, s *session.Session) (int64, error) {
-	if err := d.file.Folded(ctx); err != nil {
-		return 0, err
-	}
-	return d.file.Row(ctx, s.Number())
-}
-
-// with runs f with the backend, once there is one.
-func (d *database) with(ctx context.Context, f func(*Backend) error) error {
-	b := d.ready(ctx)
-	if b == nil {
-		return errNoLedger
-	}
-	if err := ctx.Err(); err != nil {
-		return err
-	}
-	return f(b)
-}
-
 // learn lets memory learn from the turns that have ended, for no longer than limit.
 func (d *database) learn(ctx context.Context, limit time.Duration) {
-	if b := d.now(); b != nil {
+	if b := d.backend.Load(); b != nil {
 		within(ctx, "learning", limit, b.Learn)
 	}
 }
@@ -237,7 +225,7 @@ func (d *database) clientGone(end bool) {
 	if end = end || !busy; end {
 		d.end()
 	}
-	b := d.now()
+	b := d.backend.Load()
 	if b == nil || b.ClientGone == nil {
 		return
 	}
@@ -263,7 +251,10 @@ func (d *database) close() {
 	d.end()
 	b := d.ready(ctx)
 	d.stop()
-	await(ctx, d.stopped)
+	select {
+	case <-d.stopped:
+	case <-ctx.Done():
+	}
 	if b != nil {
 		folded := d.file.Folded(ctx) == nil
 		if folded {
@@ -279,13 +270,5 @@ func (d *database) close() {
 	}
 	if unfolded {
 		d.o.Log.Info().Msg("the database did not take all in time; the rest is in the event file")
-	}
-}
-
-// await waits for c, or for ctx to end.
-func await(ctx context.Context, c <-chan struct{}) {
-	select {
-	case <-c:
-	case <-ctx.Done():
 	}
 }

@@ -78,7 +78,10 @@ func TestDeadlines(t *testing.T) {
 					over, begun := make(chan struct{}), make(chan struct{})
 					hang := func(ctx context.Context) {
 						if heeds {
-							await(ctx, over)
+							select {
+							case <-over:
+							case <-ctx.Done():
+							}
 						} else {
 							<-over
 						}

@@ -18,25 +18,17 @@ type env struct {
 	database *database
 	recorder *recorder
 	compat   *compat
-	client   atomic.Pointer[clientHello]
-	agent    atomic.Pointer[agentHello]
-	ctx      context.Context // ends with the relay; fetches run under it
-	tasks    *tasks          // fetches and look-ups
-}
-
-// hello returns what the initialize response has said; nothing before it has come.
-func (e *env) hello() agentHello {
-	if a := e.agent.Load(); a != nil {
-		return *a
-	}
-	return agentHello{}
+	client   atomic.Pointer[clientHello] // empty before its initialize
+	agent    atomic.Pointer[agentHello]  // empty before it has answered that
+	ctx      context.Context             // ends with the relay; fetches run under it
+	tasks    *tasks                      // fetches and look-ups
 }
 
 // editing reports whether the initialize response has named a protocol version that we know.
-func (e *env) editing() bool { return e.hello().version != "" }
+func (e *env) editing() bool { return e.agent.Load().version != "" }
 
 // version2 reports whether that is version 2.
-func (e *env) version2() bool { return e.hello().version == version2 }
+func (e *env) version2() bool { return e.agent.Load().version == version2 }
 
 // tell writes one line for people to stderr.
 func (e *env) tell(format string, args ...any) {

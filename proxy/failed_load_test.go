@@ -84,7 +84,7 @@ func TestStoredContextIsClean(t *testing.T) {
 func TestStoredContextAges(t *testing.T) {
 	fetched := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	q := newQuiet(t, remembering(newSource()))
-	q.database.backend.Ledger.(*shelf).stored = fmt.Appendf(nil, `{"Identity":"You are Bass.","Fetched":%q}`,
+	q.database.backend.Load().Ledger.(*shelf).stored = fmt.Appendf(nil, `{"Identity":"You are Bass.","Fetched":%q}`,
 		fetched.Format(time.RFC3339))
 	q.sends(t, `{"jsonrpc":"2.0","id":1,"method":"session/load","params":`+loadParams("s0")+`}`)
 	q.says(t, `{"jsonrpc":"2.0","id":1,"result":{}}`)

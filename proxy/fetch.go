@@ -17,58 +17,57 @@ import (
 
 // Fetch runs a fetch.
 func (w *beside) Fetch(fetch *session.Fetch, who memory.Session, local bool) {
-	w.tasks.run("fetch", func(ctx context.Context) {
-		var got memory.Context
+	var got memory.Context
+	ended := func(err error) {
 		var stored json.RawMessage
-		err := guard.ErrPanicked // unless it comes to its end
-		defer func() {
-			w.talk.Tell(func(c *session.Connection) { c.FetchEnded(fetch, got, stored, err) })
-		}()
-		if b := w.database.now(); local {
-			got, err = w.o.Identity(who), nil
-			got.Fetched = w.o.Now()
-		} else if b == nil {
-			err = errNoLedger
-		} else {
-			got, err = w.start(ctx, b, who)
-		}
 		if err == nil && !got.Empty() {
-			stored = storable(got)
+			guard.Run("fetch", func() { stored = storable(got) })
 		}
+		w.talk.Tell(func(c *session.Connection) { c.FetchEnded(fetch, got, stored, err) })
+	}
+	if local {
+		w.identity(who, func(files memory.Context, err error) {
+			got, got.Fetched = files, w.o.Now()
+			ended(err)
+		})
+		return
+	}
+	ctx, cancel := context.WithTimeout(w.ctx, w.o.FetchLimit)
+	w.database.begin(ctx, "fetch", func(b *Backend) (err error) {
+		within(ctx, "folding", foldLimit, b.FoldAll)
+		began := time.Now()
+		guard.Point("fetch")
+		got, err = b.Memory.Start(ctx, who)
+		got.Took, got.Fetched = time.Since(began), w.o.Now()
+		log := w.o.Log.Info()
+		if err != nil {
+			log = w.o.Log.Warn().Err(err)
+		}
+		log.Str("key", who.Key).Str("source", got.Source).Dur("took", got.Took).Msg("context fetched")
+		return err
+	}, func(err error) {
+		cancel()
+		ended(err)
 	})
 }
 
 // Identity reads the local identity files for a held prompt.
 func (w *beside) Identity(p *session.Held, who memory.Session) {
-	w.identity(who, func(got memory.Context) {
+	w.identity(who, func(got memory.Context, _ error) {
 		w.talk.Tell(func(c *session.Connection) { c.IdentityRead(p, got) })
 	})
 }
 
 // identity reads the local identity files; a panic leaves nothing of them.
-func (w *beside) identity(who memory.Session, read func(memory.Context)) {
+func (w *beside) identity(who memory.Session, read func(memory.Context, error)) {
 	w.tasks.run("identity", func(context.Context) {
 		var got memory.Context
-		defer func() { read(got) }()
-		got = w.o.Identity(who)
+		err := guard.Try("identity", func() error {
+			got = w.o.Identity(who)
+			return nil
+		})
+		read(got, err)
 	})
-}
-
-// start fetches the context of a session.
-func (w *beside) start(ctx context.Context, b *Backend, who memory.Session) (memory.Context, error) {
-	ctx, cancel := context.WithTimeout(ctx, w.o.FetchLimit)
-	defer cancel()
-	within(ctx, "folding", foldLimit, b.FoldAll)
-	began := time.Now()
-	guard.Point("fetch")
-	got, err := b.Memory.Start(ctx, who)
-	got.Took, got.Fetched = time.Since(began), w.o.Now()
-	log := w.o.Log.Info()
-	if err != nil {
-		log = w.o.Log.Warn().Err(err)
-	}
-	log.Str("key", who.Key).Str("source", got.Source).Dur("took", got.Took).Msg("context fetched")
-	return got, err
 }
 
 // storable returns the JSON of a context with secrets taken out, as a block would have them; nil if it cannot be
@@ -90,40 +89,33 @@ func storable(c memory.Context) json.RawMessage {
 	return payload
 }
 
-// Recall searches memory for a held prompt's words, beside the fetch of its session's context.
+// Recall searches memory for a held prompt's words, beside the fetch of its session's context. What the session was
+// given before is left out.
 func (w *beside) Recall(p *session.Held, words string, until time.Time) {
-	w.tasks.run("recall", func(ctx context.Context) {
-		ctx, cancel := context.WithDeadline(ctx, until)
-		defer cancel()
-		var found memory.Context
-		defer func() { w.talk.Tell(func(c *session.Connection) { c.Recalled(p, found) }) }()
-		found = w.recall(ctx, p, words)
+	var found memory.Context
+	ctx, cancel := context.WithDeadline(w.ctx, until)
+	w.database.begin(ctx, "recall", func(b *Backend) error {
+		var who memory.Session
+		var given []string
+		if !w.talk.Await(ctx, func(c *session.Connection) (ok bool) { who, given, ok = c.RecallFor(p); return ok }) {
+			return nil
+		}
+		within(ctx, "folding", foldLimit, b.FoldAll)
+		guard.Point("recall")
+		got, err := b.Memory.Recall(ctx, who, words, given)
+		if err != nil && !errors.Is(err, memory.ErrUnavailable) {
+			w.o.Log.Info().Err(err).Str("key", who.Key).Msg("recalling")
+		}
+		if got.CutOff > 0 {
+			w.o.Log.Info().Str("key", who.Key).Dur("after", got.CutOff).Msg("the search of memory was cut off")
+		}
+		got.Items = slices.DeleteFunc(got.Items, func(it memory.Item) bool {
+			return slices.Contains(given, it.Text) || it.ID != "" && slices.Contains(given, it.ID)
+		})
+		found = got
+		return nil
+	}, func(error) {
+		cancel()
+		w.talk.Tell(func(c *session.Connection) { c.Recalled(p, found) })
 	})
-}
-
-// recall returns what memory finds for the words of a prompt, without what its session was given before. ctx is bounded
-// by the time that the prompt may wait.
-func (w *beside) recall(ctx context.Context, p *session.Held, words string) memory.Context {
-	b := w.database.ready(ctx)
-	if b == nil {
-		return memory.Context{}
-	}
-	var who memory.Session
-	var given []string
-	if !w.talk.Await(ctx, func(c *session.Connection) (ok bool) { who, given, ok = c.RecallFor(p); return ok }) {
-		return memory.Context{}
-	}
-	within(ctx, "folding", foldLimit, b.FoldAll)
-	guard.Point("recall")
-	got, err := b.Memory.Recall(ctx, who, words, given)
-	if err != nil && !errors.Is(err, memory.ErrUnavailable) {
-		w.o.Log.Info().Err(err).Str("key", who.Key).Msg("recalling")
-	}
-	if got.CutOff > 0 {
-		w.o.Log.Info().Str("key", who.Key).Dur("after", got.CutOff).Msg("the search of memory was cut off")
-	}
-	got.Items = slices.DeleteFunc(got.Items, func(it memory.Item) bool {
-		return slices.Contains(given, it.Text) || it.ID != "" && slices.Contains(given, it.ID)
-	})
-	return got
 }

@@ -42,8 +42,8 @@ func (e *env) initialized(c *session.Connection, line []byte) {
 	agent.traits = e.o.Traits(agent.Name)
 	client := e.client.Load()
 	switch got := string(at.Of(line)); {
-	case client != nil && client.chained:
-	case client != nil && client.version == version1 && got == version2:
+	case client.chained:
+	case client.version == version1 && got == version2:
 		e.tell("the agent speaks protocol version 2, the client asked for 1: all passes unchanged, without memory")
 	case got == version1, got == version2:
 		agent.version = got
@@ -76,7 +76,7 @@ func serversTaken(line []byte) (kinds []string) {
 	}
 	for kind, how := range frame.Members(line, at) {
 		if line[how.Start] == '{' {
-			kinds = append(kinds, kind)
+			kinds = append(kinds, string(kind))
 		}
 	}
 	return kinds

@@ -17,36 +17,18 @@ import (
 
 // LookUp asks the ledger about a session until ctx ends.
 func (w *beside) LookUp(ctx context.Context, l *session.Lookup) {
-	w.tasks.run("look-up", func(context.Context) { w.lookUp(ctx, l) })
-}
-
-// FindRecord finds the acpx record of a session.
-func (w *beside) FindRecord(s *session.Session) {
-	w.tasks.run("acpx's record", func(context.Context) { w.findRecord(s) })
-}
-
-// lookUp asks the ledger about a session.
-func (w *beside) lookUp(ctx context.Context, l *session.Lookup) {
-	answer := session.LookedUp{Err: guard.ErrPanicked} // unless it comes to its end
-	defer func() { w.talk.Tell(func(c *session.Connection) { c.LookedUp(l, answer) }) }()
-	if w.database.ready(ctx) == nil {
-		answer.None, answer.Err = true, errNoLedger
-		return
-	}
-	record := ""
-	if l.Kind == session.OpensNew {
-		record = w.o.Record("")
-	}
-	recorded := false
-	w.talk.Tell(func(c *session.Connection) { recorded = c.HaveEvents(l.First) })
-	answer.Err = w.database.with(ctx, func(b *Backend) (err error) {
+	var answer session.LookedUp
+	w.database.begin(ctx, "look-up", func(b *Backend) (err error) {
+		recorded := false
+		w.talk.Tell(func(c *session.Connection) { recorded = c.HaveEvents(l.First) })
 		if recorded {
 			if err := w.file.Folded(ctx); err != nil {
 				return err
 			}
 		}
-		found := session.Found{Record: record}
+		var found session.Found
 		if l.Kind == session.OpensNew {
+			found.Record = w.o.Record("")
 			err = w.continued(ctx, b.Ledger, l, &found)
 		} else {
 			err = w.byID(ctx, b, l, &found)
@@ -64,10 +46,18 @@ func (w *beside) lookUp(ctx context.Context, l *session.Lookup) {
 			answer.Parent = &key
 		}
 		return w.takeStored(ctx, b.Ledger, rows, &answer)
+	}, func(err error) {
+		answer.Err, answer.None = err, errors.Is(err, errNoLedger)
+		if err != nil && !answer.None {
+			w.o.Log.Warn().Err(err).Str("session", l.Session.Label()).Msg("looking a session up")
+		}
+		w.talk.Tell(func(c *session.Connection) { c.LookedUp(l, answer) })
 	})
-	if answer.Err != nil {
-		w.o.Log.Warn().Err(answer.Err).Str("session", l.Session.Label()).Msg("looking a session up")
-	}
+}
+
+// FindRecord finds the acpx record of a session.
+func (w *beside) FindRecord(s *session.Session) {
+	w.tasks.run("acpx's record", func(context.Context) { w.findRecord(s) })
 }
 
 // takeStored takes a context that an earlier process has fetched and not used, if there is one.
@@ -186,7 +176,7 @@ func oldestFirst(stored []correlation.Injection) (blocks []*session.Injection) {
 }
 
 // harness is the name under which sessions are stored.
-func (w *beside) harness() string { return cmp.Or(w.hello().Name, w.o.Name) }
+func (w *beside) harness() string { return cmp.Or(w.agent.Load().Name, w.o.Name) }
 
 // seek looks a block up by its id, before ctx ends.
 func (w *beside) seek(ctx context.Context, q *session.Seek) session.BlockFound {

@@ -29,7 +29,7 @@ func TestToolHintByMode(t *testing.T) {
 		})
 		q.sends(t, upNew)
 		q.says(t, `{"jsonrpc":"2.0","id":1,"result":{`+tt.opened+`"sessionId":"s3"}}`, update("s3", tt.then))
-		if got := q.hello().traits.HintsTools(q.session("s3").Known().Mode); got != tt.want {
+		if got := q.agent.Load().traits.HintsTools(q.session("s3").Known().Mode); got != tt.want {
 			t.Errorf("%s: the block names the tool: %t, want %t", tt.name, got, tt.want)
 		}
 	}

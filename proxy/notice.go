@@ -15,7 +15,7 @@ func (e *env) notice(req session.Request) []byte {
 	if !e.o.Notice || in == nil || in.Kind != session.KindContext {
 		return nil
 	}
-	if client := e.client.Load(); client == nil || !client.notices || e.version2() {
+	if client := e.client.Load(); !client.notices || e.version2() {
 		return nil
 	}
 	title := cmp.Or(memory.InWords(in.Items), "identity")

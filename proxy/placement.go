@@ -21,7 +21,7 @@ const placeLimit = 20 * time.Millisecond
 // place returns a session/new or session/fork with the identity appended to its system prompt, or line as it is. A fork
 // gets its parent's block again, because not all harnesses keep it.
 func (u *up) place(line []byte, opening session.Opening, s *session.Session) []byte {
-	to := u.hello()
+	to := u.agent.Load()
 	if !to.systemPrompt || !to.traits.InSystem {
 		return line
 	}
@@ -67,11 +67,11 @@ func (u *up) identityBlock(
 		return block, "", false
 	}
 	read := make(chan memory.Context, 1)
-	u.identity(of.Who, func(got memory.Context) { read <- got })
+	u.identity(of.Who, func(got memory.Context, _ error) { read <- got })
 	select {
 	case got := <-read:
 		// The same files give the same block in every session, so that a provider's cache of system prompts works.
-		toolHint := u.hello().traits.HintsTools(of.Mode)
+		toolHint := u.agent.Load().traits.HintsTools(of.Mode)
 		block, ok = memory.Compose("", memory.Context{Identity: got.Identity}, memory.Context{}, toolHint)
 		return block, got.Source, ok
 	case <-ctx.Done():
@@ -178,7 +178,7 @@ func (u *up) addServer(line []byte, opening session.Opening, s *session.Session)
 	}
 	if u.version2() {
 		server = typed(server)
-		if kind, _ := stringAt(server, "type"); !slices.Contains(u.hello().servers, kind) {
+		if kind, _ := stringAt(server, "type"); !slices.Contains(u.agent.Load().servers, kind) {
 			return line
 		}
 	}

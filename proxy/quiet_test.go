@@ -173,14 +173,15 @@ func newQuiet(t testing.TB, change ...func(*Options)) *quiet {
 	q.agent.Store(&agentHello{version: version1, traits: q.o.Traits("")})
 	block := correlation.Injection{Session: 1, Kind: session.KindContext, Text: sampleBlock, BlockID: "b1",
 		Title: correlation.TitleHash("Clerk of a yard")}
-	q.database.backend = &Backend{Ledger: given{block: block}}
+	q.database.backend.Store(&Backend{Ledger: given{block: block}})
 	q.talk.Do(func(c *session.Connection) {
 		q.one = c.OpeningAsked("load", "session/load", session.Opening{Kind: session.OpensKnown, Target: "s1"})
 	})
 	q.settled(q.one, patience)
-	q.database.backend = nil
+	q.database.backend.Store(nil)
 	if o.Open != nil {
-		q.database.backend, _ = o.Open(t.Context())
+		backend, _ := o.Open(t.Context())
+		q.database.backend.Store(backend)
 	}
 	return q
 }

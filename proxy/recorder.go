@@ -112,12 +112,13 @@ func (r *recorder) recordNow(ctx context.Context) {
 	done := make(chan struct{})
 	select {
 	case r.flushes <- done:
+		select {
+		case <-done:
+		case <-ctx.Done():
+		}
 	case <-r.stopped:
-		return
 	case <-ctx.Done():
-		return
 	}
-	await(ctx, done)
 }
 
 // end brings to the disk what a turn has said, prompt and answer, and behind it the event that it has ended; nil:
@@ -166,13 +167,34 @@ func (r *recorder) record() {
 	guard.Run("recorder", func() { r.recordRest(due, private) })
 }
 
-// recordTurn records what is due of a turn. It returns what is private in its session.
+// recordTurn records what is due of a turn: what the user said, in a prompt or in the middle of the turn, tool calls, and
+// what the agent said. It returns what is private in the session.
 func (r *recorder) recordTurn(d session.DueTurn) (private []string) {
 	private = d.Private
 	for _, p := range d.Prompts {
-		private = r.recordPrompt(d, p)
+		words, more := p.Words()
+		guard.Point("prompt's words")
+		if err := r.o.Private.Keep(d.Project, more); err != nil {
+			r.o.Log.Warn().Err(err).Int("turn", d.Number).Msg("private passages are known to this process only")
+		}
+		words = privacy.Redact(r.o.Task(words))
+		r.waitForSpace(len(words))
+		private = r.add(d.Turn.Session, d.Turn, more,
+			correlation.UserSaid{Turn: d.Number, Text: words, Cut: p.Omitted > 0})
 	}
-	r.recordTools(d, private)
+	clean := func(text string) string { // commands and file names, which may repeat secrets
+		return chars.Cut(r.o.Private.Conceal(d.Project, privacy.Clean(text, private)), maxTitle)
+	}
+	for _, call := range d.Tools {
+		call.Title, call.Command = clean(call.Title), clean(call.Command)
+		for i, step := range call.Steps {
+			call.Steps[i] = clean(step)
+		}
+		for i, path := range call.Locations {
+			call.Locations[i] = clean(path)
+		}
+		r.add(d.Turn.Session, d.Turn, nil, correlation.ToolUsed{Turn: d.Number, Tool: call})
+	}
 	r.recordAnswer(d, private)
 	return private
 }
@@ -214,39 +236,6 @@ func (r *recorder) add(
 		r.talk.Tell(func(c *session.Connection) { all = c.Recorded(s, t, private, events...) })
 	}
 	return all
-}
-
-// recordPrompt records what the user said, in a prompt or in the middle of a turn. It returns what is private in the
-// session.
-func (r *recorder) recordPrompt(d session.DueTurn, p session.Prompt) []string {
-	words, private := p.Words()
-	guard.Point("prompt's words")
-	cut := p.Omitted() > 0
-	if err := r.o.Private.Keep(d.Project, private); err != nil {
-		r.o.Log.Warn().Err(err).Int("turn", d.Number).Msg("private passages are known to this process only")
-	}
-	words = privacy.Redact(r.o.Task(words))
-	r.waitForSpace(len(words))
-	return r.add(d.Turn.Session, d.Turn, private, correlation.UserSaid{Turn: d.Number, Text: words, Cut: cut})
-}
-
-// recordTools records tool calls of a turn. Their titles are commands and file names, which may repeat secrets.
-func (r *recorder) recordTools(d session.DueTurn, private []string) {
-	clean := func(text string, limit int) string {
-		return chars.Cut(r.o.Private.Conceal(d.Project, privacy.Clean(text, private)), limit)
-	}
-	events := make([]correlation.Event, 0, len(d.Tools))
-	for _, call := range d.Tools {
-		call.Title, call.Command = clean(call.Title, maxTitle), clean(call.Command, maxTitle)
-		for i, step := range call.Steps {
-			call.Steps[i] = clean(step, maxTitle)
-		}
-		for i, path := range call.Locations {
-			call.Locations[i] = clean(path, maxTitle)
-		}
-		events = append(events, correlation.ToolUsed{Turn: d.Number, Tool: call})
-	}
-	r.add(d.Turn.Session, d.Turn, nil, events...)
 }
 
 // recordAnswer records what the agent has said since the last time.

@@ -39,6 +39,8 @@ func New(o Options) *Relay {
 	r := &Relay{env: &env{o: options}}
 	r.ctx, r.cancel = context.WithCancel(context.Background())
 	r.tasks = &tasks{ctx: r.ctx}
+	r.client.Store(&clientHello{})
+	r.agent.Store(&agentHello{})
 	r.compat, r.database = newCompat(options.Compat), newDatabase(r.env)
 	r.recorder, r.beside = newRecorder(r.env), &beside{r.env}
 	if options.Open != nil && options.Events != nil {

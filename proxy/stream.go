@@ -84,7 +84,7 @@ func (m *stream) readChunk(l tappedUpdate, line []byte) {
 	}
 	raw := line[at.Start+1 : at.End-1]
 	_, named := frame.Find(line, "params", "update", "messageId")
-	if !named && m.hello().traits.MessageIDs {
+	if !named && m.agent.Load().traits.MessageIDs {
 		m.talk.Do(func(c *session.Connection) { c.NoticeCame(l.turn, raw) })
 		return
 	}

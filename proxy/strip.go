@@ -160,7 +160,7 @@ func (d *down) stripInfo(line []byte, id string) []byte {
 
 // cutsTitles reports whether the harness makes titles from the beginning of a first prompt, where our block is: such a
 // title may be ours without our mark.
-func (d *down) cutsTitles() bool { return d.hello().traits.TitleLength > 0 }
+func (d *down) cutsTitles() bool { return d.agent.Load().traits.TitleLength > 0 }
 
 // stripSubagent takes our block out of what a subagent_update calls a child and its work.
 func (d *down) stripSubagent(line []byte, id string) []byte {
@@ -180,14 +180,13 @@ func (d *down) stripSubagent(line []byte, id string) []byte {
 
 // storeTitle notes in the ledger a title that was made from our block, because the harness shows it again.
 func (d *down) storeTitle(s *session.Session, block, hash string) {
-	d.tasks.run("title", func(ctx context.Context) {
-		err := d.database.ask(ctx, func(b *Backend) error {
-			row, err := d.database.row(ctx, s)
-			if err == nil {
-				err = b.Ledger.SetTitle(ctx, row, block, hash)
-			}
-			return err
-		})
+	d.database.begin(d.ctx, "title", func(b *Backend) error {
+		row, err := d.file.Row(d.ctx, s.Number())
+		if err == nil {
+			err = b.Ledger.SetTitle(d.ctx, row, block, hash)
+		}
+		return err
+	}, func(err error) {
 		if err != nil {
 			d.o.Log.Info().Err(err).Str("session", s.Label()).Msg("a title was not noted")
 		}
@@ -271,7 +270,7 @@ func (d *down) stripTitles(line []byte, titles []title) []byte {
 func (d *down) firstWords(ctx context.Context, s *session.Session, row int64) string {
 	if s != nil { // its first prompt may have been sent just now
 		d.recorder.recordNow(ctx)
-		if known, err := d.database.row(ctx, s); err == nil {
+		if known, err := d.file.Row(ctx, s.Number()); err == nil {
 			row = known
 		}
 	}

@@ -71,7 +71,7 @@ func TestTitleOfBlockAlone(t *testing.T) {
 		t.Errorf("the client gets\n%s", got)
 	}
 	select {
-	case block := <-q.database.backend.Ledger.(*shelf).titled:
+	case block := <-q.database.backend.Load().Ledger.(*shelf).titled:
 		if !strings.Contains(prompt, block) {
 			t.Errorf("a title of block %q is noted", block)
 		}

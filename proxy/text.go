@@ -13,57 +13,32 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/proxy/session"
 )
 
-// readSaid reads what a prompt's frame says, of which text are the words. Of a long one the texts are collected, to be
-// decoded only as far as they are kept.
-func readSaid(line []byte, text promptText) session.Said {
-	said := session.Said{
-		Prompt: shortText(text.said()), First: text.first(),
-		Off: bytes.Contains(line, []byte("signet.ai")) && switchesOff(line),
-	}
-	if len(line) > maxPrompt {
-		said.Prompt = collect(line)
-	}
-	return said
-}
-
-// shortText is the text of a prompt that is decoded already.
-type shortText string
-
-func (w shortText) Words() (words string, private []string) { return privacy.WithoutPrivate(string(w)) }
-func (w shortText) Omitted() int                            { return 0 }
-func (w shortText) Size() int                               { return len(w) }
-
-// A promptText is what a prompt's content blocks say: the texts of text blocks, and the types of the others.
-type promptText struct{ texts, others []string }
-
-// readPrompt reads params.prompt. blank says that nothing can come in front of it: it is no array, or an empty one.
-func readPrompt(line []byte) (p promptText, blank bool) {
+// readPrompt reads what a prompt's frame says. Of a long one the texts are collected, to be decoded only as far as they
+// are kept.
+func readPrompt(line []byte) (said session.Said) {
+	var texts, others []string
 	prompt, _ := frame.Find(line, "params", "prompt")
-	blank = true
 	for block := range frame.Elements(line, prompt) {
-		blank = false
-		kind, text := blockOf(line, block)
-		if kind == "text" {
-			p.texts = append(p.texts, text)
+		said.Blocks = prompt
+		if kind, text := blockOf(line, block); kind == "text" {
+			texts = append(texts, text)
 		} else if kind != "" {
-			p.others = append(p.others, "["+chars.Cut(kind, maxToolWord)+"]")
+			others = append(others, "["+chars.Cut(kind, maxToolWord)+"]")
 		}
 	}
-	return p, blank
-}
-
-// words returns the texts, one after the other.
-func (p promptText) words() string { return strings.Join(p.texts, chars.BlockMark) }
-
-// said returns the texts, or the types of the blocks if there is no text.
-func (p promptText) said() string { return cmp.Or(p.words(), strings.Join(p.others, " ")) }
-
-// first returns the first text, which may be a command.
-func (p promptText) first() string {
-	if len(p.texts) == 0 {
-		return ""
+	if len(texts) > 0 {
+		said.First = texts[0]
 	}
-	return p.texts[0]
+	said.Words = strings.Join(texts, chars.BlockMark)
+	said.Off = bytes.Contains(line, []byte("signet.ai")) && switchesOff(line)
+	if len(line) > maxPrompt {
+		said.Prompt = collect(line)
+		return said
+	}
+	text := cmp.Or(said.Words, strings.Join(others, " "))
+	said.Prompt.Size = len(text)
+	said.Prompt.Words = func() (string, []string) { return privacy.WithoutPrivate(text) }
+	return said
 }
 
 // blockOf returns a content block's type and, if that is text, its text; of a block longer than maxPrompt only the
@@ -78,7 +53,7 @@ func blockOf(line []byte, block frame.Span) (kind, text string) {
 	}
 	var raw []byte
 	for key, value := range frame.Members(line, block) {
-		switch key {
+		switch string(key) {
 		case "type":
 			kind, _ = frame.String(value.Of(line))
 		case "text":

@@ -119,33 +119,27 @@ func (u *up) needs(method []byte) frame.Need {
 // read after it was forwarded.
 func (u *up) Judge(b []byte, whole bool) wire.Verdict {
 	guard.Point("judging up")
-	if !frame.Peek(b, whole, u.needs, &u.head) {
+	h := &u.head
+	if !frame.Peek(b, whole, u.needs, h) {
 		return wire.More
 	}
-	v := u.judge()
-	if v == wire.Hold {
-		u.heldAs = heldFrame{method: string(u.head.Method)}
-		if u.heldAs.method == "" {
-			u.heldAs.refusal, u.heldAs.ours = idKey(u.head.ID), u.asker.mine(&u.head)
-		}
-	}
-	return v
-}
-
-func (u *up) judge() wire.Verdict {
-	w := watchedMethods[string(u.head.Method)]
+	v, w := wire.Pass, watchedMethods[string(h.Method)]
 	switch {
-	case len(u.head.Method) == 0:
-		if u.asker.mine(&u.head) || u.compat.refusal(&u.head) {
+	case len(h.Method) == 0:
+		if ours := u.asker.mine(h); ours || u.compat.refusal(h) {
+			u.heldAs = heldFrame{refusal: idKey(h.ID), ours: ours}
 			return wire.Hold
 		}
-	case !w.early && !u.editing() || w.answered && !answerable(u.head.ID):
+	case !w.early && !u.editing() || w.answered && !answerable(h.ID):
 	case w.hold != nil:
-		return wire.Hold
+		v = wire.Hold
 	case w.judge != nil:
-		return w.judge(u)
+		v = w.judge(u)
 	}
-	return wire.Pass
+	if v == wire.Hold {
+		u.heldAs = heldFrame{method: string(h.Method)}
+	}
+	return v
 }
 
 // TooLong says what becomes of a frame that is too long to be held. A prompt goes without context, and is a turn like
@@ -194,13 +188,10 @@ func (u *up) Tapped(piece []byte, first, last bool) {
 	}
 	var said session.Said
 	if whole {
-		text, _ := readPrompt(piece)
-		said = readSaid(piece, text)
+		said = readPrompt(piece)
 	} else {
 		said.Off = u.texts.End()
-		words := u.texts.Into.(*collector)
-		words.End()
-		said.Prompt = words
+		said.Prompt = u.texts.Into.(*collector).End()
 		u.texts = frame.Texts{}
 	}
 	u.talk.Do(func(c *session.Connection) {
@@ -225,8 +216,9 @@ func (u *up) Held(line []byte) error {
 	return u.queue.Write(edited)
 }
 
-// edit returns a frame that was held as the harness is to get it, nil for not at all, or a prompt that is still held.
-func (u *up) edit(line []byte) ([]byte, *session.Held) {
+// edit returns a frame that was held as the harness is to get it, nil for not at all, or a prompt that is still held
+// until its context is there or its time is up.
+func (u *up) edit(line []byte) (edited []byte, held *session.Held) {
 	guard.Point("editing up")
 	frame.Peek(line, true, func([]byte) frame.Need { return frame.All }, &u.head)
 	method := string(u.head.Method)
@@ -236,7 +228,11 @@ func (u *up) edit(line []byte) ([]byte, *session.Held) {
 	case method == "":
 		return u.response(line), nil
 	case method == methodPrompt:
-		held := u.holdPrompt(line)
+		said := readPrompt(line)
+		said.Words = u.o.Task(said.Words)
+		u.talk.Do(func(c *session.Connection) {
+			held = c.HoldPrompt(u.head.Session, idKey(u.head.ID), line, said)
+		})
 		u.head = frame.Head{} // its slices keep the line in memory
 		return line, held
 	case !frame.Valid(line):
@@ -309,16 +305,4 @@ func openingOf(method string) session.OpeningKind {
 		return session.OpensFork
 	}
 	return session.OpensKnown
-}
-
-// holdPrompt returns a prompt that waits until its context is there or its time is up; nil for a command, an empty
-// prompt and one of a session that is off. The frame may be large, so it is gone through as seldom as possible.
-func (u *up) holdPrompt(line []byte) (held *session.Held) {
-	text, blank := readPrompt(line)
-	said := readSaid(line, text)
-	said.Words = u.o.Task(text.words())
-	u.talk.Do(func(c *session.Connection) {
-		held = c.HoldPrompt(u.head.Session, idKey(u.head.ID), line, said, blank)
-	})
-	return held
 }

@@ -117,7 +117,7 @@ func TestVersions(t *testing.T) {
 		q := newQuiet(t, func(o *Options) {
 			o.MCPServer = func(string, func() memory.Session) ([]byte, func()) { return []byte(`{"name":"signet"}`), nil }
 		})
-		q.agent.Store(nil)
+		q.agent.Store(&agentHello{})
 		q.sends(t, `{"jsonrpc":"2.0","id":0,"method":"initialize","params":{`+tt.meta+`"protocolVersion":`+tt.asks+`}}`)
 		answer := `{"jsonrpc":"2.0","id":0,"result":{"protocolVersion":` + tt.speaks + `,"capabilities":{"session":{"mcp":{"stdio":{}}}}}}`
 		if got := q.says(t, answer); got != answer {
@@ -136,7 +136,7 @@ func TestVersions(t *testing.T) {
 	}
 	for _, method := range []string{methodChain, methodChainOld} {
 		q := newQuiet(t)
-		q.agent.Store(nil)
+		q.agent.Store(&agentHello{})
 		if line := `{"jsonrpc":"2.0","id":0,"method":"` + method + `","params":{}}`; q.sends(t, line) != line ||
 			!strings.Contains(q.told.String(), speaks) {
 			t.Errorf("people were told %s", q.told.String())

@@ -127,9 +127,12 @@ func (l *Log) Flush(ctx context.Context) error {
 // Attach has events folded into a database from now on. It is called once.
 func (l *Log) Attach(store *correlation.Store) { l.f.attach(store) }
 
-// Row waits until the Opened event of a session is in the database, and returns the session's row. Errors: that of ctx,
-// errClosed, or correlation.ErrNotFound for a session that was forgotten.
+// Row waits until all that was appended before, and the Opened event of a session, are in the database, and returns the
+// session's row. Errors: those of Folded, or correlation.ErrNotFound for a session that was forgotten.
 func (l *Log) Row(ctx context.Context, session int) (int64, error) {
+	if err := l.Folded(ctx); err != nil {
+		return 0, err
+	}
 	return l.f.row(ctx, session)
 }
 

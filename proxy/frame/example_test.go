@@ -15,7 +15,8 @@ func Example() {
 	need := func([]byte) frame.Need { return frame.NeedID | frame.NeedSession }
 	if frame.Peek(line, true, need, &h) && string(h.Method) == "session/prompt" {
 		block := []byte(`{"type":"text","text":"You know Ines."}`)
-		if parts, ok := frame.PrependParts(line, block, "params", "prompt"); ok {
+		prompt, _ := frame.Find(line, "params", "prompt")
+		if parts, ok := frame.PrependParts(line, block, prompt); ok {
 			line = bytes.Join(parts, nil)
 		}
 	}

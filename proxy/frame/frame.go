@@ -8,7 +8,8 @@
 //	if !frame.Peek(buf, whole, need, &h) {
 //		// read more, or give up and pass the bytes on
 //	}
-//	parts, ok := frame.PrependParts(line, block, "params", "prompt")
+//	prompt, ok := frame.Find(line, "params", "prompt")
+//	parts, ok := frame.PrependParts(line, block, prompt)
 //
 // Two scanners share the work. The loose one (scan.go) goes by quotes, brackets and commas: it is fast, never wrong
 // about valid JSON, and harmless on anything else. The strict one (valid.go) decides what is valid. Whatever is edited,
@@ -34,66 +35,47 @@ func Find(line []byte, path ...string) (at Span, ok bool) {
 		return Span{}, false
 	}
 	at = Span{space(line, 0), len(bytes.TrimRight(line, " \t\r\n"))}
-	if len(path) == 0 {
-		return at, true
-	}
-	m, ok := membersOf(line, at)
-	if !ok {
-		return Span{}, false
-	}
-	at, ok = Span{}, false
-	for level := 0; ; { // one pass through the objects on the path
-		if !m.next() {
-			if level--; level < 0 || m.i < 0 {
-				return at, ok
+	for _, want := range path {
+		in := at
+		ok = false
+		for key, value := range Members(line, in) {
+			if string(key) == want {
+				at, ok = value, true
 			}
-			continue // after this object, with the members of the one around it
 		}
-		key, valid := decode(m.key)
-		hit, last := valid && string(key) == path[level], level == len(path)-1
-		if hit {
-			at, ok = Span{}, false // an earlier duplicate does not count
-		}
-		if hit && !last && line[m.i] == '{' {
-			m.i++
-			level++
-			continue
-		}
-		end := skip(m.b, m.i)
-		if end < 0 {
+		if !ok {
 			return Span{}, false
 		}
-		if hit && last {
-			at, ok = Span{m.i, end}, true
-		}
-		m.i = end
 	}
+	return at, true
 }
 
 // Members iterates over an object's members in order, duplicates included: the key, decoded, and the span of the value
 // in line. Anything but an object has none. object is a span in a valid line, as Find and the iterators here return.
-func Members(line []byte, object Span) iter.Seq2[string, Span] {
-	return func(yield func(string, Span) bool) {
-		m, ok := membersOf(line, object)
-		for ok && m.next() {
-			end := skip(m.b, m.i)
+func Members(line []byte, object Span) iter.Seq2[[]byte, Span] {
+	return func(yield func([]byte, Span) bool) {
+		if object.Start >= object.End || line[object.Start] != '{' {
+			return
+		}
+		b := line[:object.End]
+		for i := space(b, object.Start+1); i < len(b) && b[i] == '"'; {
+			end := closing(b, i+1)
 			if end < 0 {
 				return
 			}
-			key, _ := decode(m.key)
-			if !yield(string(key), Span{m.i, end}) {
+			start := valueAfter(b, end+1)
+			if start < 0 {
 				return
 			}
-			m.i = end
+			key, _ := decode(b[i+1 : end])
+			if end = skip(b, start); end < 0 || !yield(key, Span{start, end}) {
+				return
+			}
+			if i = space(b, end); i < len(b) && b[i] == ',' {
+				i = space(b, i+1)
+			}
 		}
 	}
-}
-
-func membersOf(line []byte, object Span) (members, bool) {
-	if object.Start >= object.End || line[object.Start] != '{' {
-		return members{}, false
-	}
-	return members{b: line[:object.End], i: object.Start + 1}, true
 }
 
 // Elements iterates over the spans in line of an array's elements, in order. Anything but an array has none. array is a

@@ -55,7 +55,7 @@ func TestIterators(t *testing.T) {
 	line := []byte(` { "a" : [ 1 , "x,]" , [ ] ] , "\u0062" : null,"a":{}}`)
 	var keys, values, elements []string
 	for key, at := range Members(line, Span{1, len(line)}) {
-		keys = append(keys, key)
+		keys = append(keys, string(key))
 		values = append(values, string(at.Of(line)))
 		for at := range Elements(line, at) {
 			elements = append(elements, string(at.Of(line)))
@@ -184,7 +184,7 @@ func checkFind(t failer, line []byte, path []string) {
 	}
 	members := map[string]Span{} // the last of duplicates stays
 	for key, at := range Members(line, at) {
-		members[string([]rune(key))] = at
+		members[string([]rune(string(key)))] = at
 	}
 	if !maps.EqualFunc(members, object, same) {
 		t.Fatalf("members are %v in %q", members, want)

@@ -100,27 +100,22 @@ func (p *peek) object(i int) int {
 		switch {
 		case i >= len(p.b):
 			return incomplete
-		case p.b[i] == '}':
-			i = p.leave(i + 1)
 		case p.b[i] == '"':
 			i = p.member(i)
-		default:
+		case p.b[i] != '}':
 			return broken
+		default:
+			p.have |= knownAtEnd[p.in]
+			if p.in == inFrame {
+				return stopped
+			}
+			p.in--
+			i = p.next(i + 1)
 		}
 		if i < 0 {
 			return i
 		}
 	}
-}
-
-// leave goes on at i, after the end of an object.
-func (p *peek) leave(i int) int {
-	p.have |= knownAtEnd[p.in]
-	if p.in == inFrame {
-		return stopped
-	}
-	p.in--
-	return p.next(i)
 }
 
 // next returns i, or stopped if all is known that is wanted, and nothing from there on can change it.
@@ -151,19 +146,29 @@ func (p *peek) member(i int) int {
 	if i = valueAfter(p.b, i+size); i < 0 {
 		return i
 	}
-	switch {
-	case name == nameParams:
-		p.h.Session, p.h.Update = nil, nil
-		if p.enter(inParams, i) {
+	switch name {
+	case nameParams, nameUpdate:
+		in := inUpdate
+		if p.h.Update = nil; name == nameParams {
+			in, p.h.Session = inParams, nil
+		}
+		if p.b[i] == '{' {
+			p.in = in
 			return i + 1
 		}
-	case name == nameUpdate:
-		p.h.Update = nil
-		if p.enter(inUpdate, i) {
-			return i + 1
+		p.have |= knownAtEnd[in]
+	case nameResult, nameError:
+		if name == nameResult {
+			p.h.Result = true
+		} else {
+			p.h.Error = p.b[i] != 'n' // a null is none
 		}
-	case (name == nameResult || name == nameError) && p.answers(name, i):
-		return stopped // before the value, which can be long
+		if !p.asked {
+			p.ask()
+		}
+		if p.next(i) == stopped { // before the value, which can be long
+			return stopped
+		}
 	}
 	end := skip(p.b, i)
 	if end < 0 || name == nameOther {
@@ -171,29 +176,6 @@ func (p *peek) member(i int) int {
 	}
 	p.note(name, p.b[i:end])
 	return p.next(end)
-}
-
-// enter reports whether the value at i is an object, which is gone into.
-func (p *peek) enter(in level, i int) bool {
-	if p.b[i] == '{' {
-		p.in = in
-		return true
-	}
-	p.have |= knownAtEnd[in]
-	return false
-}
-
-// answers notes a result or an error, and reports whether everything is known.
-func (p *peek) answers(name name, i int) bool {
-	if name == nameResult {
-		p.h.Result = true
-	} else {
-		p.h.Error = p.b[i] != 'n' // a null is none
-	}
-	if !p.asked {
-		p.ask()
-	}
-	return p.next(i) == stopped
 }
 
 // note notes the value of a key.

@@ -1,6 +1,9 @@
 package frame
 
-import "bytes"
+import (
+	"bytes"
+	"strings"
+)
 
 // Need is a set: what Peek has to find out besides the method.
 type Need uint8
@@ -9,7 +12,8 @@ const (
 	NeedID Need = 1 << iota
 	NeedSession
 	NeedUpdate
-	needEnd // known only at the frame's end
+	needEnd    // known only at the frame's end
+	needMethod // in any case
 
 	All = NeedID | NeedSession | NeedUpdate | needEnd
 )
@@ -83,50 +87,35 @@ func escapedName(key []byte, in level) name {
 	return name
 }
 
+// keyNeeds says what each key has to do with.
+var keyNeeds = map[string]Need{
+	"method": needMethod, "id": NeedID, "params": NeedSession | NeedUpdate,
+	"sessionId": NeedSession, "update": NeedUpdate, "sessionUpdate": NeedUpdate,
+}
+
+// lastOfKey has the last letter of each of these keys, and the last digit of that escaped.
+const lastOfKey = "dse435"
+
 // mayHoldKey reports whether rest, which begins outside of strings, may hold one more key that has to do with what is
 // wanted, at whatever level. It goes from colon to colon: every key is followed by one, and texts have few.
 func mayHoldKey(rest []byte, want Need) bool {
+	want |= needMethod
 	for i := 0; ; i++ {
 		n := bytes.IndexByte(rest[i:], ':')
 		if n < 0 {
 			return false
 		}
 		i += n
-		end := i
-		for end > 0 && isSpace(rest[end-1]) {
-			end--
+		text, quoted := bytes.CutSuffix(trimSpace(rest[:i]), []byte{'"'})
+		if !quoted || len(text) == 0 || strings.IndexByte(lastOfKey, text[len(text)-1]) < 0 {
+			continue
 		}
-		if end > 0 && rest[end-1] == '"' && isWantedKey(rest[:end-1], want) {
+		key := text[max(0, len(text)-longestKey):]
+		key = key[bytes.LastIndexByte(key, '"')+1:]
+		if want&keyNeeds[string(key)] != 0 || bytes.IndexByte(key, '\\') >= 0 {
 			return true
 		}
 	}
-}
-
-// isWantedKey reports whether text, up to a closing quote, ends with a key that may have to do with what is wanted.
-func isWantedKey(text []byte, want Need) bool {
-	if len(text) == 0 {
-		return false
-	}
-	switch text[len(text)-1] {
-	case 'd', 's', 'e', '4', '3', '5': // the last of a key that matters, or the last digit of that escaped
-	default:
-		return false
-	}
-	key := text[max(0, len(text)-longestKey):]
-	key = key[bytes.LastIndexByte(key, '"')+1:]
-	switch string(key) {
-	case "method":
-		return true
-	case "id":
-		return want&NeedID != 0
-	case "params":
-		return want&(NeedSession|NeedUpdate) != 0
-	case "sessionId":
-		return want&NeedSession != 0
-	case "update", "sessionUpdate":
-		return want&NeedUpdate != 0
-	}
-	return bytes.IndexByte(key, '\\') >= 0
 }
 
 // A level is an object that Peek looks into.

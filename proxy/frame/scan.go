@@ -110,39 +110,3 @@ func skipNested(b []byte, i int) int {
 	}
 	return incomplete
 }
-
-// members goes through an object's members. The caller moves i past each value. When next returns false, i is the end
-// of the object, or incomplete or broken.
-type members struct {
-	b   []byte
-	i   int    // after the opening brace at first, then at the member's value
-	key []byte // between its quotes, escapes as they came
-}
-
-func (m *members) next() bool {
-	b, i := m.b, space(m.b, m.i)
-	if i < len(b) && b[i] == ',' {
-		i = space(b, i+1)
-	}
-	if i >= len(b) {
-		return m.stop(incomplete)
-	}
-	if b[i] == '}' {
-		return m.stop(i + 1)
-	}
-	if b[i] != '"' {
-		return m.stop(broken)
-	}
-	end := closing(b, i+1)
-	if end < 0 {
-		return m.stop(incomplete)
-	}
-	m.key = b[i+1 : end]
-	m.i = valueAfter(b, end+1)
-	return m.i >= 0
-}
-
-func (m *members) stop(at int) bool {
-	m.i = at
-	return false
-}

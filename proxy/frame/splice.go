@@ -7,19 +7,18 @@ import (
 	"unicode/utf8"
 )
 
-// PrependParts returns line with elem as the first element of the array at path, every other byte as it was: in parts,
-// of which the first and the last are slices of line, because that may be large. ok is false when there is no array,
-// when line is not Valid, or when elem is not one JSON value on one line.
-func PrependParts(line, elem []byte, path ...string) (parts [][]byte, ok bool) {
-	at, ok := Find(line, path...)
-	if !ok || line[at.Start] != '[' || !insertable(elem) {
+// PrependParts returns line with elem as the first element of an array, every other byte as it was: in parts, of which
+// the first and the last are slices of line, because that may be large. array is a span in a valid line, as Find and the
+// iterators here return. ok is false when there is no array, or when elem is not one JSON value on one line.
+func PrependParts(line, elem []byte, array Span) (parts [][]byte, ok bool) {
+	if array.Start >= array.End || line[array.Start] != '[' || !insertable(elem) {
 		return nil, false
 	}
 	after := ","
-	if isEmpty(line, at) {
+	if isEmpty(line, array) {
 		after = ""
 	}
-	return [][]byte{line[:at.Start+1], append(bytes.Clone(elem), after...), line[at.Start+1:]}, true
+	return [][]byte{line[:array.Start+1], append(bytes.Clone(elem), after...), line[array.Start+1:]}, true
 }
 
 // Append returns a copy of line with elem as the last element of the array at path, every other byte as it was. An

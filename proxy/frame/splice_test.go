@@ -243,8 +243,9 @@ func BenchmarkPrepend(b *testing.B) {
 	}
 }
 
-// prepend is PrependParts in one piece.
+// prepend is PrependParts in one piece, at a path.
 func prepend(line, elem []byte, path ...string) (edited []byte, ok bool) {
-	parts, ok := PrependParts(line, elem, path...)
+	at, _ := Find(line, path...)
+	parts, ok := PrependParts(line, elem, at)
 	return bytes.Join(parts, nil), ok
 }

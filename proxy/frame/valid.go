@@ -2,7 +2,9 @@ package frame
 
 import (
 	"encoding/binary"
+	"encoding/json"
 	"math/bits"
+	"strings"
 )
 
 // maxDepth is how deeply arrays and objects may nest, as in encoding/json.
@@ -52,17 +54,17 @@ func Valid(line []byte) bool {
 
 // scalarEnd returns the end of the string, number or literal that starts at i, -1 if it is not valid.
 func scalarEnd(line []byte, i int) int {
-	switch line[i] {
-	case '"':
+	if line[i] == '"' {
 		return stringEnd(line, i+1)
-	case 't':
-		return literalEnd(line, i, "true")
-	case 'f':
-		return literalEnd(line, i, "false")
-	case 'n':
-		return literalEnd(line, i, "null")
 	}
-	return numberEnd(line, i)
+	start := i
+	for i < len(line) && strings.IndexByte(",]} \t\r\n", line[i]) < 0 {
+		i++
+	}
+	if !json.Valid(line[start:i]) {
+		return -1
+	}
+	return i
 }
 
 // keyEnd returns the index of the value whose key starts at i, -1 if there is no key.
@@ -81,9 +83,14 @@ func keyEnd(b []byte, i int) int {
 
 // stringEnd returns the index after the closing quote of the string whose text starts at i, -1 if it is not valid.
 func stringEnd(b []byte, i int) int {
+	const ones, tops = 0x0101010101010101, 0x8080808080808080
 	for i < len(b) {
 		if len(b)-i >= 8 {
-			special := specials(binary.LittleEndian.Uint64(b[i:]))
+			// special has the top bit of the lowest of eight bytes that is a quote, a backslash or a control character.
+			// Bytes above that one may be marked wrongly, bytes below it never are.
+			x := binary.LittleEndian.Uint64(b[i:])
+			quote, slash := x^ones*'"', x^ones*'\\'
+			special := ((x-ones*' ')&^x | (quote-ones)&^quote | (slash-ones)&^slash) & tops
 			if special == 0 {
 				i += 8
 				continue
@@ -106,54 +113,4 @@ func stringEnd(b []byte, i int) int {
 		}
 	}
 	return -1
-}
-
-// specials sets the top bit of the lowest of eight bytes that is a quote, a backslash or a control character. Bytes
-// above that one may be marked wrongly, bytes below it never are.
-func specials(x uint64) uint64 {
-	const ones, tops = 0x0101010101010101, 0x8080808080808080
-	quote, slash := x^ones*'"', x^ones*'\\'
-	return ((x-ones*' ')&^x | (quote-ones)&^quote | (slash-ones)&^slash) & tops
-}
-
-func literalEnd(b []byte, i int, word string) int {
-	if len(b)-i < len(word) || string(b[i:i+len(word)]) != word {
-		return -1
-	}
-	return i + len(word)
-}
-
-func numberEnd(b []byte, i int) int {
-	if i < len(b) && b[i] == '-' {
-		i++
-	}
-	if i < len(b) && b[i] == '0' {
-		i++
-	} else if i = digitsEnd(b, i); i < 0 {
-		return -1
-	}
-	if i < len(b) && b[i] == '.' {
-		if i = digitsEnd(b, i+1); i < 0 {
-			return -1
-		}
-	}
-	if i < len(b) && (b[i] == 'e' || b[i] == 'E') {
-		if i++; i < len(b) && (b[i] == '+' || b[i] == '-') {
-			i++
-		}
-		return digitsEnd(b, i)
-	}
-	return i
-}
-
-// digitsEnd returns the end of the digits that start at i, -1 if there are none.
-func digitsEnd(b []byte, i int) int {
-	start := i
-	for i < len(b) && '0' <= b[i] && b[i] <= '9' {
-		i++
-	}
-	if i == start {
-		return -1
-	}
-	return i
 }

@@ -88,11 +88,6 @@ func effect(what any) string {
 	return fmt.Sprint(what)
 }
 
-// cut is a prompt of which 7 bytes were not kept.
-type cut struct{ words }
-
-func (cut) Omitted() int { return 7 }
-
 // What happens, and what comes of it.
 func TestEffects(t *testing.T) {
 	play := func(names ...string) func(*stage) {
@@ -286,7 +281,7 @@ func TestEffects(t *testing.T) {
 	judged := judges("h")
 	held := func(text string) func(*stage) {
 		return is(func(p *stage, c *Connection) {
-			if c.HoldPrompt([]byte(p.id), "h", promptOf(text), saying(text), false) != nil {
+			if c.HoldPrompt([]byte(p.id), "h", promptOf(text), saying(text)) != nil {
 				p.say("Held", "there")
 			}
 		})
@@ -435,7 +430,7 @@ func TestEffects(t *testing.T) {
 		{"a prompt", turn, say, "Record [TurnBegan{session:1,turn:2,key:key-2}], Soon"},
 		{"that switches off", turn, off, "Record [Stepped{session:1,event:{name:switched off}}], Soon"},
 		{"that switches off, then", see(turn, off), dueNow, ""},
-		{"cut", see(turn, looked(Said{Prompt: cut{"go"}})), answered("a", PromptAnswer{Stop: StopEnd}), "Turn 2, Request there, Ended TurnEnded{turn:2,stop:end_turn,lost:7}, Soon"},
+		{"cut", see(turn, looked(Said{Prompt: Prompt{Size: 2, Omitted: 7}})), answered("a", PromptAnswer{Stop: StopEnd}), "Turn 2, Request there, Ended TurnEnded{turn:2,stop:end_turn,lost:7}, Soon"},
 		{"a turn ends", see(turn, say, dueNow), answered("a", PromptAnswer{Stop: StopEnd}), "Turn 2, Request there, Ended TurnEnded{turn:2,stop:end_turn}, Soon"},
 		{"a turn ends, then", see(turn, say, dueNow, answered("a", PromptAnswer{Stop: StopEnd})), dueNow, "Due {turn 2 ended}"},
 		{"a turn that was lost in part", see(turn, say, lost(5), unread), answered("a", PromptAnswer{Stop: StopEnd}), "Turn 2, Request there, Ended TurnEnded{turn:2,stop:end_turn,lost:8}, Soon"},

@@ -245,7 +245,7 @@ func TestNobody(t *testing.T) {
 			last, _ := c.HarnessIdle(id, PromptAnswer{})
 			if _, ok := c.Answered("nobody"); ok || v != wire.Pass || turn != nil || u != wire.Pass || s != nil || now != nil ||
 				shown.Label() != "" || wait || titled != nil || from != nil || c.JudgeSteering(id) != nil ||
-				c.HoldPrompt(id, "", nil, saying("x"), false) != nil || last != nil ||
+				c.HoldPrompt(id, "", nil, saying("x")) != nil || last != nil ||
 				c.Given("nobody").Session != nil {
 				p.Error("somebody is meant")
 			}

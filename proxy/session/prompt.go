@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/Signet-AI/signet-acp-proxy/correlation"
+	"github.com/Signet-AI/signet-acp-proxy/proxy/frame"
 	"github.com/Signet-AI/signet-acp-proxy/proxy/wire"
 )
 
@@ -32,9 +33,8 @@ func (c *Connection) leave(s *Session, key string) *Turn {
 }
 
 // HoldPrompt takes a prompt that was held and is whole. It goes on waiting, with a turn in its place among those of the
-// prompts around it; a command, a blank prompt (nothing can come in front of it) and one of a session that is off are
-// forwarded: nil.
-func (c *Connection) HoldPrompt(id []byte, key string, line []byte, said Said, blank bool) *Held {
+// prompts around it; a command, a prompt without blocks and one of a session that is off are forwarded: nil.
+func (c *Connection) HoldPrompt(id []byte, key string, line []byte, said Said) *Held {
 	s := c.sessions[string(id)]
 	if s != nil && said.Off {
 		c.switchOff(s)
@@ -43,11 +43,11 @@ func (c *Connection) HoldPrompt(id []byte, key string, line []byte, said Said, b
 		return nil
 	}
 	said.command = c.slashCommand(s, said.First)
-	if said.command != "" || blank {
+	if said.command != "" || said.Blocks == (frame.Span{}) {
 		c.said(c.leave(s, key), said)
 		return nil
 	}
-	p := &Held{Session: s, Read: time.Now(), turn: s.turns.begin(s), key: key, line: line}
+	p := &Held{Session: s, Read: time.Now(), turn: s.turns.begin(s), key: key, line: line, blocks: said.Blocks}
 	c.said(p.turn, said)
 	c.hold(p, said.Words)
 	return p
@@ -78,11 +78,11 @@ func (c *Connection) JudgeSteering(id []byte) *Session {
 func (c *Connection) Steered(s *Session, bytes int, prompt Prompt) {
 	s.history.since += bytes
 	t := s.turns.current()
-	if t == nil || t.dropped || prompt.Size() == 0 {
+	if t == nil || t.dropped || prompt.Size == 0 {
 		return
 	}
 	c.recordBegun(t)
-	t.steered = append(t.steered, prompt)
+	t.prompts = append(t.prompts, prompt)
 	c.unread(prompt)
 	c.markDue(t)
 	c.touch(s)
@@ -91,9 +91,10 @@ func (c *Connection) Steered(s *Session, bytes int, prompt Prompt) {
 // Said is what a prompt says.
 type Said struct {
 	Prompt Prompt
-	First  string // its first text, which may be a command
-	Words  string // all of its texts, if it was held
-	Off    bool   // its _meta switches memory off
+	Blocks frame.Span // the array of its blocks, of which it has one; zero: nothing can come in front of it
+	First  string     // its first text, which may be a command
+	Words  string     // all of its texts, if it was held
+	Off    bool       // its _meta switches memory off
 
 	command string
 }
@@ -109,8 +110,8 @@ func (c *Connection) said(t *Turn, said Said) {
 	if t.dropped {
 		return
 	}
-	t.prompt = said.Prompt
-	t.lost += said.Prompt.Omitted()
+	t.prompts = append(t.prompts, said.Prompt)
+	t.lost += said.Prompt.Omitted
 	c.unread(said.Prompt)
 	if t.step != turnWaits {
 		c.recordBegun(t)
@@ -121,7 +122,7 @@ func (c *Connection) said(t *Turn, said Said) {
 
 // unread counts what waits to be read.
 func (c *Connection) unread(p Prompt) {
-	if c.waiting.unread += p.Size(); c.waiting.unread > maxUnread {
+	if c.waiting.unread += p.Size; c.waiting.unread > maxUnread {
 		c.beside.Hurry(Now)
 	}
 }

@@ -39,13 +39,9 @@ func (c *Connection) TakeDue() (due Due) {
 		d := DueTurn{
 			Turn: t, Number: t.Number, Tools: t.takeTools(), Ended: t.step == turnEnded, Off: t.dropped,
 			Project: t.Session.exists.Open.Project,
-			Private: slices.Clone(h.private),
+			Prompts: t.prompts, Private: slices.Clone(h.private),
 		}
-		if t.prompt != nil {
-			d.Prompts = append(d.Prompts, t.prompt)
-		}
-		d.Prompts = append(d.Prompts, t.steered...)
-		t.prompt, t.steered = nil, nil
+		t.prompts = nil
 		due.Turns = append(due.Turns, d)
 	}
 	clear(w.due[len(kept):])

@@ -45,7 +45,7 @@ func (c *Connection) claimed(p *Held) ([][]byte, *Injection) {
 		if block == nil {
 			return nil, nil
 		}
-		spliced, ok := frame.PrependParts(p.line, block.Block.JSON(), "params", "prompt")
+		spliced, ok := frame.PrependParts(p.line, block.Block.JSON(), p.blocks)
 		if !ok || !c.awaitOpened(p.ctx, p) {
 			return nil, nil
 		}
@@ -79,7 +79,7 @@ func (c *Connection) unclaimed(p *Held) ([][]byte, *Injection) {
 	if in == nil {
 		return nil, nil
 	}
-	parts, ok := frame.PrependParts(p.line, in.Block.JSON(), "params", "prompt")
+	parts, ok := frame.PrependParts(p.line, in.Block.JSON(), p.blocks)
 	if !ok {
 		return nil, nil
 	}

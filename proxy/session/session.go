@@ -9,6 +9,7 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/correlation"
 	"github.com/Signet-AI/signet-acp-proxy/memory"
 	"github.com/Signet-AI/signet-acp-proxy/proxy/answer"
+	"github.com/Signet-AI/signet-acp-proxy/proxy/frame"
 )
 
 // A Session is what this process knows of an ACP session. The ledger decides what its state is, because two proxies may
@@ -149,10 +150,9 @@ type Turn struct {
 	carries   *Injection // what the accepted prompt carries; nil: none
 	dropped   bool       // nothing of it is recorded
 
-	prompt     Prompt   // nil before it is read, and once it is recorded
-	promptRead bool     // prompt was set
-	steered    []Prompt // what the user said later in the turn
-	notices    []byte   // the harness's notices, escaped as they came: the answer if there is no other
+	prompts    []Prompt // the prompt and what the user said later in the turn, until that is recorded
+	promptRead bool
+	notices    []byte // the harness's notices, escaped as they came: the answer if there is no other
 	tools      []tool
 	toolAt     map[string]int // index in tools by the call's id
 	message    string         // id of the message that the agent is saying
@@ -172,11 +172,11 @@ const (
 )
 
 // A Prompt is the text of a prompt, or of a steering message, which is read when it is recorded.
-type Prompt interface {
+type Prompt struct {
 	// Words decodes the text, which may take a while. It returns the text without its private passages, and these.
-	Words() (kept string, private []string)
-	Omitted() int // bytes that were not kept, for they were too many
-	Size() int    // bytes that it holds in memory
+	Words   func() (kept string, private []string)
+	Omitted int // bytes that were not kept, for they were too many
+	Size    int // bytes that it holds in memory
 }
 
 // A tool is a tool call of a turn.
@@ -300,9 +300,10 @@ type Held struct {
 	Session *Session
 	Read    time.Time // when its frame was: every limit runs from here
 
-	turn *Turn
-	key  string // of the request
-	line []byte // the frame as the client sent it; nil once it has left
+	turn   *Turn
+	key    string     // of the request
+	line   []byte     // the frame as the client sent it; nil once it has left
+	blocks frame.Span // in line: the prompt's
 
 	ctx       context.Context      // of its wait, claim included; the client's cancel ends it, too
 	cancel    context.CancelFunc   // ends ctx

@@ -14,6 +14,7 @@ import (
 
 	"github.com/Signet-AI/signet-acp-proxy/correlation"
 	"github.com/Signet-AI/signet-acp-proxy/memory"
+	"github.com/Signet-AI/signet-acp-proxy/proxy/frame"
 	"github.com/Signet-AI/signet-acp-proxy/proxy/wire"
 )
 
@@ -492,12 +493,19 @@ const (
 	cancelled
 )
 
-// words are a prompt that is read.
-type words string
+// words is a prompt that is read.
+func words(text string) Prompt {
+	return Prompt{Words: func() (string, []string) { return text, nil }, Size: len(text)}
+}
 
-func (w words) Words() (string, []string) { return string(w), nil }
-func (w words) Omitted() int              { return 0 }
-func (w words) Size() int                 { return len(w) }
+// said is what the user has said in a turn that is due.
+func said(d DueTurn) (texts []string) {
+	for _, p := range d.Prompts {
+		text, _ := p.Words()
+		texts = append(texts, text)
+	}
+	return texts
+}
 
 // prompt says something, and the harness answers.
 func (p *stage) prompt(text string, ends outcome, said ...func(*Said)) {
@@ -515,7 +523,7 @@ func (p *stage) prompt(text string, ends outcome, said ...func(*Said)) {
 		p.do(func(c *Connection) { c.PromptRead(t, len(text), says) })
 	case wire.Hold:
 		var h *Held
-		p.do(func(c *Connection) { h = c.HoldPrompt([]byte(p.id), key, promptOf(text), says, false) })
+		p.do(func(c *Connection) { h = c.HoldPrompt([]byte(p.id), key, promptOf(text), says) })
 		if h != nil {
 			if in := p.release(h); in != nil {
 				block, p.carried = in.Text, carries(in.Text)
@@ -554,7 +562,10 @@ func (p *stage) prompt(text string, ends outcome, said ...func(*Said)) {
 }
 
 // saying is what a prompt of this text says.
-func saying(text string) Said { return Said{Prompt: words(text), First: text, Words: text} }
+func saying(text string) Said {
+	blocks, _ := frame.Find(promptOf(text), "params", "prompt")
+	return Said{Prompt: words(text), Blocks: blocks, First: text, Words: text}
+}
 
 // promptOf is the frame of a prompt.
 func promptOf(text string) []byte {
@@ -602,7 +613,7 @@ func (p *stage) hold(text string) *Held {
 	p.n++
 	key := fmt.Sprint(p.n)
 	var h *Held
-	p.do(func(c *Connection) { h = c.HoldPrompt([]byte(p.id), key, promptOf(text), saying(text), false) })
+	p.do(func(c *Connection) { h = c.HoldPrompt([]byte(p.id), key, promptOf(text), saying(text)) })
 	if h == nil {
 		p.Fatalf("%q is not held", text)
 	}

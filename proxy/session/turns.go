@@ -68,7 +68,7 @@ func (w *turns) end(t *Turn, stop string) {
 // drop forgets all turns: nothing of them is recorded.
 func (w *turns) drop() {
 	for _, t := range w.open {
-		t.dropped, t.prompt, t.steered, t.tools = true, nil, nil, nil
+		t.dropped, t.prompts, t.tools = true, nil, nil
 	}
 	if w.last != nil {
 		w.last.dropped = true

@@ -231,13 +231,13 @@ func TestSteered(t *testing.T) {
 		if p.do(func(c *Connection) { c.ChunkCame(turn, "") }); !begun || p.effects["Later"] == nil {
 			p.Error("what is thought begins no answer, or words are not due later")
 		}
-		for i, prompt := range []words{words(strings.Repeat("x", 192<<10)), "", words(strings.Repeat("x", 192<<10+1))} {
+		for i, prompt := range []string{strings.Repeat("x", 192<<10), "", strings.Repeat("x", 192<<10+1)} {
 			p.due()
 			since := s.history.since
 			p.effects = map[string][]string{}
-			p.do(func(c *Connection) { c.Steered(s, 7, prompt) })
+			p.do(func(c *Connection) { c.Steered(s, 7, words(prompt)) })
 			now, due := p.effects["Full"] != nil, p.due().Turns
-			if said := len(due) == 1 && slices.Equal(due[0].Prompts, []Prompt{prompt}); said != (prompt != "") ||
+			if is := len(due) == 1 && slices.Equal(said(due[0]), []string{prompt}); is != (prompt != "") ||
 				now != (i == 2) || s.history.since != since+7 {
 				p.Errorf("%d bytes: due %+v, at once %t", len(prompt), len(due), now)
 			}
@@ -267,7 +267,7 @@ func TestSaidAllTheSame(t *testing.T) {
 			if i := slices.IndexFunc(p.events, func(e correlation.Event) bool { _, is := e.(correlation.TurnBegan); return is }); i < 1 {
 				p.Errorf("%s: recorded %+v", name, p.events)
 			}
-			if due := p.due().Turns; len(due) != 1 || !slices.Equal(due[0].Prompts, []Prompt{words(plain)}) {
+			if due := p.due().Turns; len(due) != 1 || !slices.Equal(said(due[0]), []string{plain}) {
 				p.Errorf("%s: due %+v", name, due)
 			}
 		})
