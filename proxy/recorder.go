@@ -167,8 +167,8 @@ func (r *recorder) record() {
 	guard.Run("recorder", func() { r.recordRest(due, private) })
 }
 
-// recordTurn records what is due of a turn: what the user said, in a prompt or in the middle of the turn, tool calls, and
-// what the agent said. It returns what is private in the session.
+// recordTurn records what is due of a turn: what the user said, in a prompt or in the middle of the turn, tool calls,
+// and what the agent said. It returns what is private in the session.
 func (r *recorder) recordTurn(d session.DueTurn) (private []string) {
 	private = d.Private
 	for _, p := range d.Prompts {

@@ -8,8 +8,8 @@ import (
 )
 
 // PrependParts returns line with elem as the first element of an array, every other byte as it was: in parts, of which
-// the first and the last are slices of line, because that may be large. array is a span in a valid line, as Find and the
-// iterators here return. ok is false when there is no array, or when elem is not one JSON value on one line.
+// the first and the last are slices of line, because that may be large. array is a span in a valid line, as Find and
+// the iterators here return. ok is false when there is no array, or when elem is not one JSON value on one line.
 func PrependParts(line, elem []byte, array Span) (parts [][]byte, ok bool) {
 	if array.Start >= array.End || line[array.Start] != '[' || !insertable(elem) {
 		return nil, false
