@@ -62,3 +62,20 @@ func (s Book) Unextracted(ctx context.Context) (int, error) {
 			WHERE n.value = t.id AND j.value ->> 'state' IN ('dead', 'empty')))
 		AND EXISTS (SELECT 1 FROM debts WHERE state = 'dropped' OR jobs <> '[]') -- else no turn is looked at`)
 }
+
+// askAfter is how long after a part was taken its job is asked about: a dead one has tried three times by then.
+const askAfter = 5 * time.Minute
+
+// addJob notes the job of a part that was taken, if the daemon was given one.
+func (e entry) addJob(job Job, turns []int64) error {
+	if job.Key == "" {
+		return nil
+	}
+	job.Turns, job.State = turns, JobPending
+	text, err := json.Marshal(job)
+	if err != nil {
+		return err
+	}
+	return e.exec(`UPDATE debts SET jobs = json_insert(jobs, '$[#]', json(?)), ask = ? WHERE id = ?`, string(text),
+		sqlite.Stamp(e.now.Add(askAfter)), e.d.ID)
+}

@@ -2,12 +2,8 @@ package correlation
 
 import (
 	"context"
-	"database/sql"
-	"encoding/json"
-	"strings"
 	"time"
 
-	"github.com/Signet-AI/signet-acp-proxy/chars"
 	"github.com/Signet-AI/signet-acp-proxy/sqlite"
 )
 
@@ -39,41 +35,6 @@ func backoff(n int) time.Duration {
 		return maxBackoff
 	}
 	return min(minBackoff<<max(n-1, 0), maxBackoff)
-}
-
-// noteLimit is how long storing an outcome may take.
-const noteLimit = 5 * time.Second
-
-// ownTime is a context for storing an outcome: when the time for posting is over, what was posted must still be noted.
-func ownTime(ctx context.Context) (context.Context, context.CancelFunc) {
-	return context.WithTimeout(context.WithoutCancel(ctx), noteLimit)
-}
-
-// An entry is a transaction in which something is noted of a debt.
-type entry struct {
-	ctx context.Context
-	tx  *sql.Tx
-	d   Debt // as it is now
-	now time.Time
-}
-
-// note runs f in a transaction, in its ownTime. A debt that is closed, or went with its session, is ErrNotFound.
-func (s Debts) note(ctx context.Context, doing string, taken Debt, f func(entry) error) error {
-	ctx, cancel := ownTime(ctx)
-	defer cancel()
-	return s.write(ctx, doing, func(tx *sql.Tx) error {
-		d, err := scanDebt(tx.QueryRowContext(ctx, `SELECT `+debtColumns+` FROM debts d
-			WHERE id = ? AND done = 0`, taken.ID))
-		if err != nil {
-			return orNotFound(err)
-		}
-		return f(entry{ctx, tx, d, s.now()})
-	})
-}
-
-func (e entry) exec(query string, args ...any) error {
-	_, err := e.tx.ExecContext(e.ctx, query, args...)
-	return err
 }
 
 // Defer leaves a debt for later on purpose, without an attempt. It is due again at until, or at once if more became
@@ -227,28 +188,4 @@ func (e entry) markPosted(post Selection) error {
 		return err
 	}
 	return e.markTurns(` AND id IN (SELECT value FROM json_each(?3))`, sqlite.List(ids))
-}
-
-// askAfter is how long after a part was taken its job is asked about: a dead one has tried three times by then.
-const askAfter = 5 * time.Minute
-
-// addJob notes the job of a part that was taken, if the daemon was given one.
-func (e entry) addJob(job Job, turns []int64) error {
-	if job.Key == "" {
-		return nil
-	}
-	job.Turns, job.State = turns, JobPending
-	text, err := json.Marshal(job)
-	if err != nil {
-		return err
-	}
-	return e.exec(`UPDATE debts SET jobs = json_insert(jobs, '$[#]', json(?)), ask = ? WHERE id = ?`, string(text),
-		sqlite.Stamp(e.now.Add(askAfter)), e.d.ID)
-}
-
-// maxNote is how many bytes are stored of replies and errors, which come from outside.
-const maxNote = 4 << 10
-
-func cutNote(s string) string {
-	return strings.ToValidUTF8(chars.Cut(s, maxNote), "\uFFFD")
 }

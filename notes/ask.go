@@ -32,6 +32,14 @@ const (
 	maxReason  = 300      // bytes of an error
 )
 
+// Refused says why no agent can be asked for notes here; nil where one can.
+func Refused() error {
+	if err := bounds.Check(); err != nil {
+		return fmt.Errorf("no notes here: the system cannot confine the agent that writes them (%w)", err)
+	}
+	return nil
+}
+
 // ask starts got's agent, in an empty folder and a home of its own, asks it once, and notes what that cost. The relay
 // before it passes everything unchanged and records nothing; what the agent stores goes with its home. Of what it is
 // used to, it has its login and its provider.

@@ -115,20 +115,6 @@ func (c *Connection) settle(s *Session, in *Injection, became correlation.StepNa
 	}
 }
 
-// answeredLate ends the doubt about a block whose prompt was answered after a later one was.
-func (c *Connection) answeredLate(s *Session, in *Injection, became correlation.StepName) {
-	if newest, ok := s.history.newest(); s.context.state != correlation.Doubt || !ok || newest != in {
-		return
-	}
-	switch became {
-	case correlation.Answered:
-		c.step(s, correlation.Step{Name: correlation.AssumedKept, Partly: in.Kind == kindIdentity})
-	case correlation.Refused:
-		c.takeBack(in)
-		c.step(s, correlation.Step{Name: correlation.Clean, Placed: s.history.inSystem()})
-	}
-}
-
 // takeBack frees what a refused prompt carried for the next prompt.
 func (c *Connection) takeBack(in *Injection) {
 	in.Outcome = correlation.WasRefused
@@ -151,32 +137,6 @@ const (
 	authRequired     = -32000 // asks for a login, before the prompt enters the conversation (docs/facts/harnesses.md)
 	requestCancelled = -32800 // answers $/cancel_request
 )
-
-// settleDoubt settles by what the replay has shown whether the harness has the block that was sent, and whether a
-// session that the ledger does not have was given one. late: a prompt is about to leave, so without a replay the
-// harness's traits decide. What stays in doubt gets the same text again: twice is a nuisance, never is a failure.
-func (c *Connection) settleDoubt(s *Session, late bool) {
-	r := s.history.replay
-	unheard := s.exists.ledger == unknown
-	block, known := s.history.newest()
-	partly := known && block.Kind == kindIdentity // its memories are still to come
-	told := r.shown != shownNothing && (r.step == replayAnswered || late)
-	switch {
-	case s.context.state == correlation.Done && s.history.rewound():
-		c.contextLost(s, correlation.Cleared)
-	case r.ours(unheard):
-		c.step(s, correlation.Step{Name: correlation.Marked, Partly: partly, Unknown: unheard})
-	case told || late && !known:
-		c.step(s, correlation.Step{Name: correlation.Clean, Placed: s.history.inSystem()})
-	case late && c.keepsFailed(block):
-		c.step(s, correlation.Step{Name: correlation.AssumedKept, Partly: partly})
-	}
-}
-
-// keepsFailed reports whether the harness has a block whose prompt has failed, as far as its traits say.
-func (c *Connection) keepsFailed(block *Injection) bool {
-	return c.traits.KeepsFailed && block.Outcome != correlation.WasCancelled
-}
 
 // bytesPerToken is the estimate of harnesses that have no tokenizer at hand.
 const bytesPerToken = 4

@@ -4,10 +4,10 @@ import (
 	"context"
 	"time"
 
-	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/runtime"
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/term"
 	"github.com/Signet-AI/signet-acp-proxy/correlation"
 	"github.com/Signet-AI/signet-acp-proxy/migrations"
+	"github.com/Signet-AI/signet-acp-proxy/notes"
 	"github.com/Signet-AI/signet-acp-proxy/telemetry"
 )
 
@@ -19,7 +19,7 @@ func (e *examination) notes(ctx context.Context) []finding {
 	if e.c.Notes != "agent" {
 		return nil
 	}
-	if err := runtime.NotesRefused(); err != nil {
+	if err := notes.Refused(); err != nil {
 		return problem("set notes: off, or use a newer kernel", "%v", err)
 	}
 	db, err := migrations.Look(e.c.DB)

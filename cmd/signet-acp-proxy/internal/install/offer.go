@@ -14,6 +14,7 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/memory"
 	"github.com/Signet-AI/signet-acp-proxy/memory/backfill"
 	"github.com/Signet-AI/signet-acp-proxy/migrations"
+	"github.com/Signet-AI/signet-acp-proxy/notes"
 )
 
 // lookLimit is how long counting conversations may take.
@@ -132,7 +133,7 @@ func (s Steps) imported(ctx context.Context, agent string) int {
 // WantsNotes asks whether agents are to note their sessions, and says what that costs. Nobody is asked where it is set
 // already, or where it cannot be done.
 func (s Steps) WantsNotes() bool {
-	if s.Config.Source("notes") != "default" || runtime.NotesRefused() != nil {
+	if s.Config.Source("notes") != "default" || notes.Refused() != nil {
 		return false
 	}
 	if !s.Yes && s.Std.Interactive() {

@@ -8,7 +8,6 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
-	"time"
 
 	"github.com/rs/zerolog"
 
@@ -265,42 +264,6 @@ func (b *backend) info() correlation.ProcessInfo {
 	info.ID, info.Kind, info.Harness, info.Version = b.id, correlation.Relay, b.harness.Name, Version
 	info.Hook, info.HookCommand = len(b.c.OnSessionEnd) > 0, b.c.OnSessionEnd
 	return info
-}
-
-// foldWait is how long to wait for a lock on the database at a time: a prompt is held meanwhile.
-const foldWait = 25 * time.Millisecond
-
-// foldAll folds in what other processes have recorded just now, and learns from it. Of many processes that begin at
-// once few do that, for all.
-func (b *backend) foldAll(ctx context.Context, store *correlation.Store) {
-	err := eventlog.Together(ctx, filepath.Join(b.c.Dir(), foldTurn), func(ctx context.Context) error {
-		ctx = sqlite.WithLockWait(ctx, foldWait)
-		if err := b.others(store).Run(ctx); err != nil {
-			return err
-		}
-		b.learn(ctx)
-		return nil
-	})
-	b.log.repeated(ctx, "taking in new turns", err)
-}
-
-// others folds in the files of all other processes.
-func (b *backend) others(store *correlation.Store) eventlog.Sweep {
-	return eventlog.Sweep{Store: store, Log: b.log.Logger(), Living: true, Except: b.events.Process(),
-		Tell: b.std.Line}
-}
-
-// learnInTurn learns once no other process does, so that none reads a turn that another reads just now.
-func (b *backend) learnInTurn(ctx context.Context) {
-	if end, err := sqlite.TakeTurn(ctx, filepath.Join(b.c.Dir(), learnTurn)); err == nil {
-		defer end()
-		b.learn(ctx)
-	}
-}
-
-// learn makes memories of the turns that have ended.
-func (b *backend) learn(ctx context.Context) {
-	b.log.repeated(ctx, "learning from turns", b.learner.Learn(ctx))
 }
 
 // store returns the embedded store once it is open.

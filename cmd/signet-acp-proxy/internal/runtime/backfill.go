@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/Signet-AI/signet-acp-proxy/correlation"
+	"github.com/Signet-AI/signet-acp-proxy/correlation/eventlog"
 	"github.com/Signet-AI/signet-acp-proxy/memory"
 	"github.com/Signet-AI/signet-acp-proxy/memory/backfill"
 	"github.com/Signet-AI/signet-acp-proxy/memory/privacy"
@@ -449,4 +450,34 @@ func (in *intake) turnsOf(c backfill.Conversation, project string) ([]correlatio
 			Stop: cmp.Or(t.Stop, "end_turn")}})
 	}
 	return turns, nil
+}
+
+// quiet is how long a file must not have been written before it is read.
+const quiet = 20 * time.Second
+
+// Watch takes in what agents write, until ctx ends, and calls done with each result that has something new. It looks
+// every ten seconds, or less often where looking takes long.
+func (b Backfill) Watch(ctx context.Context, agents []string, done func([]Backfilled)) error {
+	for {
+		began := time.Now()
+		eventlog.FoldAll(ctx, b.Data.Sessions, b.Data.Log.Logger(), nil)
+		all, err := b.Run(ctx, agents)
+		for _, got := range all {
+			if got.Turns+got.Subagents > 0 {
+				done([]Backfilled{got})
+			}
+		}
+		if ctx.Err() != nil {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		b.Written, b.Quiet = began.Add(-quiet), quiet
+		select {
+		case <-time.After(max(10*time.Second, 50*time.Since(began))):
+		case <-ctx.Done():
+			return nil
+		}
+	}
 }

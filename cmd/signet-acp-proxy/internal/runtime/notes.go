@@ -13,7 +13,6 @@ import (
 
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/config"
 	"github.com/Signet-AI/signet-acp-proxy/correlation"
-	"github.com/Signet-AI/signet-acp-proxy/delegation/bounds"
 	"github.com/Signet-AI/signet-acp-proxy/memory"
 	"github.com/Signet-AI/signet-acp-proxy/memory/embedded"
 	"github.com/Signet-AI/signet-acp-proxy/memory/signet"
@@ -22,15 +21,7 @@ import (
 )
 
 // writesNotes reports whether agents are asked for notes after their sessions.
-func writesNotes(c *config.Config) bool { return c.Notes == "agent" && NotesRefused() == nil }
-
-// NotesRefused says why no agent is asked for notes here; nil where they are.
-func NotesRefused() error {
-	if err := bounds.Check(); err != nil {
-		return fmt.Errorf("no notes here: the system cannot confine the agent that writes them (%w)", err)
-	}
-	return nil
-}
+func writesNotes(c *config.Config) bool { return c.Notes == "agent" && notes.Refused() == nil }
 
 // notesDue returns what reports whether an agent is to be asked now; nil where none ever is.
 func notesDue(c *config.Config, store *correlation.Store) func(context.Context) (bool, error) {
@@ -59,7 +50,7 @@ func WriteNotes(ctx context.Context, c *config.Config, db *sql.DB, log *logFile)
 
 // NotesWriter returns the writer of notes, or why there is none here.
 func (d *Data) NotesWriter() (notes.Writer, error) {
-	return newNotesWriter(d.Config, d.Sessions, d.Memories, d.Log.Logger()), NotesRefused()
+	return newNotesWriter(d.Config, d.Sessions, d.Memories, d.Log.Logger()), notes.Refused()
 }
 
 func newNotesWriter(
