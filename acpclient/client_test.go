@@ -141,10 +141,10 @@ func TestFailures(t *testing.T) {
 			_, _ = p.in.ReadString('\n')
 			p.out.Close()
 		}()
-		if _, err := p.Initialize(t.Context(), "n", "v"); !errors.Is(err, ErrEnded) {
+		if _, err := p.Initialize(t.Context(), "v"); !errors.Is(err, ErrEnded) {
 			t.Error(err)
 		}
-		if _, err := p.Initialize(t.Context(), "n", "v"); !errors.Is(err, ErrEnded) {
+		if _, err := p.Initialize(t.Context(), "v"); !errors.Is(err, ErrEnded) {
 			t.Error(err)
 		}
 	})
@@ -152,7 +152,7 @@ func TestFailures(t *testing.T) {
 		p := newPeer(t, &heard{})
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
-		if _, err := p.Initialize(ctx, "n", "v"); !errors.Is(err, context.Canceled) {
+		if _, err := p.Initialize(ctx, "v"); !errors.Is(err, context.Canceled) {
 			t.Error(err)
 		}
 		p.Cancel("s")
@@ -202,14 +202,14 @@ func TestMessages(t *testing.T) {
 		want               any
 		refused            string
 	}{
-		{"initialize", `"method":"initialize","params":{"clientCapabilities":{"auth":{},"fs":{}},"clientInfo":{"name":"n","version":"v"},"protocolVersion":1}`,
+		{"initialize", `"method":"initialize","params":{"clientCapabilities":{"auth":{},"fs":{}},"clientInfo":{"name":"signet-acp-proxy","version":"v"},"protocolVersion":1}`,
 			`"result":{"protocolVersion":1,"agentInfo":{"name":"a","version":"2"}}`,
 			func(p *peer) (any, error) {
-				a, err := p.Initialize(ctx, "n", "v")
+				a, err := p.Initialize(ctx, "v")
 				return a.Info.Name + a.Info.Version, err
 			}, "a2", ""},
 		{"an answer of another shape", `"method":"initialize"`, `"result":{"protocolVersion":"one"}`,
-			func(p *peer) (any, error) { a, err := p.Initialize(ctx, "n", "v"); return a.ProtocolVersion, err }, 0, "reading the agent's answer to initialize"},
+			func(p *peer) (any, error) { a, err := p.Initialize(ctx, "v"); return a.ProtocolVersion, err }, 0, "reading the agent's answer to initialize"},
 		{"load", `"method":"session/load","params":{"cwd":"/d","mcpServers":[],"sessionId":"s"}`, `"result":{"modes":{"availableModes":[{"id":"plan"}]}}`,
 			func(p *peer) (any, error) {
 				s, err := p.Reopen(ctx, can, "s", "/d")

@@ -34,10 +34,11 @@ func (a Agent) Steers() bool { return a.Meta.Steering.Supported }
 // Reopens reports whether the agent opens a session again.
 func (a Agent) Reopens() bool { return a.Capabilities.Load || a.Capabilities.Session.Resume != nil }
 
-// Initialize opens the connection. We offer no files and no terminal: agents have their own.
-func (c *Conn) Initialize(ctx context.Context, name, version string) (a Agent, err error) {
+// Initialize opens the connection, in this version of ours. We offer no files and no terminal: agents have their own.
+func (c *Conn) Initialize(ctx context.Context, version string) (a Agent, err error) {
 	err = c.call(ctx, acp.AgentMethodInitialize, acp.InitializeRequest{
-		ProtocolVersion: acp.ProtocolVersionNumber, ClientInfo: &acp.Implementation{Name: name, Version: version},
+		ProtocolVersion: acp.ProtocolVersionNumber,
+		ClientInfo:      &acp.Implementation{Name: "signet-acp-proxy", Version: version},
 	}, &a)
 	return a, err
 }

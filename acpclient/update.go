@@ -8,9 +8,8 @@ import (
 
 // An Update is one session/update: Kind says which of the fields it has.
 type Update struct {
-	Kind    string  `json:"sessionUpdate"`
-	Message string  `json:"messageId"`
-	Content Content `json:"content"`
+	Kind    string `json:"sessionUpdate"`
+	Message string `json:"messageId"`
 	ToolCall
 	Used *int64 `json:"used"` // tokens of the context
 	Cost *struct {
@@ -22,7 +21,7 @@ type Update struct {
 	} `json:"availableCommands"`
 }
 
-// Content is a text block, or the content of a tool call; it is empty for anything else.
+// Content is the text block of a message, or the content of a tool call; it is empty for anything else.
 type Content struct {
 	Text  string
 	Diffs []string // paths of files that are shown as changed
@@ -64,7 +63,7 @@ type ToolCall struct {
 			Tool string `json:"toolName"`
 		} `json:"claudeCode"`
 	} `json:"_meta"`
-	Changes []string `json:"-"` // files that it shows as changed
+	Content Content `json:"content"`
 }
 
 // A permission is a request for permission.
@@ -74,21 +73,6 @@ type permission struct {
 		ID   acp.PermissionOptionId   `json:"optionId"`
 		Kind acp.PermissionOptionKind `json:"kind"`
 	} `json:"options"`
-}
-
-// UnmarshalJSON also takes the changed files from the content.
-func (p *permission) UnmarshalJSON(text []byte) error {
-	type plain permission
-	var content struct {
-		ToolCall struct{ Content Content }
-	}
-	if err := json.Unmarshal(text, (*plain)(p)); err != nil {
-		return err
-	}
-	if json.Unmarshal(text, &content) == nil {
-		p.ToolCall.Changes = content.ToolCall.Content.Diffs
-	}
-	return nil
 }
 
 // answer chooses the narrowest option that allows or refuses. Where there is none, the request counts as cancelled.

@@ -56,7 +56,6 @@ func (c *child) Update(u acpclient.Update) {
 		c.message.MaxHead, c.message.MaxTail = maxAnswer, maxAnswer
 		c.message.Add([]byte(u.Content.Text))
 	case "tool_call", "tool_call_update":
-		u.Changes = u.Content.Diffs
 		c.toolLocked(u.ToolCall)
 	case "usage_update":
 		c.tokensLocked(u.Used)

@@ -75,7 +75,7 @@ func (r *run) prompt(conn *acpclient.Conn) (t acpclient.Turn, err error) {
 	var words []word
 	opening, cancel := context.WithTimeout(r.ctx, openLimit)
 	defer cancel()
-	agent, err := conn.Initialize(opening, "signet-acp-proxy", r.Version)
+	agent, err := conn.Initialize(opening, r.Version)
 	if err != nil {
 		return t, fmt.Errorf("initialize: %w", err)
 	}

@@ -51,8 +51,8 @@ func complete(call, earlier acpclient.ToolCall) acpclient.ToolCall {
 	if len(call.Input) == 0 {
 		call.Input = earlier.Input
 	}
-	if len(call.Changes) == 0 {
-		call.Changes = earlier.Changes
+	if len(call.Content.Diffs) == 0 {
+		call.Content = earlier.Content
 	}
 	return call
 }
@@ -116,7 +116,7 @@ func pathsOf(call acpclient.ToolCall) []string {
 	for _, l := range call.Locations {
 		paths = append(paths, l.Path)
 	}
-	paths = append(paths, call.Changes...)
+	paths = append(paths, call.Content.Diffs...)
 	var input any
 	if json.Unmarshal(call.Input, &input) != nil {
 		return paths

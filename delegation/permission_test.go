@@ -63,14 +63,10 @@ func TestPolicy(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			var call acpclient.ToolCall
-			var content struct{ Content acpclient.Content }
 			if err := json.Unmarshal([]byte(tt.call), &call); err != nil {
 				t.Fatal(err)
 			}
-			if err := json.Unmarshal([]byte(tt.call), &content); err != nil {
-				t.Fatal(err)
-			}
-			call.ID, call.Changes = "c", content.Content.Diffs
+			call.ID = "c"
 			inside := func(path string) bool { return strings.HasPrefix(path, "/tree/") }
 			got := []bool{
 				(&policy{mode: Read, inside: inside}).allow(call), (&policy{mode: Edit, inside: inside}).allow(call),
@@ -110,7 +106,8 @@ func TestPolicyRemembers(t *testing.T) {
 // one is none. A long one keeps its beginning and its end.
 func TestAnswer(t *testing.T) {
 	say := func(id, text string) acpclient.Update {
-		return acpclient.Update{Kind: "agent_message_chunk", Message: id, Content: acpclient.Content{Text: text}}
+		return acpclient.Update{Kind: "agent_message_chunk", Message: id,
+			ToolCall: acpclient.ToolCall{Content: acpclient.Content{Text: text}}}
 	}
 	tool := acpclient.Update{Kind: "tool_call", ToolCall: acpclient.ToolCall{ID: "t", Title: "Read"}}
 	long := strings.Repeat("é", 3*maxAnswer)

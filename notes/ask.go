@@ -87,7 +87,7 @@ func (w Writer) ask(ctx context.Context, got *Written, profile upstream.Profile,
 // converse opens a session, with the cheapest model that is known, and sends the prompt.
 func (w Writer) converse(ctx context.Context, l *listener, profile upstream.Profile, cwd, text string) error {
 	conn := l.conn
-	if _, err := conn.Initialize(ctx, "signet-acp-proxy", w.Version); err != nil {
+	if _, err := conn.Initialize(ctx, w.Version); err != nil {
 		return fmt.Errorf("initialize: %w", err)
 	}
 	session, err := conn.NewSession(ctx, cwd)

@@ -39,10 +39,6 @@ const (
 	optionID = "allow"
 )
 
-func newAsker(e *env, out *wire.Lines) *asker {
-	return &asker{env: e, out: out, open: map[string]asked{}, ids: map[string]bool{}}
-}
-
 // run looks for questions until ctx ends.
 func (a *asker) run(ctx context.Context) {
 	tick := time.NewTicker(askEvery)

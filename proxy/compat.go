@@ -22,11 +22,6 @@ type compat struct {
 	requests map[string]bool // ids of the harness's requests whose refusal is to be replaced
 }
 
-func newCompat(o Compat) *compat { return &compat{o: o, requests: map[string]bool{}} }
-
-// answers reports whether acpx answers this method of the harness's.
-func (c *compat) answers(method []byte) bool { return slices.Contains(c.o.Answers, string(method)) }
-
 // initialize edits acpx's initialize request to what acpx would send to this harness. Requests of other clients are
 // returned as they are.
 func (c *compat) initialize(line []byte, client, version string) []byte {
@@ -72,7 +67,7 @@ func leavesUserSettings(version string) bool {
 
 // noteRequest notes a request of the harness that acpx would answer with {}.
 func (c *compat) noteRequest(h *frame.Head) {
-	if !answerable(h.ID) || !c.answers(h.Method) {
+	if !answerable(h.ID) || !slices.Contains(c.o.Answers, string(h.Method)) {
 		return
 	}
 	c.mu.Lock()
@@ -95,9 +90,4 @@ func (c *compat) refusal(h *frame.Head) bool {
 	}
 	delete(c.requests, key)
 	return h.Error
-}
-
-// emptyResult returns the response that takes a refusal's place.
-func emptyResult(id []byte) []byte {
-	return append(append([]byte(`{"jsonrpc":"2.0","result":{},"id":`), id...), "}\n"...)
 }

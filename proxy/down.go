@@ -2,6 +2,7 @@ package proxy
 
 import (
 	"io"
+	"slices"
 
 	"github.com/Signet-AI/signet-acp-proxy/guard"
 	"github.com/Signet-AI/signet-acp-proxy/proxy/frame"
@@ -105,7 +106,7 @@ func (d *down) Tapped(piece []byte, first, last bool) {
 		if d.long.Write(piece); !last {
 			return
 		}
-		piece, d.long = d.long.Bytes(), nil
+		piece, d.long = d.long.Kept, nil
 	}
 	switch l.kind {
 	case updateMessage:
@@ -183,7 +184,7 @@ func (d *down) edit(line []byte) (notice, edited []byte) {
 
 // needs says what must be known of a frame, by its method, before it can be judged.
 func (d *down) needs(method []byte) frame.Need {
-	if d.compat.answers(method) {
+	if slices.Contains(d.compat.o.Answers, string(method)) {
 		return frame.NeedID
 	}
 	return downNeeds(method)

@@ -41,7 +41,7 @@ func New(o Options) *Relay {
 	r.tasks = &tasks{ctx: r.ctx}
 	r.client.Store(&clientHello{})
 	r.agent.Store(&agentHello{})
-	r.compat, r.database = newCompat(options.Compat), newDatabase(r.env)
+	r.compat, r.database = &compat{o: options.Compat, requests: map[string]bool{}}, newDatabase(r.env)
 	r.recorder, r.beside = newRecorder(r.env), &beside{r.env}
 	if options.Open != nil && options.Events != nil {
 		events, err := options.Events(r.database.folded)
@@ -61,7 +61,8 @@ func New(o Options) *Relay {
 	out, asking := options.Client.Out, (*asker)(nil)
 	if options.Ask {
 		lines := &wire.Lines{Out: out}
-		out, asking = lines, newAsker(r.env, lines)
+		out = lines
+		asking = &asker{env: r.env, out: lines, open: map[string]asked{}, ids: map[string]bool{}}
 	}
 	r.up = &up{beside: r.beside, asker: asking, queue: wire.NewQueue(options.Harness.In)}
 	r.down = &down{beside: r.beside, out: out, stream: stream{env: r.env}}

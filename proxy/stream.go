@@ -101,7 +101,7 @@ func (m *stream) readChunk(l tappedUpdate, line []byte) {
 
 // learn learns the shape of a chunk, if its kind and session are known from what stands in front of its text.
 func (m *stream) learn(l tappedUpdate, line []byte, text frame.Span) {
-	m.shape.Forget()
+	m.shape = frame.Shape{}
 	var before, whole frame.Head
 	if !frame.Peek(line[:text.Start], false, downNeeds, &before) || !frame.Peek(line, true, downNeeds, &whole) ||
 		!bytes.Equal(before.Update, whole.Update) || !bytes.Equal(before.Session, whole.Session) {

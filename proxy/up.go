@@ -2,6 +2,7 @@ package proxy
 
 import (
 	"io"
+	"slices"
 
 	"github.com/Signet-AI/signet-acp-proxy/guard"
 	"github.com/Signet-AI/signet-acp-proxy/proxy/frame"
@@ -251,7 +252,7 @@ func (u *up) response(line []byte) []byte {
 	case !u.head.Error || u.head.Result || idKey(u.head.ID) != u.heldAs.refusal || !frame.Valid(line):
 		return line
 	}
-	answer := emptyResult(u.head.ID)
+	answer := slices.Concat([]byte(`{"jsonrpc":"2.0","result":{},"id":`), u.head.ID, []byte("}\n"))
 	u.logEdit("acpx's answer", nil, line, answer)
 	return answer
 }

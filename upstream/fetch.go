@@ -23,7 +23,9 @@ func (p Profile) fetchOutside(o *Options) {
 	if ok && len(p.Command) > 0 && len(call.packages) == 0 && p.inArgument(call.run[0]) {
 		call.packages, call.run[0] = []string{call.run[0]}, p.program()
 	}
-	isFolder := slices.ContainsFunc(call.packages, isLocal)
+	isFolder := slices.ContainsFunc(call.packages, func(name string) bool { // from where we are
+		return strings.HasPrefix(name, ".") || strings.HasPrefix(name, "file:")
+	})
 	if !ok || len(call.packages) == 0 || isFolder { // npx reads the package to know which program is meant
 		return
 	}
@@ -42,11 +44,6 @@ func (p Profile) fetchOutside(o *Options) {
 	for _, name := range call.packages {
 		o.Command = append(o.Command, "--package="+name)
 	}
-}
-
-// isLocal reports whether a package is a folder or file that the user names from where they are.
-func isLocal(name string) bool {
-	return strings.HasPrefix(name, ".") || strings.HasPrefix(name, "file:")
 }
 
 // Fetch has npx fetch the adapter now if it is to do so at the start, and makes o start the adapter without it: where

@@ -1,6 +1,7 @@
 package upstream
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 )
@@ -10,18 +11,14 @@ import (
 func Lookup(names ...string) (Profile, bool) {
 	for _, name := range names {
 		name = strings.ToLower(strings.TrimSpace(name))
-		if canonical, ok := aliases[name]; ok {
-			name = canonical
-		}
-		if p, known := first(func(p Profile) bool { return p.isNamed(name) }); known {
-			return p, true
+		name = cmp.Or(aliases[name], name)
+		for _, p := range registry() {
+			if name != "" && (name == p.Name || name == p.packageName() || slices.Contains(p.Agents, name)) {
+				return p, true
+			}
 		}
 	}
 	return Profile{}, false
-}
-
-func (p Profile) isNamed(name string) bool {
-	return name != "" && (name == p.Name || name == p.packageName() || slices.Contains(p.Agents, name))
 }
 
 // Names returns the names of all profiles, in alphabetical order.
@@ -36,18 +33,11 @@ func Names() []string {
 // ByCommand returns the profile of the harness that a command line starts: by its program's name, or by the package or
 // adapter that is named in its arguments.
 func ByCommand(command []string) (Profile, bool) {
-	return first(func(p Profile) bool {
-		return len(command) > 0 && (programName(command[0]) == programName(p.program()) ||
-			slices.ContainsFunc(command[1:], p.inArgument))
-	})
-}
-
-// first returns the first profile that matches.
-func first(matches func(Profile) bool) (Profile, bool) {
-	all := registry()
-	i := slices.IndexFunc(all, matches)
-	if i < 0 {
-		return Profile{}, false
+	for _, p := range registry() {
+		if len(command) > 0 && (programName(command[0]) == programName(p.program()) ||
+			slices.ContainsFunc(command[1:], p.inArgument)) {
+			return p, true
+		}
 	}
-	return all[i], true
+	return Profile{}, false
 }

@@ -7,7 +7,7 @@ func pipe2() (fds [2]int, err error) {
 	return fds, err
 }
 
-// widen sets a pipe's size in bytes. Errors are ignored: an unprivileged user has a quota.
-func widen(fd, size int) {
-	_, _ = unix.FcntlInt(uintptr(fd), unix.F_SETPIPE_SZ, size)
+// widen sets a pipe's size. Errors are ignored: an unprivileged user has a quota.
+func widen(fd int) {
+	_, _ = unix.FcntlInt(uintptr(fd), unix.F_SETPIPE_SZ, pipeSize)
 }

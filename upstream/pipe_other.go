@@ -18,4 +18,4 @@ func pipe2() (fds [2]int, err error) {
 	return fds, err
 }
 
-func widen(int, int) {}
+func widen(int) {}

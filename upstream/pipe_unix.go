@@ -137,4 +137,4 @@ func (p *pipe) endLocked() {
 
 // Widen returns the pipe behind one of our own standard streams the size of the harness's, and makes reads and writes
 // block: each speeds up large frames several times. It does nothing to what is no pipe.
-func Widen(f *os.File) { widen(int(f.Fd()), pipeSize) }
+func Widen(f *os.File) { widen(int(f.Fd())) }

@@ -36,7 +36,7 @@ func spawn(path string, o Options) (c *child, ours [3]*pipe, err error) {
 		}
 		theirs = append(theirs, uintptr(their))
 		if stream < 2 {
-			widen(mine, pipeSize)
+			widen(mine)
 		}
 	}
 	c = &child{}

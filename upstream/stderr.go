@@ -36,7 +36,9 @@ func (t *tail) copy() {
 	buf := make([]byte, 32<<10)
 	for {
 		n, err := t.from.Read(buf)
-		t.keep(buf[:n])
+		t.mu.Lock()
+		t.kept.Add(buf[:n])
+		t.mu.Unlock()
 		if t.to != nil && n > 0 {
 			if _, err := t.to.Write(buf[:n]); err != nil {
 				t.to = nil
@@ -46,12 +48,6 @@ func (t *tail) copy() {
 			return
 		}
 	}
-}
-
-func (t *tail) keep(b []byte) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.kept.Add(b)
 }
 
 // lines returns what was kept as lines for people, without terminal control sequences and empty lines.

@@ -23,9 +23,9 @@ func TestTail(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			whole, bytewise := newTail(nil, nil), newTail(nil, nil)
-			whole.keep([]byte(test.in))
+			whole.kept.Add([]byte(test.in))
 			for i := range test.in {
-				bytewise.keep([]byte(test.in[i : i+1]))
+				bytewise.kept.Add([]byte(test.in[i : i+1]))
 			}
 			if got := whole.lines(); !slices.Equal(got, test.want) {
 				t.Errorf("got %q", got)
@@ -46,7 +46,7 @@ func FuzzTail(f *testing.F) {
 		piece = max(1, piece)
 		kept := newTail(nil, nil)
 		for chunk := range slices.Chunk(b, piece) {
-			kept.keep(chunk)
+			kept.kept.Add(chunk)
 		}
 		if kept.kept.Size() > tailBytes {
 			t.Fatalf("kept %d bytes", kept.kept.Size())

@@ -21,9 +21,6 @@ func (s *Shape) Learn(line []byte, text Span) {
 	s.Tail = append(s.Tail, line[text.End-1:]...)
 }
 
-// Forget makes the shape match nothing.
-func (s *Shape) Forget() { s.Head, s.Tail = s.Head[:0], s.Tail[:0] }
-
 // Begins reports whether a frame, of which b is the beginning or all, begins as the shape's frames do. Its text then
 // begins after Head.
 func (s *Shape) Begins(b []byte) bool { return len(s.Head) > 0 && bytes.HasPrefix(b, s.Head) }

@@ -52,10 +52,6 @@ func TestShape(t *testing.T) {
 			t.Errorf("%s is of the shape", name)
 		}
 	}
-	s.Forget()
-	if s.Begins(spoken("x")) {
-		t.Error("a forgotten shape fits")
-	}
 }
 
 // More than a text may stand between both ends: what is decoded ends with the text.

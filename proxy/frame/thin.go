@@ -7,8 +7,8 @@ import "bytes"
 // longer one the beginning and the end are kept, with Seam between. Of a valid frame it keeps a valid frame, if that
 // has no more than Limit bytes.
 type Thinner struct {
-	Limit    int // bytes that are kept at most
-	kept     []byte
+	Limit    int    // bytes that are kept at most
+	Kept     []byte // what was kept: the caller's, if nothing more is written
 	state    thinState
 	escaped  bool // after a backslash in a string
 	keyStart int  // index in kept of the last string's opening quote
@@ -69,13 +69,13 @@ func (t *Thinner) outsideString(piece []byte) (n int) {
 	}
 	t.state = thinString
 	if t.colon && t.keyEnd > 0 {
-		switch string(t.kept[t.keyStart:t.keyEnd]) {
+		switch string(t.Kept[t.keyStart:t.keyEnd]) {
 		case `"data"`, `"blob"`:
 			t.state = thinLeftOut
 		}
 	}
-	t.keyStart, t.keyEnd, t.colon = len(t.kept)-1, 0, false
-	t.part = part{room: (t.Limit - len(t.kept)) / 2, tail: t.part.tail[:0]}
+	t.keyStart, t.keyEnd, t.colon = len(t.Kept)-1, 0, false
+	t.part = part{room: (t.Limit - len(t.Kept)) / 2, tail: t.part.tail[:0]}
 	return n + 1
 }
 
@@ -109,7 +109,7 @@ func (t *Thinner) inString(piece []byte) (n int) {
 		}
 		t.keep(piece[n : n+1])
 		if t.state != thinComplete {
-			t.state, t.keyEnd = thinOutside, len(t.kept)
+			t.state, t.keyEnd = thinOutside, len(t.Kept)
 		}
 		return n + 1
 	}
@@ -159,18 +159,15 @@ func (t *Thinner) joinEnds() {
 		t.keep(p.tail)
 		return
 	}
-	t.kept = t.kept[:from+len(cutEnd(t.kept[from:]))]
+	t.Kept = t.Kept[:from+len(cutEnd(t.Kept[from:]))]
 	t.keep([]byte(Seam))
 	t.keep(SkipCut(p.tail[max(0, len(p.tail)-p.tailSize()):]))
 }
 
 func (t *Thinner) keep(b []byte) {
-	if room := max(0, t.Limit-len(t.kept)); len(b) > room {
+	if room := max(0, t.Limit-len(t.Kept)); len(b) > room {
 		b = b[:room]
 		t.state = thinComplete
 	}
-	t.kept = append(t.kept, b...)
+	t.Kept = append(t.Kept, b...)
 }
-
-// Bytes returns what was kept. It is the caller's, if nothing more is written.
-func (t *Thinner) Bytes() []byte { return t.kept }

@@ -17,7 +17,7 @@ func thinned(frame string, size, limit int) string {
 		t.Write(rest[:n])
 		rest = rest[n:]
 	}
-	return string(t.Bytes())
+	return string(t.Kept)
 }
 
 func TestThinner(t *testing.T) {

@@ -62,7 +62,7 @@ func Pump(src io.Reader, d Direction) error {
 		n, err := src.Read(p.buf[p.end:])
 		p.end += n
 		if n > 0 {
-			if err := p.advance(); err != nil {
+			if err := p.advance(false); err != nil {
 				return err
 			}
 		}
@@ -115,15 +115,16 @@ type tap struct {
 	first, last bool
 }
 
-// advance handles what is in the buffer, and leaves the beginning of a line that is not judged yet at its front.
-func (p *pumping) advance() error {
+// advance handles what is in the buffer, and leaves the beginning of a line that is not judged yet at its front; last says
+// that a line without a line end is whole.
+func (p *pumping) advance(last bool) error {
 	from, pos := 0, 0 // buf[from:pos] waits to be forwarded in one write
 	for pos < p.end {
 		rest := p.buf[pos:p.end]
 		nl := bytes.IndexByte(rest, '\n')
-		whole := nl >= 0
+		whole := nl >= 0 || last
 		line := rest
-		if whole {
+		if nl >= 0 {
 			line = rest[:nl+1]
 		}
 		if p.mode != More || len(p.long) > 0 {
@@ -169,6 +170,9 @@ func (p *pumping) advance() error {
 func (p *pumping) begin(v Verdict, line []byte, whole bool) error {
 	switch {
 	case v == Divert:
+		if whole && line[len(line)-1] != '\n' {
+			line = append(line, '\n')
+		}
 		p.d.Stray(line, true)
 	case v == Hold && whole:
 		return p.d.Held(bytes.Clone(line))
@@ -278,32 +282,19 @@ func (p *pumping) flush(from, to int) error {
 	return nil
 }
 
-// finish handles a last line without a line end: it is a frame like any other.
+// finish ends a last line without a line end: it is a frame like any other.
 func (p *pumping) finish() error {
-	if line := p.buf[:p.end]; len(line) > 0 {
-		p.end = 0
-		switch v := p.d.Judge(line, true); v {
-		case Pass, Tap:
-			if err := p.d.Write(line); err != nil {
-				return err
-			}
-			if v == Tap {
-				p.d.Tapped(line, true, true)
-			}
-		case Divert:
-			p.d.Stray(append(line, '\n'), true)
-		default:
-			return p.begin(v, line, true)
-		}
-		return nil
-	}
+	var end []byte
 	switch {
+	case p.end > 0:
+		return p.advance(true)
+	case p.mode == More && len(p.long) == 0: // there is none
+		return nil
 	case p.mode == Divert:
-		p.d.Stray([]byte("\n"), false)
-	case p.mode == Tap:
-		p.d.Tapped(nil, false, true)
-	case len(p.long) > 0:
-		return p.hold(nil, true)
+		end = []byte{'\n'}
 	}
-	return nil
+	if _, err := p.resume(end, true); err != nil {
+		return err
+	}
+	return p.flush(0, 0)
 }

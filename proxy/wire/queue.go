@@ -115,39 +115,22 @@ func (q *Queue) drain() {
 			parts = next.release()
 			q.mu.Lock()
 		}
-		q.removeLocked()
+		q.items[0] = item{} // the array outlives it
+		q.items = q.items[1:]
+		q.bytes -= next.size
+		q.frames -= next.frames
+		q.space.Broadcast()
 		q.mu.Unlock()
-		if err := q.writeParts(parts); err != nil {
-			q.fail(err)
+		if len(parts) > 1 && next.size <= bufferSize { // a large frame is not copied
+			parts = [][]byte{bytes.Join(parts, nil)}
+		}
+		for _, part := range parts {
+			if _, err := q.out.Write(part); err != nil {
+				q.fail(err)
+				break
+			}
 		}
 	}
-}
-
-// writeParts writes a frame, in one write unless it is large.
-func (q *Queue) writeParts(parts [][]byte) error {
-	size := 0
-	for _, p := range parts {
-		size += len(p)
-	}
-	if len(parts) > 1 && size <= bufferSize {
-		parts = [][]byte{bytes.Join(parts, nil)}
-	}
-	for _, p := range parts {
-		if _, err := q.out.Write(p); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// removeLocked takes the first item out.
-func (q *Queue) removeLocked() {
-	first := q.items[0]
-	q.items[0] = item{} // the array outlives it
-	q.items = q.items[1:]
-	q.bytes -= first.size
-	q.frames -= first.frames
-	q.space.Broadcast()
 }
 
 func (q *Queue) fail(err error) {

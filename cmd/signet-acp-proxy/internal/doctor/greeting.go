@@ -59,7 +59,7 @@ func greet(ctx context.Context, p *upstream.Process) (agent acpclient.Agent, err
 		<-read
 		conn.WaitWrites()
 	}()
-	agent, err = conn.Initialize(ctx, "signet-acp-proxy", runtime.Version)
+	agent, err = conn.Initialize(ctx, runtime.Version)
 	refused := (*acpclient.Error)(nil)
 	switch {
 	case err == nil && agent.ProtocolVersion != 0:
