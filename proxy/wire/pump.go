@@ -115,8 +115,8 @@ type tap struct {
 	first, last bool
 }
 
-// advance handles what is in the buffer, and leaves the beginning of a line that is not judged yet at its front; last says
-// that a line without a line end is whole.
+// advance handles what is in the buffer, and leaves the beginning of a line that is not judged yet at its front. With
+// last, a line without a line end is whole.
 func (p *pumping) advance(last bool) error {
 	from, pos := 0, 0 // buf[from:pos] waits to be forwarded in one write
 	for pos < p.end {
