@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -119,12 +120,107 @@ func TestRowWhileLocked(t *testing.T) {
 	}
 }
 
-// A process that has nothing to say leaves nothing.
+// A process that has nothing to say leaves nothing, asks the database for nothing, and has nothing to complain of.
 func TestNothingSaid(t *testing.T) {
-	b := newBench(t)
-	empty := b.log(false)
-	if left := must(empty.Close(t.Context()))(t); left || len(b.files()) != 0 {
-		t.Errorf("left: %t, files: %q", left, b.files())
+	for _, attached := range []bool{false, true} {
+		synctest.Test(t, func(t *testing.T) {
+			b := newBench(t)
+			faults := b.failing()
+			o := b.options()
+			o.Log = zerolog.New(io.Discard).Hook(zerolog.HookFunc(func(_ *zerolog.Event, _ zerolog.Level, said string) {
+				t.Errorf("attached: %t: it says %q", attached, said)
+			}))
+			empty := must(Open(o))(t)
+			if attached {
+				empty.Attach(b.store)
+				time.Sleep(time.Second)
+			}
+			faults.Fail(0)
+			time.Sleep(time.Hour)
+			if n := faults.Done(); n != 0 {
+				t.Errorf("attached: %t: the database was asked %d times", attached, n)
+			}
+			if left := must(empty.Close(t.Context()))(t); left || len(b.files()) != 0 || len(b.told) != 0 {
+				t.Errorf("attached: %t: left: %t, files: %q, told: %q", attached, left, b.files(), b.told)
+			}
+			empty.Attach(b.store)
+			if _, err := empty.Row(t.Context(), 1); err == nil {
+				t.Error("a row of a log that is closed")
+			}
+		})
+	}
+}
+
+// What is said together becomes rows together: a fold a tenth of a second.
+func TestFoldsTogether(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t)
+		var folds atomic.Int64
+		o := b.options()
+		o.Folded = func(bool, []int) { folds.Add(1) }
+		l := must(Open(o))(t)
+		l.Attach(b.store)
+		_, turns := conversation(l, "s")
+		check(t, l.Folded(t.Context()))
+		time.Sleep(time.Second)
+		folds.Store(0)
+		for range 100 {
+			l.Append(correlation.AssistantSaid{Turn: turns[1], Text: "more"})
+			time.Sleep(10 * time.Millisecond)
+		}
+		time.Sleep(time.Second)
+		if n := folds.Load(); n < 2 || n > 20 {
+			t.Errorf("%d folds in a second", n)
+		}
+		must(l.Close(t.Context()))(t)
+	})
+}
+
+// Whatever statement of the database fails, what was said is there once afterwards: by a sweep that says so and the
+// next one, or by the process that goes on.
+func TestDatabaseFails(t *testing.T) {
+	for _, living := range []bool{false, true} {
+		t.Run(fmt.Sprintf("living %t", living), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				b := newBench(t)
+				whole := b.store
+				faults := b.failing()
+				failing := b.store
+				b.store = whole
+				for n := int64(1); ; n++ {
+					id := fmt.Sprint("s", n)
+					l := b.log(false)
+					conversation(l, id)
+					if living {
+						check(t, l.Flush(t.Context()))
+						faults.Fail(n)
+						l.Attach(failing)
+						check(t, l.Folded(t.Context()))
+					}
+					if left := must(l.Close(t.Context()))(t); !left && !living {
+						t.Errorf("statement %d: nothing is left", n)
+					}
+					if !living {
+						faults.Fail(n)
+						if err := (Sweep{Store: failing}).Run(t.Context()); errors.Is(err, sqlite.ErrDisk) != faults.Failed() {
+							t.Errorf("statement %d: %v", n, err)
+						}
+					}
+					failed := faults.Failed()
+					faults.Fail(0)
+					if b.sweep(); len(b.files()) != 0 {
+						t.Errorf("statement %d: files: %q", n, b.files())
+					}
+					b.found(id)
+					if !failed {
+						break
+					}
+				}
+				if n := b.count("SELECT count(*) FROM processes WHERE ended = 0"); !living && n != 0 {
+					t.Errorf("%d processes live", n)
+				}
+			})
+		})
 	}
 }
 
@@ -183,6 +279,56 @@ func TestBecomesRows(t *testing.T) {
 	info := must(os.Stat(filepath.Join(b.dir, b.files()[0])))(t)
 	if info.Size() > 3*64<<10 {
 		t.Errorf("the file has %d bytes", info.Size())
+	}
+}
+
+// A log of the database that is large is brought into its file, and again when it has grown. Where the disk takes
+// seconds for that three times it is left alone, which is noted at the end.
+func TestCheckpoint(t *testing.T) {
+	const most = 4 << 20
+	for name, tt := range map[string]struct {
+		sizes       []int64 // of the log at the ends of turns
+		takes       time.Duration
+		err         error
+		checkpoints int
+		said        int // how often the log has it that something is wrong
+		slow        bool
+	}{
+		"small":       {sizes: []int64{most}},
+		"large":       {sizes: []int64{most + 1}, checkpoints: 1},
+		"no larger":   {sizes: []int64{2 * most, 2 * most, most}, checkpoints: 1},
+		"it grows":    {sizes: []int64{2 * most, 3 * most}, checkpoints: 2},
+		"others read": {sizes: []int64{2 * most}, err: sqlite.ErrBusy, checkpoints: 1},
+		"it fails":    {sizes: []int64{2 * most}, err: sqlite.ErrDisk, checkpoints: 1, said: 1},
+		"slow":        {sizes: []int64{2 * most, 3 * most, 4 * most, 5 * most}, takes: 2 * time.Second, checkpoints: 3, said: 1, slow: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				b := newBench(t)
+				log := filepath.Join(t.TempDir(), "large")
+				b.store = correlation.New(b.db, correlation.Options{LiveDir: b.dir, Path: log})
+				var checkpoints, said atomic.Int64
+				o := b.options()
+				o.Log = zerolog.New(io.Discard).Hook(zerolog.HookFunc(func(*zerolog.Event, zerolog.Level, string) { said.Add(1) }))
+				o.Checkpoint = func(context.Context) error {
+					checkpoints.Add(1)
+					time.Sleep(tt.takes)
+					return tt.err
+				}
+				l := must(Open(o))(t)
+				l.Attach(b.store)
+				for i, size := range tt.sizes {
+					check(t, errors.Join(os.WriteFile(log+"-wal", nil, 0o600), os.Truncate(log+"-wal", size)))
+					conversation(l, fmt.Sprint("s", i))
+					time.Sleep(10 * time.Second)
+				}
+				must(l.Close(t.Context()))(t)
+				slow := must(b.store.Book().Slow(t.Context()))(t)
+				if checkpoints.Load() != int64(tt.checkpoints) || said.Load() != int64(tt.said) || slow.IsZero() == tt.slow {
+					t.Errorf("%d checkpoints, %d times said that something is wrong, slow since %v", checkpoints.Load(), said.Load(), slow)
+				}
+			})
+		})
 	}
 }
 

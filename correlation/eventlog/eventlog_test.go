@@ -9,10 +9,12 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/Signet-AI/signet-acp-proxy/correlation"
 	. "github.com/Signet-AI/signet-acp-proxy/correlation/eventlog"
+	"github.com/Signet-AI/signet-acp-proxy/guard"
 	"github.com/Signet-AI/signet-acp-proxy/sqlite"
 )
 
@@ -120,13 +122,17 @@ func TestLeftAlone(t *testing.T) {
 			"\n" + `{"at":1,"kind":"x"}` + "\n",
 		"01K00000000000000000000001.1.events": "something else\n",
 		"01K00000000000000000000002.1.events": `{"eventlog":1,"at":1,"process":{"id":"another"}}` + "\n",
+		"01K00000000000000000000006.1.events": `{"eventlog":0,"at":1,"process":{"id":"01K00000000000000000000006"}}` + "\n",
+		"01K00000000000000000000007.1.events": `{"eventlog":1,"at":1,"process":{}}` + "\n",
+		"01K00000000000000000000008.events":   strings.Repeat("x", 16<<10), // no header is so long
 		"notes.events":                        "x",
 		"x.y.events":                          "x",
+		".1.events":                           "x",
 	} {
 		check(t, os.WriteFile(filepath.Join(b.dir, name), []byte(text), 0o600))
 	}
 	check(t, os.Symlink("/etc/passwd", filepath.Join(b.dir, "01K00000000000000000000003.1.events")))
-	left, files := 3, 6
+	left, files := 6, 10
 	if os.Geteuid() == 0 { // who else could give a file away
 		another := filepath.Join(b.dir, "01K00000000000000000000005.1.events")
 		check(t, os.WriteFile(another, []byte(`{"eventlog":1,"at":1,"process":{"id":"01K00000000000000000000005"}}`+
@@ -138,8 +144,8 @@ func TestLeftAlone(t *testing.T) {
 		t.Errorf("files: %q", b.files())
 	}
 	alone := fmt.Sprint(must(LeftAlone(b.dir))(t))
-	for why, files := range map[string]int{"written by a newer version": 1, "owned by another user": left - 3,
-		"no file of events": 2} {
+	for why, files := range map[string]int{"written by a newer version": 1, "owned by another user": left - 6,
+		"no file of events": 5} {
 		if strings.Count(alone, why) != files {
 			t.Errorf("left alone, not %d times %q: %v", files, why, alone)
 		}
@@ -217,6 +223,80 @@ func TestForgotten(t *testing.T) {
 	if _, err := l.Row(t.Context(), session); !errors.Is(err, correlation.ErrNotFound) {
 		t.Errorf("its row: %v", err)
 	}
+}
+
+// While its file cannot be made nobody waits for what is said, and a person is told once; what was said is there once it
+// can.
+func TestCannotWrite(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t)
+		o := b.options()
+		o.Process.ID = correlation.NewProcessID()
+		file := filepath.Join(b.dir, o.Process.ID+".events")
+		check(t, os.MkdirAll(file, 0o700))
+		l := must(Open(o))(t)
+		conversation(l, "s")
+		began := time.Now()
+		for what, err := range map[string]error{"AppendWait": l.AppendWait(t.Context(), correlation.KeyStarted{Key: "k"}),
+			"Flush": l.Flush(t.Context()), "Folded": l.Folded(t.Context())} {
+			if !errors.Is(err, ErrNotWritten) {
+				t.Errorf("%s: %v", what, err)
+			}
+		}
+		if took := time.Since(began); took != 0 {
+			t.Errorf("it was waited for %v", took)
+		}
+		check(t, os.Remove(file))
+		time.Sleep(time.Second)
+		check(t, l.Flush(t.Context()))
+		l.Attach(b.store)
+		check(t, l.Folded(t.Context()))
+		b.found("s")
+		if left := must(l.Close(t.Context()))(t); left {
+			t.Error("something is left")
+		}
+		if told := b.told; len(told) != 1 || !strings.HasPrefix(told[0], "this conversation cannot be saved: ") {
+			t.Errorf("told: %q", told)
+		}
+	})
+}
+
+// A mistake is an event that cannot be written.
+type mistake struct {
+	correlation.KeyStarted
+	panics bool
+}
+
+func (m mistake) MarshalJSON() ([]byte, error) {
+	if m.panics {
+		panic("a mistake")
+	}
+	return nil, errors.New("a mistake")
+}
+
+// A mistake of ours costs what it is made with, which is told, and nobody waits for that; the rest is there.
+func TestMistakes(t *testing.T) {
+	guard.Report(func(guard.Panic) {})
+	defer guard.Report(func(p guard.Panic) { panic(p.What) })
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t)
+		l := b.log(false)
+		conversation(l, "before")
+		check(t, l.Flush(t.Context()))
+		began := time.Now()
+		if err := l.AppendWait(t.Context(), mistake{panics: true}); !errors.Is(err, ErrNotWritten) || time.Since(began) > 0 {
+			t.Errorf("%v after %v", err, time.Since(began))
+		}
+		l.Append(mistake{})
+		conversation(l, "after")
+		must(l.Close(t.Context()))(t)
+		b.sweep()
+		b.found("before")
+		b.found("after")
+		if len(b.told) != 1 || !strings.HasPrefix(b.told[0], "1 events (0 bytes of text)") {
+			t.Errorf("told: %q", b.told)
+		}
+	})
 }
 
 // What may be wrong with a folder or a disk is an error of Open, with which its caller goes on without memory.

@@ -14,6 +14,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/Signet-AI/signet-acp-proxy/correlation"
+	"github.com/Signet-AI/signet-acp-proxy/correlation/correlationtest"
 	. "github.com/Signet-AI/signet-acp-proxy/correlation/eventlog"
 	"github.com/Signet-AI/signet-acp-proxy/migrations"
 )
@@ -70,6 +71,15 @@ func (b *bench) open() {
 	b.tb.Cleanup(func() { check(b.tb, db.Close()) })
 	b.db = db
 	b.store = correlation.New(b.db, correlation.Options{LiveDir: b.dir, Path: b.path})
+}
+
+// failing has the store use a connection of which a statement may fail.
+func (b *bench) failing() *correlationtest.Faults {
+	b.tb.Helper()
+	db, faults := correlationtest.Failing(b.db, b.path)
+	b.tb.Cleanup(func() { check(b.tb, db.Close()) })
+	b.store = correlation.New(db, correlation.Options{LiveDir: b.dir, Path: b.path})
+	return faults
 }
 
 func (b *bench) options() Options {

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/rs/zerolog"
 
@@ -138,13 +140,13 @@ func TestEarlierVersion(t *testing.T) {
 	write(1, said("b"), "no event")
 	takeIn()
 	takeIn()
+	write(10, said("d"))
 	write(2, said("c"))
-	write(2, said("d"))
 	takeIn()
-	if n := b.count("SELECT count(*) FROM processes WHERE ended = 0"); n != 1 || len(b.files()) != 2 {
+	if n := b.count("SELECT count(*) FROM processes WHERE ended = 0"); n != 1 || len(b.files()) != 3 {
 		t.Errorf("%d processes live, files: %q", n, b.files())
 	}
-	write(2, said("e"), `{"at":9,"kind":"turn_ended","turn":1,"stop":"end_turn"}`, `{"at":9,"kind":"turn_en`)
+	write(10, said("e"), `{"at":9,"kind":"turn_ended","turn":1,"stop":"end_turn"}`, `{"at":9,"kind":"turn_en`)
 	check(t, lock.Release())
 	if b.sweep(); len(b.files()) != 0 {
 		t.Errorf("files: %q", b.files())
@@ -175,4 +177,86 @@ func TestTakenInTwice(t *testing.T) {
 		t.Errorf("files: %q", b.files())
 	}
 	b.found("s")
+}
+
+// What was begun after one asked is not done again; what failed is, but not what a deadline cut short.
+func TestTogether(t *testing.T) {
+	failed := errors.New("failed")
+	did := func(context.CancelFunc) error { return nil }
+	for name, tt := range map[string]struct {
+		last   time.Duration // when it was begun last, from when it is asked; 0: never
+		marked string        // what the file says of that
+		work   func(context.CancelFunc) error
+		err    error
+		works  int
+		done   bool // for who asked before
+	}{
+		"done":                     {work: did, works: 1, done: true},
+		"done before":              {last: -time.Hour, marked: "x", work: did, works: 1, done: true},
+		"done meanwhile":           {last: time.Hour, marked: "x", done: true},
+		"begun meanwhile":          {last: time.Hour, work: did, works: 1, done: true},
+		"failed":                   {work: func(context.CancelFunc) error { return failed }, err: failed, works: 1},
+		"stopped":                  {work: func(stop context.CancelFunc) error { stop(); return nil }, err: context.Canceled, works: 1},
+		"as far as there was time": {work: func(context.CancelFunc) error { time.Sleep(time.Hour); return failed }, err: failed, works: 1, done: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				file, works := filepath.Join(t.TempDir(), "turn"), 0
+				if tt.last != 0 {
+					at := time.Now().Add(tt.last)
+					check(t, errors.Join(os.WriteFile(file, []byte(tt.marked), 0o600), os.Chtimes(file, at, at)))
+				}
+				ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+				defer cancel()
+				err := Together(ctx, file, func(context.Context) error { works++; return tt.work(cancel) })
+				if !errors.Is(err, tt.err) || (err != nil) != (tt.err != nil) || works != tt.works {
+					t.Errorf("done %d times, %v", works, err)
+				}
+				if done := must(os.Stat(file))(t).Size() > 0; done != tt.done {
+					t.Errorf("done for others: %t", done)
+				}
+			})
+		})
+	}
+}
+
+// A command that reads says why the last turns are missing, unless that passes by itself.
+func TestFoldAll(t *testing.T) {
+	for name, tt := range map[string]struct {
+		wrong func(b *bench) (undo func() error)
+		told  int
+	}{
+		"nothing": {func(*bench) func() error { return func() error { return nil } }, 0},
+		"another holds the database": {func(b *bench) func() error {
+			other := must(migrations.Open(b.tb.Context(), b.path))(b.tb)
+			tx := must(other.BeginTx(b.tb.Context(), nil))(b.tb)
+			return func() error { return errors.Join(tx.Rollback(), other.Close()) }
+		}, 0},
+		"the disk": {func(b *bench) func() error {
+			whole, faults := b.store, b.failing()
+			faults.Fail(1)
+			return func() error { b.store = whole; return nil }
+		}, 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				b := newBench(t)
+				l := b.log(false)
+				conversation(l, "s")
+				check(t, l.Flush(t.Context()))
+				undo := tt.wrong(b)
+				var told []string
+				began := time.Now()
+				FoldAll(t.Context(), b.store, zerolog.Nop(), func(line string) { told = append(told, line) })
+				if took := time.Since(began); len(told) != tt.told || took > time.Second ||
+					tt.told > 0 && !strings.HasPrefix(told[0], "the last turns are missing here, and wait in a file: ") {
+					t.Errorf("told %q after %v", told, took)
+				}
+				FoldAll(t.Context(), b.store, zerolog.Nop(), nil)
+				check(t, undo())
+				FoldAll(t.Context(), b.store, zerolog.Nop(), nil)
+				b.found("s")
+			})
+		})
+	}
 }

@@ -4,10 +4,13 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/rs/zerolog"
 
 	"github.com/Signet-AI/signet-acp-proxy/correlation"
 	. "github.com/Signet-AI/signet-acp-proxy/correlation/eventlog"
@@ -34,6 +37,50 @@ func TestFolderRemoved(t *testing.T) {
 	if len(turns) != 3 || turns[0].User != "user one" || turns[2].User != "is anybody there?" ||
 		turns[2].Stop != "end_turn" {
 		t.Errorf("%+v", turns)
+	}
+}
+
+// What is written again when the folder was removed is what was said last, and how the open sessions were opened.
+func TestFolderRemovedLate(t *testing.T) {
+	words := strings.Repeat("word ", 1000)
+	for name, tt := range map[string]struct {
+		events, size int // said, of so many bytes of text
+		least, most  int // of them that are written again
+	}{
+		"many":  {1000, 0, 250, 512},
+		"long":  {200, len(words), 20, 55},
+		"short": {20, 0, 20, 20},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := newBench(t)
+			l := b.log(false)
+			open, closed := number(), number()
+			for _, session := range []int{open, closed} {
+				l.Append(correlation.Opened{Session: session, Open: correlation.OpenSession{Harness: "claude",
+					ACPID: fmt.Sprint("s", session), New: true}})
+			}
+			l.Append(correlation.Closed{Session: closed})
+			for range tt.events {
+				l.Append(correlation.AssistantSaid{Turn: 1, Text: words[:tt.size]})
+				check(t, l.Flush(t.Context()))
+			}
+			check(t, TakeIn(t.Context(), b.store, zerolog.Nop())) // which erases what the old file has
+			check(t, os.RemoveAll(b.dir))
+			l.Append(correlation.ProcessEnded{Reason: "eof"})
+			check(t, l.Flush(t.Context()))
+			text := string(must(os.ReadFile(filepath.Join(b.dir, b.files()[0])))(t))
+			n := strings.Count(text, `"kind":"assistant_said"`)
+			if first, _, _ := strings.Cut(text, `"kind":"assistant_said"`); n < tt.least || n > tt.most ||
+				strings.Count(first, `"kind":"session_opened","session":1,`) != 1 ||
+				n < tt.events && strings.Contains(first, `"session":2,`) {
+				t.Errorf("%d are there again, behind %q", n, first)
+			}
+			b.mu.Lock()
+			defer b.mu.Unlock()
+			if len(b.told) != 1 || !strings.HasSuffix(b.told[0], "was removed: recording continues in a new one, with the last turns") {
+				t.Errorf("told: %q", b.told)
+			}
+		})
 	}
 }
 
