@@ -15,21 +15,14 @@ func (e TurnBegan) fold(b *Batch) error {
 	if err != nil {
 		return err
 	}
-	turn, err := b.beginTurn(session, e)
+	t := Turn{Session: session, Key: e.Key, Process: b.process, Delegation: e.Delegation, Started: b.store.now()}
+	turn, err := t.insert(b.ctx, b.tx, e.Turn)
 	if err != nil {
 		return err
 	}
-	return b.record(e, session, turn)
-}
-
-func (b *Batch) beginTurn(session int64, e TurnBegan) (turn int64, err error) {
-	t := Turn{Session: session, Key: e.Key, Process: b.process, Delegation: e.Delegation, Started: b.store.now()}
-	if turn, err = t.insert(b.ctx, b.tx, e.Turn); err != nil {
-		return 0, err
-	}
 	b.turns[e.Turn], b.answers[turn] = turnOf{turn, session}, &answer{}
 	b.touch(session)
-	return turn, nil
+	return b.record(e, session, turn)
 }
 
 // turn returns the row of the turn with a number, and its session's, or ErrNotFound.

@@ -129,11 +129,15 @@ func (l *Log) Attach(store *correlation.Store) { l.f.attach(store) }
 
 // Row waits until all that was appended before, and the Opened event of a session, are in the database, and returns the
 // session's row. Errors: those of Folded, or correlation.ErrNotFound for a session that was forgotten.
-func (l *Log) Row(ctx context.Context, session int) (int64, error) {
+func (l *Log) Row(ctx context.Context, session int) (row int64, err error) {
 	if err := l.Folded(ctx); err != nil {
 		return 0, err
 	}
-	return l.f.row(ctx, session)
+	err = l.f.await(ctx, func() (is bool, err error) {
+		row, is, err = l.f.row(ctx, session)
+		return is, err
+	})
+	return row, err
 }
 
 // Folded waits until all that was appended before is in the database. Errors: that of ctx, ErrNotWritten or errClosed.
@@ -141,7 +145,8 @@ func (l *Log) Folded(ctx context.Context) error {
 	if err := l.Flush(ctx); err != nil {
 		return err
 	}
-	return l.f.awaitFolded(ctx, l.taken())
+	n := l.number.Load()
+	return l.f.await(ctx, func() (bool, error) { return l.f.has() >= n, nil })
 }
 
 const (
@@ -166,7 +171,7 @@ func (l *Log) Close(ctx context.Context) (unfolded bool, err error) {
 		return true, errors.New("nothing is saved any more: a write hangs")
 	}
 	l.sync.close(limit.Done())
-	if joined := l.f.stop(time.After(lastFold)); joined && !l.out.empty() {
+	if joined := l.f.stop(time.After(lastFold)); joined && l.out.out != nil {
 		if err = l.f.fold(ctx); errors.Is(err, errLacks) {
 			l.again()
 			err = l.f.fold(ctx)
@@ -182,7 +187,7 @@ func (l *Log) Close(ctx context.Context) (unfolded bool, err error) {
 	if ctx.Err() != nil || isTransient(ctx, err) {
 		err = nil // another process folds the rest in
 	}
-	unfolded = !l.out.empty()
+	unfolded = l.out.out != nil
 	if events, bytes := l.left(); events > 0 {
 		l.o.Tell(fmt.Sprintf("%d events (%d bytes of text) of this conversation could not be saved", events,
 			bytes))

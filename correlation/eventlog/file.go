@@ -42,15 +42,6 @@ type file struct {
 
 const suffix = ".events"
 
-// is reports whether the file is still the one that was opened, or nobody can tell.
-func (f file) is(opened fs.FileInfo) bool {
-	now, err := os.Lstat(f.path)
-	if err != nil {
-		return !errors.Is(err, fs.ErrNotExist)
-	}
-	return os.SameFile(opened, now)
-}
-
 // fileOf is the file of a process of this version.
 func fileOf(dir, process string) file { return file{filepath.Join(dir, process+suffix), process, 0} }
 
@@ -86,43 +77,38 @@ var (
 // open opens a file, if it is of our own user and has a header of a known version, and returns the offset after the
 // header. The error is io.ErrUnexpectedEOF if the header is not complete: the process died, or is just
 // beginning.
-func (f file) open(mode int) (*os.File, header, int64, error) {
-	r, err := os.OpenFile(f.path, mode|files.NoFollow, 0)
-	if err != nil {
-		return nil, header{}, 0, err
+func (f file) open(mode int) (r *os.File, h header, size int64, err error) {
+	if r, err = os.OpenFile(f.path, mode|files.NoFollow, 0); err != nil {
+		return nil, h, 0, err
 	}
-	h, size, err := readHeader(r)
-	if err != nil {
-		return nil, h, 0, errors.Join(err, r.Close())
-	}
-	return r, h, size, nil
-}
-
-func readHeader(r *os.File) (h header, size int64, err error) {
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, r.Close())
+		}
+	}()
 	info, err := r.Stat()
-	if err != nil {
-		return h, 0, err
+	if err == nil && !files.Ours(info) {
+		err = errForeign
 	}
-	if !files.Ours(info) {
-		return h, 0, errForeign
+	if err != nil {
+		return nil, h, 0, err
 	}
 	first, err := bufio.NewReader(io.LimitReader(r, maxHeader)).ReadBytes('\n')
-	if errors.Is(err, io.EOF) {
-		if len(first) == maxHeader {
-			return h, 0, errNoHeader
-		}
-		return h, 0, io.ErrUnexpectedEOF
-	}
-	if err != nil {
-		return h, 0, err
+	switch {
+	case errors.Is(err, io.EOF) && len(first) == maxHeader:
+		return nil, h, 0, errNoHeader
+	case errors.Is(err, io.EOF):
+		return nil, h, 0, io.ErrUnexpectedEOF
+	case err != nil:
+		return nil, h, 0, err
 	}
 	switch err := json.Unmarshal(first, &h); {
 	case err == nil && h.Version > version:
-		return h, 0, errNewer
+		return nil, h, 0, errNewer
 	case err != nil || h.Version != version || h.Process.ID == "":
-		return h, 0, errNoHeader
+		return nil, h, 0, errNoHeader
 	}
-	return h, int64(len(first)), nil
+	return r, h, int64(len(first)), nil
 }
 
 const maxHeader = 16 << 10 // bytes

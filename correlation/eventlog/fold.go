@@ -35,30 +35,11 @@ type folding struct {
 	aside   error           // why the last event was kept aside
 }
 
-// steps brings events into the database, in one transaction or several.
-func (f *folding) steps(ctx context.Context, lines []line) error {
-	for {
-		began := time.Now()
-		did, rest, err := f.step(ctx, lines)
-		if err != nil {
-			return err
-		}
-		tellRefused(f.aside, f.tell)
-		if f.did != nil {
-			f.did(did)
-		}
-		if len(rest) == 0 {
-			return nil
-		}
-		lines = rest
-		pace.Pause(ctx, began)
-	}
-}
-
 // step brings events into the database, in one transaction of maxHold, and returns the rest. One that the database does
 // not take, though its schema is whole and it takes others, is kept aside with the reason (Batch.Refuse).
-func (f *folding) step(ctx context.Context, lines []line) (did correlation.Changes, rest []line, err error) {
+func (f *folding) step(ctx context.Context, lines []line) (rest []line, err error) {
 	for {
+		var did correlation.Changes
 		var failed []line // begins with the event that failed
 		err = f.store.Batch(ctx, f.header.Process.ID, func(b *correlation.Batch) (err error) {
 			b.At(time.UnixMilli(f.header.At))
@@ -74,14 +55,18 @@ func (f *folding) step(ctx context.Context, lines []line) (did correlation.Chang
 			did = b.Changes
 			return err
 		})
-		if err == nil || errors.Is(err, errLacks) || isTransient(ctx, err) {
-			return did, rest, err
+		if err == nil {
+			f.tells(did)
+			return rest, nil
+		}
+		if errors.Is(err, errLacks) || isTransient(ctx, err) {
+			return nil, err
 		}
 		if broken := f.store.Schema(ctx); broken != nil {
-			return did, nil, broken
+			return nil, broken
 		}
 		if len(failed) == 0 {
-			return did, nil, err
+			return nil, err
 		}
 		if f.refused == nil {
 			f.refused = map[int64]error{}
@@ -173,12 +158,16 @@ func (f *folding) file(ctx context.Context, from file) error {
 		if err != nil {
 			return err
 		}
-		if len(lines) > 0 {
-			if err := f.steps(ctx, lines); err != nil {
+		if first < 0 && len(lines) > 0 {
+			first = at
+		}
+		for len(lines) > 0 {
+			began := time.Now()
+			if lines, err = f.step(ctx, lines); err != nil {
 				return err
 			}
-			if first < 0 {
-				first = at
+			if len(lines) > 0 {
+				pace.Pause(ctx, began)
 			}
 		}
 		if end == at {
@@ -211,11 +200,13 @@ func blank(w io.WriterAt, from, to int64) error {
 // refusalTold: a person knows that this process has kept an event aside.
 var refusalTold atomic.Bool
 
-// tellRefused tells a person, once in a process, that an event was kept aside, and why; nil is none.
-func tellRefused(why error, tell func(string)) {
-	if why != nil && tell != nil && !refusalTold.Swap(true) {
-		tell(fmt.Sprintf("some text cannot be saved, and is kept aside: %v; see signet-acp-proxy doctor",
-			why))
+// tells says what a transaction has changed and, once in a process, that it has kept an event aside.
+func (f *folding) tells(did correlation.Changes) {
+	if f.aside != nil && f.tell != nil && !refusalTold.Swap(true) {
+		f.tell(fmt.Sprintf("some text cannot be saved, and is kept aside: %v; see signet-acp-proxy doctor", f.aside))
+	}
+	if f.did != nil {
+		f.did(did)
 	}
 }
 

@@ -217,17 +217,8 @@ func (f *folder) has() int64 {
 	return f.reached
 }
 
-// row waits for the row of a session, by its number.
-func (f *folder) row(ctx context.Context, n int) (row int64, err error) {
-	err = f.await(ctx, func() (is bool, err error) {
-		row, is, err = f.look(ctx, n)
-		return is, err
-	})
-	return row, err
-}
-
-// look returns the row of a session, if it is there already.
-func (f *folder) look(ctx context.Context, n int) (row int64, is bool, err error) {
+// row returns the row of a session, by its number, if it is there already.
+func (f *folder) row(ctx context.Context, n int) (row int64, is bool, err error) {
 	f.mu.Lock()
 	row, is = f.rows[n]
 	gone := f.gone[n]
@@ -248,11 +239,6 @@ func (f *folder) look(ctx context.Context, n int) (row int64, is bool, err error
 	defer f.mu.Unlock()
 	f.rows[n] = row
 	return row, true, nil
-}
-
-// awaitFolded waits until the database has all up to a number.
-func (f *folder) awaitFolded(ctx context.Context, n int64) error {
-	return f.await(ctx, func() (bool, error) { return f.has() >= n, nil })
 }
 
 // await waits until something is there, or an error. It looks again whenever the database has more.

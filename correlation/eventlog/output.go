@@ -38,11 +38,14 @@ func newOutput(o Options) *output {
 		header: header{version, o.Now().UnixMilli(), o.Process}}
 }
 
-// empty reports whether there is no file.
-func (o *output) empty() bool { return o.out == nil }
-
-// stands reports whether the file, if there is one, is still at its path.
-func (o *output) stands() bool { return o.out == nil || o.is(o.opened) }
+// stands reports whether the file, if there is one, is still at its path, or nobody can tell.
+func (o *output) stands() bool {
+	now, err := os.Lstat(o.path)
+	if o.out == nil || err != nil {
+		return o.out == nil || !errors.Is(err, fs.ErrNotExist)
+	}
+	return os.SameFile(o.opened, now)
+}
 
 // begin makes a file at a path, with a header if it has none.
 func (o *output) begin(path string) error {
@@ -115,7 +118,7 @@ func (o *output) encode(batch []queued) (lines []byte, ends []int) {
 // write brings events to the file, in one write where that is possible. It returns those that the disk did not take,
 // and why.
 func (o *output) write(batch []queued) (rest []queued, err error) {
-	if o.empty() {
+	if o.out == nil {
 		if err := o.begin(o.path); err != nil {
 			return batch, err
 		}

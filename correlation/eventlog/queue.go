@@ -3,6 +3,7 @@ package eventlog
 import (
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/Signet-AI/signet-acp-proxy/chars"
@@ -17,14 +18,14 @@ const (
 
 // A queue is what waits to be written, in the order in which it will be.
 type queue struct {
-	o    Options
-	wake chan struct{} // 1-buffered: there is something to write
+	o      Options
+	wake   chan struct{} // 1-buffered: there is something to write
+	number atomic.Int64  // of the last event that was taken
 
 	mu      sync.Mutex // guards what follows
 	events  []queued
 	waiting int                         // bytes of text in them
 	lost    struct{ events, bytes int } // what could not be written
-	number  int64                       // of the last event that was taken
 	writing time.Time                   // when the write under way began; zero: there is none
 	last    time.Time                   // when the last event was; what is recorded does not go back with the clock
 	quiet   chan struct{}               // closed while the writer rests
@@ -97,13 +98,6 @@ func (q *queue) overtake(written chan error) {
 	}
 }
 
-// taken is the number of the last event that was taken.
-func (q *queue) taken() int64 {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	return q.number
-}
-
 // take returns what is to be written next, about so many bytes of text, or nothing, and the writer rests.
 func (q *queue) take(bytes int) (batch []queued) {
 	q.mu.Lock()
@@ -111,8 +105,7 @@ func (q *queue) take(bytes int) (batch []queued) {
 	n, size := 0, 0
 	for n < len(q.events) && size < bytes {
 		if size += q.events[n].bytes; q.events[n].n == 0 { // else it was put back
-			q.number++
-			q.events[n].n = q.number
+			q.events[n].n = q.number.Add(1)
 		}
 		n++
 	}

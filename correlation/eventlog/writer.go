@@ -46,19 +46,15 @@ func (l *Log) drain() bool {
 		if len(batch) == 0 {
 			return true
 		}
-		if rest := l.writeGuarded(batch); len(rest) > 0 {
+		var rest []queued
+		if !guard.Run("writer", func() { rest = l.write(batch) }) {
+			l.lose(batch) // what a panic has left unwritten
+		}
+		if len(rest) > 0 {
 			l.putBack(rest)
 			return false
 		}
 	}
-}
-
-// writeGuarded is write; what a panic has left unwritten is lost.
-func (l *Log) writeGuarded(batch []queued) (rest []queued) {
-	if !guard.Run("writer", func() { rest = l.write(batch) }) {
-		l.lose(batch)
-	}
-	return rest
 }
 
 // write writes events, and tells who waits. It returns those that were not written.
