@@ -160,9 +160,6 @@ func (c *Connection) change(s *Session) {
 	}
 }
 
-// turnsChanged says that the agent's next words may belong to another turn.
-func (c *Connection) turnsChanged() { c.turnChanges.Add(1) }
-
 // newSession makes a session that is still to be looked up in the ledger, or to be named by the harness.
 func (c *Connection) newSession(cwd string) *Session {
 	c.numbers.session++
@@ -175,7 +172,7 @@ func (c *Connection) newSession(cwd string) *Session {
 				Client: c.client.Name, ClientVersion: c.client.Version,
 			},
 		}},
-		context: briefing{state: correlation.Armed},
+		context: briefing{state: correlation.Armed, fetch: &Fetch{}},
 	}
 	if memory.Excluded(cwd, c.o.Exclude) {
 		s.exists.silence = hidden

@@ -4,28 +4,47 @@ import (
 	"encoding/json"
 	"errors"
 
+	"github.com/Signet-AI/signet-acp-proxy/correlation"
 	"github.com/Signet-AI/signet-acp-proxy/memory"
 )
 
-// beginFetches begins the fetches that the sessions need of which something has changed. The daemon answers a second
-// session-start of one key with a stub, so a session that has used its key gets a new one.
-func (c *Connection) beginFetches() {
-	for i := 0; i < len(c.changed); i++ { // a new key changes it again
-		s := c.changed[i]
-		e, x := &s.exists, &s.context
-		if e.ledger != known && e.ledger != unknown || s.off() || !x.wants() || x.fetch.begun() {
-			continue
-		}
-		f := x.plan()
+// begin begins what a session needs once the ledger has said what it was given: the search for a held prompt's words,
+// and the fetch of its context. The daemon answers a second session-start of one key with a stub, so a session that has
+// used its key gets a new one.
+func (c *Connection) begin(s *Session) {
+	e, x := &s.exists, &s.context
+	if e.ledger != known && e.ledger != unknown || s.off() {
+		return
+	}
+	if x.held != nil {
+		c.recall(x.held)
+	}
+	if f := x.fetch; x.wants() && f.step == planned {
 		if !f.local {
 			if e.Open.Key != "" && f.keyed {
 				c.setKey(s, c.o.NewKey(), "")
 			}
 			e.Open.Key, f.keyed = c.orNewKey(e.Open.Key), true
 		}
+		c.change(s)
 		f.session, f.key, f.step = s, e.Open.Key, fetching
 		c.beside.Fetch(f, e.who(), f.local)
 	}
+}
+
+// recall searches memory for a held prompt's words, once, if they are to go with what it is to carry.
+func (c *Connection) recall(p *Held) {
+	x, limit := &p.Session.context, askTime(c.o.Hold)
+	switch {
+	case p.gone, !p.recallUntil.IsZero(), x.state == correlation.Done, x.state == correlation.Doubt:
+		return
+	case x.state == correlation.IdentityGiven && x.late():
+		return
+	case x.state == correlation.IdentityGiven && x.fetch.missed: // a prompt has waited for them before
+		limit = min(limit, recallLimit)
+	}
+	p.recallUntil = p.Read.Add(limit)
+	c.beside.Recall(p, p.Session.exists.who(), p.Session.history.given())
 }
 
 // FetchEnded takes what a fetch has got. stored is that as JSON without secrets, for a later process to use if this one
@@ -45,7 +64,7 @@ func (c *Connection) FetchEnded(f *Fetch, got memory.Context, stored json.RawMes
 // takeOverFetch moves a fetch that no prompt has used from one session to another, with its key.
 func (c *Connection) takeOverFetch(s, from *Session) {
 	f := from.context.fetch
-	if !f.begun() || from.injected() || f.step == used || s.off() {
+	if f.step == planned || from.injected() || f.step == used || s.off() {
 		return
 	}
 	f.session = s

@@ -14,8 +14,8 @@ const (
 	claimTime   = 100 * time.Millisecond // of what a prompt is held at most, kept for the claim
 )
 
-// AskTime is how long after a prompt was read it waits for what it is to carry, if it is held for hold at most.
-func AskTime(hold time.Duration) time.Duration { return hold - min(claimTime, hold/4) }
+// askTime is how long after a prompt was read it waits for what it is to carry, if it is held for hold at most.
+func askTime(hold time.Duration) time.Duration { return hold - min(claimTime, hold/4) }
 
 // mustHold reports whether a plain prompt has to be held, because it may get a block or the ledger has not answered.
 // While another prompt of this connection is held or carries a block, none is.
@@ -53,55 +53,6 @@ func (c *Connection) news(s *Session) []memory.Item {
 	return slices.DeleteFunc(sent, func(m memory.Item) bool { return slices.Contains(given, m.ID) })
 }
 
-// hold begins to hold a prompt with these words, and to search memory for them.
-func (c *Connection) hold(p *Held, words string) {
-	s := p.Session
-	s.context.held = p
-	p.ctx, p.cancel = context.WithTimeout(c.o.Context, c.o.Hold)
-	limit, wanted := AskTime(c.o.Hold), true
-	if e := s.exists.ledger; e == known || e == unknown {
-		switch s.context.state {
-		case correlation.IdentityGiven:
-			if wanted = !s.context.late(); wanted && s.context.fetch.missed { // a prompt has waited for them before
-				limit = min(limit, recallLimit)
-			}
-		case correlation.Done, correlation.Doubt:
-			wanted = false
-		}
-	}
-	if s.context.state == correlation.Armed {
-		c.readIdentity(p) // now, for at the end there may be no time
-	}
-	if wanted {
-		p.recalls, p.recallFor = true, limit
-		c.beside.Recall(p, words, p.Read.Add(limit))
-	}
-}
-
-// RecallFor says for whom memory is searched because of a held prompt, and what it was given before; ok is false before
-// the ledger has answered.
-func (c *Connection) RecallFor(p *Held) (who memory.Session, given []string, ok bool) {
-	s := p.Session
-	return s.exists.who(), s.history.given(), s.exists.ledger.answered()
-}
-
-// readIdentity has the local identity files read for a held prompt, once.
-func (c *Connection) readIdentity(p *Held) {
-	if !p.reading {
-		p.reading = true
-		c.beside.Identity(p, p.Session.exists.who())
-	}
-}
-
-// IdentityRead takes the local identity files for a held prompt.
-func (c *Connection) IdentityRead(p *Held, files memory.Context) { p.identity = &files }
-
-// Continues takes how the conversation ended that a held prompt's session continues; "" if it continues none.
-func (c *Connection) Continues(p *Held, brief string) { p.continued = &brief }
-
-// Recalled takes what memory has found for a held prompt's words, without what the session was given before.
-func (c *Connection) Recalled(p *Held, found memory.Context) { p.recalls, p.found = false, found }
-
 // Cancel notes that the client wants no answer any more, of a session (id) or to a request (key). A prompt that is held
 // goes out as it came.
 func (c *Connection) Cancel(id []byte, key string) {
@@ -130,9 +81,4 @@ func (c *Connection) cancel(t *Turn) {
 	}
 	t.cancelled = true
 	t.begun = t.begun || after > 0 && !t.taken.IsZero() && c.o.Now().Sub(t.taken) >= after
-}
-
-// within returns a context that ends so long after the prompt was read, or with ctx.
-func (p *Held) within(ctx context.Context, limit time.Duration) (context.Context, context.CancelFunc) {
-	return context.WithDeadline(ctx, p.Read.Add(limit))
 }

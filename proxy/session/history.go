@@ -111,9 +111,6 @@ func (h *history) expectReplay() {
 	}
 }
 
-// endReplay notes that what the harness shows from now on may be more than its history.
-func (h *history) endReplay() { h.replay = replay{} }
-
 // ours reports whether a block was shown that the session was given. Of a session that is unknown to the ledger, that
 // may be any.
 func (r replay) ours(unknown bool) bool {

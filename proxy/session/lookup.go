@@ -1,7 +1,6 @@
 package session
 
 import (
-	"context"
 	"encoding/json"
 	"slices"
 
@@ -26,20 +25,13 @@ func (c *Connection) lookUp(l *Lookup) {
 func (c *Connection) lookUpFork(s, parent *Session, id string) {
 	l := &Lookup{Session: s, Kind: OpensFork, of: parent}
 	if parent == nil { // this connection does not have it
-		l.of = &Session{context: briefing{state: correlation.Armed}}
+		l.of = &Session{context: briefing{state: correlation.Armed, fetch: &Fetch{}}}
 		l.of.exists.Open.ACPID = id
 	} else {
 		l.after = []*Session{parent}
 	}
 	l.then = l.of.context.state
 	c.lookUp(l)
-}
-
-// lookUpAgain asks the ledger again about a session, and reports false if ctx ends before it has answered.
-func (c *Connection) lookUpAgain(ctx context.Context, s *Session) bool {
-	l := c.filled(&Lookup{Session: s, Kind: OpensKnown, of: s})
-	c.beside.LookUp(ctx, l)
-	return c.until(ctx, func() bool { return l.ended })
 }
 
 // beginLookups begins those that wait for no other.
@@ -98,7 +90,7 @@ func (c *Connection) Found(l *Lookup, f Found) (orphan bool, rows []int64) {
 		c.fork(s, l)
 	}
 	c.change(s)
-	if s.context.wants() && !s.context.fetch.begun() && !s.off() {
+	if s.context.wants() && s.context.fetch.step == planned && !s.off() {
 		rows = []int64{e.row, continued}
 	}
 	return e.row == 0 && e.Open.ParentKey == "" && !s.off(), rows
@@ -106,11 +98,11 @@ func (c *Connection) Found(l *Lookup, f Found) (orphan bool, rows []int64) {
 
 // adopt takes over what the ledger has of a session: its row, key, state and injections.
 func (c *Connection) adopt(s *Session, row correlation.Session, blocks []correlation.Injection) {
-	keep := s.context.fetch.begun() && s.exists.Open.Key != ""
+	f := s.context.fetch
+	keep := f.step != planned && s.exists.Open.Key != ""
 	s.exists.adopt(row, keep)
 	s.context.adopt(row.State)
 	s.history.load(blocks, row)
-	f := s.context.plan()
 	f.keyed = f.keyed || !keep
 	f.patient = s.context.state == correlation.IdentityGiven && !s.injected()
 }

@@ -102,7 +102,11 @@ func (c *Connection) until(ctx context.Context, ready func() bool) bool {
 	for !ready() {
 		select {
 		case m := <-c.inbox:
-			c.handle(m)
+			guard.Run("sessions", func() { // a panic ends that, and nothing else
+				defer close(m.handled)
+				m.handle(c)
+				c.finish()
+			})
 		case <-ctx.Done():
 			return false
 		}
@@ -110,20 +114,11 @@ func (c *Connection) until(ctx context.Context, ready func() bool) bool {
 	return true
 }
 
-// handle does what a message says, and then what follows from it. A panic ends that, and nothing else.
-func (c *Connection) handle(m message) {
-	defer close(m.handled)
-	guard.Run("sessions", func() {
-		m.handle(c)
-		c.finish()
-	})
-}
-
-// finish begins the fetches of the sessions that have changed, publishes what is known of them, and tells those who
-// wait for it.
+// finish begins what the sessions need that have changed, publishes what is known of them, and tells those who wait for
+// it.
 func (c *Connection) finish() {
-	c.beginFetches()
 	for _, s := range c.changed {
+		c.begin(s)
 		s.publish()
 	}
 	clear(c.changed)

@@ -1,6 +1,7 @@
 package session
 
 import (
+	"context"
 	"time"
 
 	"github.com/Signet-AI/signet-acp-proxy/correlation"
@@ -47,9 +48,11 @@ func (c *Connection) HoldPrompt(id []byte, key string, line []byte, said Said) *
 		c.said(c.leave(s, key), said)
 		return nil
 	}
-	p := &Held{Session: s, Read: time.Now(), turn: s.turns.begin(s), key: key, line: line, blocks: said.Blocks}
+	p := &Held{Session: s, Read: time.Now(), turn: s.turns.begin(s), key: key, line: line, blocks: said.Blocks, words: said.Words}
+	p.ctx, p.cancel = context.WithDeadline(c.o.Context, p.Read.Add(c.o.Hold))
+	s.context.held = p
 	c.said(p.turn, said)
-	c.hold(p, said.Words)
+	c.beside.Identity(p, s.exists.who()) // now, for at the end there may be no time
 	return p
 }
 
@@ -196,7 +199,7 @@ func (c *Connection) endTurn(req Request, p PromptAnswer) correlation.Event {
 		p.Code = 0
 	}
 	s.turns.end(t, p.Stop)
-	c.turnsChanged()
+	c.turnChanges.Add(1)
 	if len(t.notices) > 0 && !t.Answer.Said() {
 		t.Answer.Add(t.notices)
 	}

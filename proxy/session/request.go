@@ -48,12 +48,12 @@ func (c *Connection) await(key string, req Request) {
 func (c *Connection) forwarded(t *Turn) {
 	s := t.Session
 	c.settleDoubt(s, false)
-	s.history.endReplay()
+	s.history.replay = replay{} // what the harness shows from now on may be more than its history
 	t.step = max(t.step, turnBegan)
 	if len(s.turns.open) == 1 && !c.traits.SaysActive { // others are worked on first
 		t.taken = c.o.Now()
 	}
-	c.turnsChanged()
+	c.turnChanges.Add(1)
 	for _, u := range s.turns.open { // those behind a held prompt may have been read before it left
 		if u.step == turnWaits {
 			break
@@ -68,7 +68,7 @@ func (c *Connection) forwarded(t *Turn) {
 func (c *Connection) closeUnanswered(t *Turn) {
 	s := t.Session
 	s.turns.end(t, stopUnanswered)
-	c.turnsChanged()
+	c.turnChanges.Add(1)
 	for _, req := range c.pending {
 		if req.Turn == t {
 			c.settle(s, req.Injection, correlation.Failed)

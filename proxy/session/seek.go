@@ -66,9 +66,9 @@ func (c *Connection) holds(row int64) bool {
 // alias makes a session that is being loaded the one that the ledger has under another id.
 func (c *Connection) alias(s *Session, f BlockFound) {
 	s.exists.Open.AliasOf, s.exists.ledger = f.Of.ID, known
-	if f := s.context.fetch; f.begun() { // under a key that is not the session's
+	if s.context.fetch.step != planned { // under a key that is not the session's
 		c.dropContext(s)
-		s.context.fetch = nil
+		s.context.fetch = &Fetch{}
 	}
 	s.exists.Open.Key = ""
 	c.adopt(s, f.Of, f.Blocks)

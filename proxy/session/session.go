@@ -100,7 +100,7 @@ func (l ledger) answered() bool { return l > overdue }
 type briefing struct {
 	state correlation.State
 	held  *Held  // the prompt that waits for its context, or that carries a block and waits for its response
-	fetch *Fetch // of what the next prompt is to get; nil: none is planned
+	fetch *Fetch // of what the next prompt is to get
 }
 
 // A Fetch is a request for a session's context. Only a prompt waits for it, and a prompt that stops waiting does not
@@ -312,12 +312,14 @@ type Held struct {
 	gone      bool                 // it has left
 	lost      correlation.StepName // Compacted or Cleared while its block is in flight, to be applied then
 
-	recalls   bool            // memory is searched for its words
-	recallFor time.Duration   // it waits no longer for that
-	found     memory.Context  // what memory has found for its words
-	reading   bool            // the local identity files are asked for
-	identity  *memory.Context // these; nil: they are not read
-	continued *string         // how the conversation ended that its session continues; nil: that is not known
-	claiming  bool            // the ledger is asked
-	refusal   error           // its answer
+	words       string
+	recallUntil time.Time // it waits so long for what memory has for its words, which is searched; zero: it is not
+	claiming    bool      // the ledger is asked
+	refusal     error     // its answer
+
+	// What comes from beside (Beside), by the goroutine; nil: that has not come.
+
+	Found     *memory.Context // what memory has found for its words
+	Files     *memory.Context // the local identity files
+	Continued *string         // how the conversation ended that its session continues; "" if it continues none
 }

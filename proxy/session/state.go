@@ -1,6 +1,8 @@
 package session
 
 import (
+	"errors"
+
 	"github.com/Signet-AI/signet-acp-proxy/correlation"
 	"github.com/Signet-AI/signet-acp-proxy/memory"
 )
@@ -37,7 +39,8 @@ func (c *Connection) nothingToTell(s *Session) {
 }
 
 // inject notes that a prompt leaves with a block for which the ledger has granted the claim.
-func (c *Connection) inject(s *Session, in *Injection) {
+func (c *Connection) inject(p *Held, in *Injection) {
+	s := p.Session
 	if s.context.state != correlation.Off { // switched off meanwhile
 		c.step(s, correlation.Step{Name: correlation.Sent})
 	}
@@ -46,6 +49,7 @@ func (c *Connection) inject(s *Session, in *Injection) {
 	}
 	in.sentHere, in.Block = true, memory.Block{}
 	s.history.add(in)
+	s.history.since += len(p.line)
 	if f := in.fetch; f != nil {
 		f.step = used
 		c.dropContext(f.session)
@@ -58,7 +62,7 @@ func (c *Connection) Placed(s *Session, in *Injection) {
 		return
 	}
 	c.step(s, correlation.Step{Name: correlation.Placed})
-	s.context.plan().patient = true
+	s.context.fetch.patient = true
 	s.history.blocks = append(s.history.blocks, in)
 	// without a key: the local files are not fetched under one
 	c.record(s, correlation.Injected{Session: s.Number(), Injection: in.Injection})
@@ -104,7 +108,7 @@ func (c *Connection) settle(s *Session, in *Injection, became correlation.StepNa
 		c.step(s, correlation.Step{Name: became, From: in.from})
 	default:
 		f := s.context.fetch
-		rest := !f.ended() || f.err == nil || f.retryable()
+		rest := f.err == nil || errors.Is(f.err, memory.ErrUnavailable)
 		c.step(s, correlation.Step{Name: correlation.Answered, From: in.from, Partly: in.Kind == kindIdentity && rest})
 		if in.fetch != nil && in.fetch == f {
 			f.got, f.stored = memory.Context{}, nil // it is in the conversation, and a session may be idle for days
@@ -170,7 +174,7 @@ func (c *Connection) contextLost(s *Session, lost correlation.StepName) {
 // dropTurns drops what is not recorded of a session's turns, and records nothing more of them.
 func (c *Connection) dropTurns(s *Session) {
 	s.turns.drop()
-	c.turnsChanged()
+	c.turnChanges.Add(1)
 }
 
 // switchOff inserts and records nothing more in a session. What is not recorded yet is dropped too.
