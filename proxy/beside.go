@@ -31,7 +31,7 @@ func (w *beside) Fault(s *session.Session, err error) {
 func (w *beside) Claim(ctx context.Context, p *session.Held, from correlation.State, in correlation.Injection) {
 	granted := false
 	w.database.begin(ctx, "claim", func(b *Backend) error {
-		row, err := w.file.Row(ctx, p.Session.Number())
+		row, err := w.file.Row(ctx, p.Session.Number)
 		if err == nil {
 			_, err = b.Ledger.Claim(ctx, row, []correlation.State{from}, w.file.Process(), in)
 		}
@@ -54,7 +54,7 @@ func (w *beside) Continued(ctx context.Context, p *session.Held) {
 		if b.Continued == nil {
 			return nil
 		}
-		row, err := w.file.Row(ctx, p.Session.Number())
+		row, err := w.file.Row(ctx, p.Session.Number)
 		if err == nil {
 			brief, err = b.Continued(ctx, row, w.agent.Load().Name)
 		}
@@ -64,6 +64,6 @@ func (w *beside) Continued(ctx context.Context, p *session.Held) {
 			w.o.Log.Info().Err(err).Str("session", p.Session.Label()).Msg("what the session continues")
 			brief = ""
 		}
-		w.talk.Tell(func(c *session.Connection) { c.Continues(p, brief) })
+		w.talk.Tell(func(*session.Connection) { p.Continued = &brief })
 	})
 }

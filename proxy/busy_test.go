@@ -34,7 +34,7 @@ func TestBusySessions(t *testing.T) {
 		if q.talk.Do(func(*session.Connection) {}) || time.Since(began) != time.Second {
 			t.Errorf("a frame waited %v", time.Since(began))
 		}
-		title := correlation.Titled{Session: q.one.Number(), Title: "Herons"}
+		title := correlation.Titled{Session: q.one.Number, Title: "Herons"}
 		if q.recorder.add(q.one, nil, nil, title); !slices.Contains(q.events.take(), correlation.Event(title)) {
 			t.Error("words are lost")
 		}

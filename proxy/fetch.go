@@ -54,7 +54,7 @@ func (w *beside) Fetch(fetch *session.Fetch, who memory.Session, local bool) {
 // Identity reads the local identity files for a held prompt.
 func (w *beside) Identity(p *session.Held, who memory.Session) {
 	w.identity(who, func(got memory.Context, _ error) {
-		w.talk.Tell(func(c *session.Connection) { c.IdentityRead(p, got) })
+		w.talk.Tell(func(*session.Connection) { p.Files = &got })
 	})
 }
 
@@ -91,15 +91,11 @@ func storable(c memory.Context) json.RawMessage {
 
 // Recall searches memory for a held prompt's words, beside the fetch of its session's context. What the session was
 // given before is left out.
-func (w *beside) Recall(p *session.Held, words string, until time.Time) {
+func (w *beside) Recall(p *session.Held, who memory.Session, given []string) {
 	var found memory.Context
-	ctx, cancel := context.WithDeadline(w.ctx, until)
+	words := p.Words
+	ctx, cancel := context.WithDeadline(w.ctx, p.Until)
 	w.database.begin(ctx, "recall", func(b *Backend) error {
-		var who memory.Session
-		var given []string
-		if !w.talk.Await(ctx, func(c *session.Connection) (ok bool) { who, given, ok = c.RecallFor(p); return ok }) {
-			return nil
-		}
 		within(ctx, "folding", foldLimit, b.FoldAll)
 		guard.Point("recall")
 		got, err := b.Memory.Recall(ctx, who, words, given)
@@ -116,6 +112,6 @@ func (w *beside) Recall(p *session.Held, words string, until time.Time) {
 		return nil
 	}, func(error) {
 		cancel()
-		w.talk.Tell(func(c *session.Connection) { c.Recalled(p, found) })
+		w.talk.Tell(func(*session.Connection) { p.Found = &found })
 	})
 }

@@ -28,7 +28,7 @@ func TestForgotten(t *testing.T) {
 	for _, gone := range []bool{false, true} {
 		q := newQuiet(t).opened()
 		if gone {
-			q.database.folded(false, []int{q.one.Number()})
+			q.database.folded(false, []int{q.one.Number})
 		}
 		if got := q.turn(t, textBlock("hello"), ""); (len(got) == 0) != gone {
 			t.Errorf("forgotten %t: recorded %q", gone, got)

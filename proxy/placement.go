@@ -49,7 +49,7 @@ func (u *up) place(line []byte, opening session.Opening, s *session.Session) []b
 		return edited
 	case session.OpensFork:
 		blocks, _, _ := u.blocksOf(ctx, opening.Target)
-		if block, ok := session.SystemBlock(blocks); ok {
+		if block := session.SystemBlock(blocks); block != nil {
 			if edited, ok := appendSystem(line, block.Text, to.traits.MetaSystem); ok {
 				return edited
 			}

@@ -210,11 +210,11 @@ func (r *recorder) recordRest(due session.Due, private map[*session.Session][]st
 	for _, t := range due.Titles { // harnesses make them from first prompts
 		title := chars.Cut(strings.Join(strings.Fields(clean(t)), " "), maxTitle)
 		if title != "" && r.o.Delegation == "" { // a task is its own title
-			r.add(t.Session, nil, nil, correlation.Titled{Session: t.Session.Number(), Title: title})
+			r.add(t.Session, nil, nil, correlation.Titled{Session: t.Session.Number, Title: title})
 		}
 	}
 	for _, t := range due.Summaries {
-		r.add(t.Session, nil, nil, correlation.Summarised{Session: t.Session.Number(), Text: clean(t)})
+		r.add(t.Session, nil, nil, correlation.Summarised{Session: t.Session.Number, Text: clean(t)})
 	}
 	var closed bool
 	var releases []func()

@@ -181,7 +181,7 @@ func (d *down) stripSubagent(line []byte, id string) []byte {
 // storeTitle notes in the ledger a title that was made from our block, because the harness shows it again.
 func (d *down) storeTitle(s *session.Session, block, hash string) {
 	d.database.begin(d.ctx, "title", func(b *Backend) error {
-		row, err := d.file.Row(d.ctx, s.Number())
+		row, err := d.file.Row(d.ctx, s.Number)
 		if err == nil {
 			err = b.Ledger.SetTitle(d.ctx, row, block, hash)
 		}
@@ -270,7 +270,7 @@ func (d *down) stripTitles(line []byte, titles []title) []byte {
 func (d *down) firstWords(ctx context.Context, s *session.Session, row int64) string {
 	if s != nil { // its first prompt may have been sent just now
 		d.recorder.recordNow(ctx)
-		if known, err := d.file.Row(ctx, s.Number()); err == nil {
+		if known, err := d.file.Row(ctx, s.Number); err == nil {
 			row = known
 		}
 	}

@@ -2,7 +2,6 @@ package session
 
 import (
 	"context"
-	"time"
 
 	"github.com/Signet-AI/signet-acp-proxy/correlation"
 	"github.com/Signet-AI/signet-acp-proxy/memory"
@@ -18,13 +17,14 @@ type Beside interface {
 	FindRecord(*Session)
 	// Fetch runs a fetch, with local of the local identity files alone. FetchEnded follows.
 	Fetch(f *Fetch, who memory.Session, local bool)
-	Recall(p *Held, words string, until time.Time)
 
 	// For a held prompt.
 
-	// Continued asks how the conversation ended that its session continues. Continues follows.
+	// Recall searches memory for its words, for the session who, without what that was given before (Held.Found).
+	Recall(p *Held, who memory.Session, given []string)
+	// Continued asks how the conversation ended that its session continues (Held.Continued).
 	Continued(context.Context, *Held)
-	// Identity reads the local identity files. IdentityRead follows.
+	// Identity reads the local identity files (Held.Files).
 	Identity(*Held, memory.Session)
 	// Claim asks the ledger whether its session in a state may be given a block, and records that it is. Claimed
 	// follows.

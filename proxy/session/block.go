@@ -6,14 +6,15 @@ import (
 	"unicode"
 )
 
-// SystemBlock returns the newest of the blocks that went into a system prompt.
-func SystemBlock(blocks []*Injection) (*Injection, bool) {
+// SystemBlock returns the newest of the blocks that went into a system prompt, which a compaction does not touch; nil:
+// none.
+func SystemBlock(blocks []*Injection) *Injection {
 	for _, b := range slices.Backward(blocks) {
 		if b.Kind == KindSystem {
-			return b, true
+			return b
 		}
 	}
-	return nil, false
+	return nil
 }
 
 // Every block of ours, of whatever session, begins and ends with these.

@@ -164,6 +164,7 @@ func (c *Connection) change(s *Session) {
 func (c *Connection) newSession(cwd string) *Session {
 	c.numbers.session++
 	s := &Session{
+		Number: c.numbers.session,
 		exists: existence{Opened: correlation.Opened{
 			Session: c.numbers.session,
 			Open: correlation.OpenSession{

@@ -44,3 +44,6 @@ func (x *briefing) forget(whole bool) {
 		patient: x.state == correlation.IdentityGiven,
 	}
 }
+
+// Fetched reports whether a fetch of the session's context has ended.
+func (s *Session) Fetched() bool { return s.context.fetch.step >= fetched }

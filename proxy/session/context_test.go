@@ -14,7 +14,6 @@ func TestLate(t *testing.T) {
 		fetch *Fetch
 		want  bool
 	}{
-		"none was planned":   {nil, true},
 		"none was begun":     {&Fetch{patient: true}, true},
 		"missed":             {&Fetch{step: fetching, missed: true, patient: true}, true},
 		"missed, and failed": {&Fetch{step: fetched, missed: true, err: memory.ErrUnavailable, patient: true}, true},
@@ -41,8 +40,8 @@ func TestForget(t *testing.T) {
 		whole  bool
 		want   Fetch
 	}{
-		{correlation.Armed, nil, true, Fetch{}},
-		{correlation.Armed, nil, false, Fetch{local: true}},
+		{correlation.Armed, &Fetch{}, true, Fetch{}},
+		{correlation.Armed, &Fetch{}, false, Fetch{local: true}},
 		{correlation.Armed, &Fetch{step: used, keyed: true, patient: true}, true, Fetch{keyed: true}},
 		{correlation.Armed, &Fetch{step: used, keyed: true, local: true}, true, Fetch{keyed: true}},
 		{correlation.Armed, &Fetch{local: true}, true, Fetch{local: true}}, // it was not read yet
@@ -61,11 +60,11 @@ func TestNewSession(t *testing.T) {
 	if c.traits.KeepsFailed {
 		t.Error("something is known of a harness that nobody knows")
 	}
-	if s := c.newSession("/w"); s.Number() != 1 || s.exists.Open.Harness != "started-as" {
-		t.Errorf("%d of %q", s.Number(), s.exists.Open.Harness)
+	if s := c.newSession("/w"); s.Number != 1 || s.exists.Open.Harness != "started-as" {
+		t.Errorf("%d of %q", s.Number, s.exists.Open.Harness)
 	}
 	c.agent = Program{Name: "itself"}
-	if s := c.newSession("/w"); s.Number() != 2 || s.exists.Open.Harness != "itself" {
-		t.Errorf("%d of %q", s.Number(), s.exists.Open.Harness)
+	if s := c.newSession("/w"); s.Number != 2 || s.exists.Open.Harness != "itself" {
+		t.Errorf("%d of %q", s.Number, s.exists.Open.Harness)
 	}
 }

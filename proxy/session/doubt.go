@@ -4,7 +4,7 @@ import "github.com/Signet-AI/signet-acp-proxy/correlation"
 
 // answeredLate ends the doubt about a block whose prompt was answered after a later one was.
 func (c *Connection) answeredLate(s *Session, in *Injection, became correlation.StepName) {
-	if newest, ok := s.history.newest(); s.context.state != correlation.Doubt || !ok || newest != in {
+	if s.context.state != correlation.Doubt || s.history.newest() != in {
 		return
 	}
 	switch became {
@@ -12,7 +12,7 @@ func (c *Connection) answeredLate(s *Session, in *Injection, became correlation.
 		c.step(s, correlation.Step{Name: correlation.AssumedKept, Partly: in.Kind == kindIdentity})
 	case correlation.Refused:
 		c.takeBack(in)
-		c.step(s, correlation.Step{Name: correlation.Clean, Placed: s.history.inSystem()})
+		c.step(s, correlation.Step{Name: correlation.Clean, Placed: SystemBlock(s.history.blocks) != nil})
 	}
 }
 
@@ -22,22 +22,17 @@ func (c *Connection) answeredLate(s *Session, in *Injection, became correlation.
 func (c *Connection) settleDoubt(s *Session, late bool) {
 	r := s.history.replay
 	unheard := s.exists.ledger == unknown
-	block, known := s.history.newest()
-	partly := known && block.Kind == kindIdentity // its memories are still to come
+	block := s.history.newest()
+	partly := block != nil && block.Kind == kindIdentity // its memories are still to come
 	told := r.shown != shownNothing && (r.step == replayAnswered || late)
 	switch {
 	case s.context.state == correlation.Done && s.history.rewound():
 		c.contextLost(s, correlation.Cleared)
-	case r.ours(unheard):
+	case r.shown == shownOurs, r.shown == shownStrange && unheard: // then it may be any that is ours
 		c.step(s, correlation.Step{Name: correlation.Marked, Partly: partly, Unknown: unheard})
-	case told || late && !known:
-		c.step(s, correlation.Step{Name: correlation.Clean, Placed: s.history.inSystem()})
-	case late && c.keepsFailed(block):
+	case told || late && block == nil:
+		c.step(s, correlation.Step{Name: correlation.Clean, Placed: SystemBlock(s.history.blocks) != nil})
+	case late && c.traits.KeepsFailed && block.Outcome != correlation.WasCancelled:
 		c.step(s, correlation.Step{Name: correlation.AssumedKept, Partly: partly})
 	}
-}
-
-// keepsFailed reports whether the harness has a block whose prompt has failed, as far as its traits say.
-func (c *Connection) keepsFailed(block *Injection) bool {
-	return c.traits.KeepsFailed && block.Outcome != correlation.WasCancelled
 }

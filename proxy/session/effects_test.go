@@ -320,8 +320,8 @@ func TestEffects(t *testing.T) {
 	searches := func(p *stage) { p.slow = true }
 	forgotten := is(func(_ *stage, c *Connection) { c.Forget([]int{1}) })
 	cancels := is(func(p *stage, c *Connection) { c.Cancel([]byte(p.id), "") })
-	recalled := is(func(p *stage, c *Connection) {
-		c.Recalled(p.session().context.held, memory.Context{Items: []memory.Item{{ID: "m7", Text: "tea"}}})
+	recalled := is(func(p *stage, _ *Connection) {
+		p.session().context.held.Found = &memory.Context{Items: []memory.Item{{ID: "m7", Text: "tea"}}}
 	})
 	away := func(p *stage) { p.err = memory.ErrUnavailable }
 	broken := func(p *stage) { p.err = errBusy }
@@ -524,7 +524,7 @@ func TestEffects(t *testing.T) {
 		{"behind a held one", see(play("new"), held(plain)), judged, "Frame look, Turn 0"},
 		{"off", play("new off"), judged, ""},
 		{"a held prompt", play("new"), held(plain), "Soon, Recall 1.4s, Held there"},
-		{"a held prompt before the ledger answers", x(see(nothing, load("x"))), held("short"), "Soon, Recall 1.4s, Held there"},
+		{"a held prompt before the ledger answers", x(see(nothing, load("x"))), held("short"), "Soon, Held there"},
 		{"a held prompt of an unknown session", x(see(nothing, load("x"), asked(0, LookedUp{Unknown: true}))), held("short"), "Soon, Recall 1.4s, Held there"},
 		{"a held prompt in doubt", play("new", "fails"), held(plain), "Soon, Held there"},
 		{"a held prompt for a message", sent(play("new", "prompt")), held(plain), "Soon, Held there"},
@@ -535,7 +535,7 @@ func TestEffects(t *testing.T) {
 
 		// the way of a held prompt: what it claims with and how long that may take, and when and how it leaves
 		{"the ledger, in vain", x(see(nothing, load("x"), held(plain))), leaves, "Soon, Leaves 1.4s"},
-		{"the ledger", x(see(nothing, load("x"), loaded, held(plain))), meanwhile(asked(0, LookedUp{Unknown: true}), (*stage).fetch), "Record [Opened{session:1,open:{harness:model,acpId:x,cwd:/w,project:/w,client:tester,agent:model,key:key-1}} ContextStored{session:1,key:key-1,fetched:0001-01-01T00:00:00Z,context:{source:test,identity:You are Alto.,items:[{id:m1,text:Robin prefers tabs.}]}} ContextDropped{session:1} TurnBegan{session:1,turn:1,key:key-1}], Soon, Fetches there, Claim context 1.5s m1, Leaves 0s with context"},
+		{"the ledger", x(see(nothing, load("x"), loaded, held(plain))), meanwhile(asked(0, LookedUp{Unknown: true}), (*stage).fetch, recalled), "Record [Opened{session:1,open:{harness:model,acpId:x,cwd:/w,project:/w,client:tester,agent:model,key:key-1}} ContextStored{session:1,key:key-1,fetched:0001-01-01T00:00:00Z,context:{source:test,identity:You are Alto.,items:[{id:m1,text:Robin prefers tabs.}]}} ContextDropped{session:1} TurnBegan{session:1,turn:1,key:key-1}], Soon, Fetches there, Recall 1.4s, Claim context 1.5s m7 m1, Leaves 0s with context"},
 		{"the harness", x(see(nothing, load("x"), held(plain), asked(0, LookedUp{Unknown: true}))), meanwhile((*stage).fetch, later(time.Second), loaded), "Session x, Request there, Record [Opened{session:1,open:{harness:model,acpId:x,cwd:/w,project:/w,client:tester,agent:model,key:key-1}} ContextStored{session:1,key:key-1,fetched:0001-01-01T00:00:00Z,context:{source:test,identity:You are Alto.,items:[{id:m1,text:Robin prefers tabs.}]}} ContextDropped{session:1} TurnBegan{session:1,turn:1,key:key-1}], Soon, Claim context 500ms m1, Leaves 1s with context"},
 		{"the harness, in vain", x(see(nothing, load("x"), held(plain), asked(0, LookedUp{Unknown: true}))), meanwhile((*stage).fetch), "Soon, Leaves 1.4s"},
 		{"the harness, that refuses", x(see(nothing, load("x"), held(plain), asked(0, LookedUp{Unknown: true}))), meanwhile((*stage).fetch, later(time.Second), failed), "Request there, Soon, Leaves 1s"},
@@ -555,7 +555,7 @@ func TestEffects(t *testing.T) {
 		{"messages", see(sent(play("new", "prompt")), held(plain)), leaves, "Record [TurnBegan{session:1,turn:2,key:key-2}], Soon, Claim messages 400ms m8, Leaves 0s with messages"},
 		{"the source is away", with(away, see(play("new"), held(plain))), leaves, "Record [TurnBegan{session:1,turn:1,key:key-2}], Soon, Claim identity 1.5s, Leaves 0s with identity"},
 		{"memories, the source is away", with(away, see(play("new", "prompt"), held(plain))), leaves, "Record [TurnBegan{session:1,turn:2,key:key-2}], Soon, Fetches there, Leaves 1.4s"},
-		{"memories, the source is back", with(away, see(play("new", "prompt"), held(plain))), meanwhile(func(p *stage) { p.err = nil; p.fetch() }), "Record [ContextStored{session:1,key:key-2,fetched:0001-01-01T00:00:00Z,context:{source:test,identity:You are Alto.,items:[{id:m1,text:Robin prefers tabs.}]}} ContextDropped{session:1} TurnBegan{session:1,turn:2,key:key-2}], Soon, Fetches there, Claim memories 1.5s m1, Leaves 0s with memories"},
+		{"memories, the source is back", with(away, see(play("new", "prompt"), held(plain))), meanwhile(func(p *stage) { p.err = nil; p.fetch() }, recalled), "Record [ContextStored{session:1,key:key-2,fetched:0001-01-01T00:00:00Z,context:{source:test,identity:You are Alto.,items:[{id:m1,text:Robin prefers tabs.}]}} ContextDropped{session:1} TurnBegan{session:1,turn:2,key:key-2}], Soon, Fetches there, Recall 1.4s, Claim memories 1.5s m7 m1, Leaves 0s with memories"},
 		{"memories, the source is broken", with(broken, see(play("new", "prompt"), held(plain))), leaves, "Record [TurnBegan{session:1,turn:2,key:key-2}], Soon, Leaves 0s"},
 		{"memories, late again", with(late, see(play("new", "prompt"), held(plain))), leaves, "Record [TurnBegan{session:1,turn:2,key:key-2}], Soon, Leaves 0s"},
 		{"memories that have come", with(late, see(play("new", "prompt", "memories come"), held("short"))), leaves, "Record [ContextDropped{session:1} TurnBegan{session:1,turn:2,key:key-2}], Soon, Claim memories 1.5s m1, Leaves 0s with memories"},
@@ -643,7 +643,7 @@ func TestEffects(t *testing.T) {
 
 		// whose identity is there
 		{"placed, and off", play("new off"), system, ""},
-		{"a held prompt, the ledger has failed", see(play("new", "prompt"), again, asked(0, LookedUp{Err: errBusy})), held(plain), "Soon, Recall 1.4s, Held there"},
+		{"a held prompt, the ledger has failed", see(play("new", "prompt"), again, asked(0, LookedUp{Err: errBusy})), held(plain), "Soon, Held there"},
 		{"memories that have come, missed", with(late, play("new", "prompt", "memories come")), held("short"), "Soon, Recall 300ms, Held there"},
 		{"memories that have come, placed", with(late, see(placed)), held("short"), "Soon, Recall 1.4s, Held there"},
 

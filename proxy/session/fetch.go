@@ -36,15 +36,16 @@ func (c *Connection) begin(s *Session) {
 func (c *Connection) recall(p *Held) {
 	x, limit := &p.Session.context, askTime(c.o.Hold)
 	switch {
-	case p.gone, !p.recallUntil.IsZero(), x.state == correlation.Done, x.state == correlation.Doubt:
+	case p.gone, !p.Until.IsZero(), x.state == correlation.Done, x.state == correlation.Doubt:
 		return
 	case x.state == correlation.IdentityGiven && x.late():
 		return
 	case x.state == correlation.IdentityGiven && x.fetch.missed: // a prompt has waited for them before
 		limit = min(limit, recallLimit)
 	}
-	p.recallUntil = p.Read.Add(limit)
+	p.Until = p.Read.Add(limit)
 	c.beside.Recall(p, p.Session.exists.who(), p.Session.history.given())
+	p.Words = ""
 }
 
 // FetchEnded takes what a fetch has got. stored is that as JSON without secrets, for a later process to use if this one

@@ -59,32 +59,26 @@ func (h *history) fork(parent *history) {
 }
 
 // newest returns the newest block that the session's state is about: not recall or messages, which concern one prompt,
-// and not the system prompt.
-func (h *history) newest() (*Injection, bool) {
+// and not the system prompt; nil: none.
+func (h *history) newest() *Injection {
 	for _, b := range slices.Backward(h.blocks) {
 		switch b.Kind {
 		case kindRecall, KindMessages, KindSystem:
 		default:
-			return b, true
+			return b
 		}
 	}
-	return nil, false
+	return nil
 }
 
 // inDoubt returns the block that may or may not have reached the harness, to be sent once more; nil for none.
 func (h *history) inDoubt() *Injection {
-	sent, ok := h.newest()
-	if !ok {
+	sent := h.newest()
+	if sent == nil {
 		return nil
 	}
 	block := memory.Block{ID: sent.BlockID, Hash: sent.BlockID, Text: sent.Text, Items: sent.Items}
 	return &Injection{Injection: correlation.Injection{Kind: sent.Kind, Source: sent.Source}, Block: block}
-}
-
-// inSystem reports whether the identity is in the system prompt, which a compaction does not touch.
-func (h *history) inSystem() bool {
-	_, ok := SystemBlock(h.blocks)
-	return ok
 }
 
 // inPrompt reports whether a prompt carried a block, as far as is known.
@@ -111,17 +105,11 @@ func (h *history) expectReplay() {
 	}
 }
 
-// ours reports whether a block was shown that the session was given. Of a session that is unknown to the ledger, that
-// may be any.
-func (r replay) ours(unknown bool) bool {
-	return r.shown == shownOurs || r.shown == shownStrange && unknown
-}
-
 // rewound reports whether a replay that is over has shown the user's words and nothing of the blocks that the session
 // was given: the conversation was taken back to before them.
 func (h *history) rewound() bool {
-	newest, ok := h.newest()
-	return ok && newest.Outcome != correlation.WasRefused &&
+	newest := h.newest()
+	return newest != nil && newest.Outcome != correlation.WasRefused &&
 		h.replay.step == replayAnswered && h.replay.shown == shownWords &&
 		!slices.ContainsFunc(h.blocks, func(b *Injection) bool { return b.shown })
 }
@@ -146,7 +134,7 @@ func (h *history) match(text string) int {
 			continue
 		}
 		b.shown = true
-		if newest, ok := h.newest(); ok && h.replay.step != replayOver && newest.Text == b.Text {
+		if newest := h.newest(); newest != nil && h.replay.step != replayOver && newest.Text == b.Text {
 			h.replay.shown = shownOurs
 		}
 		return n

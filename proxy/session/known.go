@@ -55,7 +55,7 @@ func (c *Connection) Given(id string) (g Given) {
 func (c *Connection) RecordFound(s *Session, record string) {
 	if s.exists.Open.Record != record {
 		s.exists.Open.Record = record
-		c.record(s, correlation.RecordKnown{Session: s.Number(), Record: record})
+		c.record(s, correlation.RecordKnown{Session: s.Number, Record: record})
 	}
 }
 
@@ -75,7 +75,7 @@ func (c *Connection) WithoutRecord(client string) (all []*Session) {
 // Forget records nothing more of sessions that a person has had forgotten, by their numbers in our events.
 func (c *Connection) Forget(numbers []int) {
 	for _, s := range c.sessions {
-		if slices.Contains(numbers, s.Number()) {
+		if slices.Contains(numbers, s.Number) {
 			c.forget(s)
 		}
 	}

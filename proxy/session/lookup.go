@@ -112,7 +112,7 @@ func (c *Connection) adopt(s *Session, row correlation.Session, blocks []correla
 func (c *Connection) continueFailed(s, failed *Session) {
 	s.exists.Open.ContinueOf = failed.exists.row
 	if failed.exists.row == 0 && failed.exists.recorded {
-		s.exists.Continues = failed.Number()
+		s.exists.Continues = failed.Number
 	}
 	c.takeOverFetch(s, failed)
 	if failed.exists.silence == off {
@@ -187,7 +187,7 @@ func (c *Connection) LookedUp(of *Lookup, l LookedUp) {
 	if l.Parent != nil {
 		e.Open.ParentKey = *l.Parent
 		if e.recorded && *l.Parent != "" {
-			c.record(s, correlation.ParentKnown{Session: s.Number(), Key: *l.Parent})
+			c.record(s, correlation.ParentKnown{Session: s.Number, Key: *l.Parent})
 		}
 	}
 	if l.Stored != nil {

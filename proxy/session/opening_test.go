@@ -115,7 +115,7 @@ func TestEarlyIDs(t *testing.T) {
 // Of a session that is switched off nothing more is inserted or recorded but that; of one that was forgotten, nothing.
 func TestSilence(t *testing.T) {
 	forget := func(more int) func(*stage, *Session) {
-		return func(p *stage, s *Session) { p.do(func(c *Connection) { c.Forget([]int{s.Number() + more}) }) }
+		return func(p *stage, s *Session) { p.do(func(c *Connection) { c.Forget([]int{s.Number + more}) }) }
 	}
 	for name, tt := range map[string]struct {
 		quiet  func(*stage, *Session)

@@ -48,7 +48,7 @@ func (c *Connection) HoldPrompt(id []byte, key string, line []byte, said Said) *
 		c.said(c.leave(s, key), said)
 		return nil
 	}
-	p := &Held{Session: s, Read: time.Now(), turn: s.turns.begin(s), key: key, line: line, blocks: said.Blocks, words: said.Words}
+	p := &Held{Session: s, Read: time.Now(), turn: s.turns.begin(s), key: key, line: line, blocks: said.Blocks, Words: said.Words}
 	p.ctx, p.cancel = context.WithDeadline(c.o.Context, p.Read.Add(c.o.Hold))
 	s.context.held = p
 	c.said(p.turn, said)

@@ -40,14 +40,21 @@ func (c *Connection) recordBegun(t *Turn) {
 		return
 	}
 	s := t.Session
-	for _, u := range s.turns.upTo(t) {
+	before := s.turns.open
+	if i := slices.Index(before, t); i >= 0 {
+		before = before[:i]
+	}
+	for _, u := range append(slices.Clone(before), t) {
+		if u != t && u.step == turnWaits {
+			return
+		}
 		if u.Number != 0 {
 			continue
 		}
 		c.recordOpened(s)
 		c.numbers.turn++
 		u.Number = c.numbers.turn
-		c.record(s, correlation.TurnBegan{Session: s.Number(), Turn: u.Number, Key: s.exists.Open.Key,
+		c.record(s, correlation.TurnBegan{Session: s.Number, Turn: u.Number, Key: s.exists.Open.Key,
 			Command: u.command, Delegation: c.o.Delegation})
 		c.markDue(u)
 	}
@@ -69,14 +76,14 @@ func (c *Connection) setKey(s *Session, key, spent string) {
 	s.exists.Open.Key = key
 	c.change(s)
 	if s.exists.recorded || spent != "" {
-		c.record(s, correlation.Rekeyed{Session: s.Number(), Key: key, Spent: spent})
+		c.record(s, correlation.Rekeyed{Session: s.Number, Key: key, Spent: spent})
 	}
 }
 
 func (c *Connection) storeContext(f *Fetch) {
 	if f.stored != nil && f.step == fetched {
 		c.record(f.session, correlation.ContextStored{
-			Session: f.session.Number(), Key: f.key, Fetched: f.got.Fetched, Context: f.stored,
+			Session: f.session.Number, Key: f.key, Fetched: f.got.Fetched, Context: f.stored,
 		})
 	}
 }
@@ -87,7 +94,7 @@ func (c *Connection) dropContext(s *Session) {
 		_, stored := e.(correlation.ContextStored)
 		return stored
 	})
-	c.record(s, correlation.ContextDropped{Session: s.Number()})
+	c.record(s, correlation.ContextDropped{Session: s.Number})
 }
 
 func (c *Connection) told(s *Session, text string) Told {

@@ -73,7 +73,7 @@ func (c *Connection) RecordClosings() (closed bool, releases []func()) {
 		}
 		c.waiting.gone = append(c.waiting.gone, s)
 		closed = true
-		c.record(s, correlation.Closed{Session: s.Number(), Reason: s.exists.closedBy})
+		c.record(s, correlation.Closed{Session: s.Number, Reason: s.exists.closedBy})
 	}
 	for _, s := range c.waiting.gone {
 		releases = append(releases, s.releases...)

@@ -32,7 +32,7 @@ func (c *Connection) Release(p *Held) (parts [][]byte, in *Injection) {
 	if in == nil {
 		parts, s.context.held = [][]byte{p.line}, nil
 	}
-	p.gone, p.line, p.words, p.Found, p.Files = true, nil, "", nil, nil
+	p.gone, p.line, p.Words, p.Found, p.Files = true, nil, "", nil, nil
 	if in != nil || !s.off() { // else it was switched off while it was held
 		c.forwarded(p.turn)
 		c.await(p.key, Request{Session: s, Injection: in, Turn: p.turn})
@@ -114,7 +114,7 @@ func come[T any](ctx context.Context, c *Connection, what **T) (got T) {
 func (c *Connection) awaitRow(ask context.Context, p *Held) bool {
 	s := p.Session
 	e := &s.exists
-	if last, ok := s.history.newest(); ok && last.unclaimed { // a prompt has waited for it in vain
+	if last := s.history.newest(); last != nil && last.unclaimed { // a prompt has waited for it in vain
 		var cancel context.CancelFunc
 		ask, cancel = context.WithDeadline(ask, p.Read.Add(recallLimit))
 		defer cancel()
@@ -171,7 +171,7 @@ func (c *Connection) composeFetched(p *Held, f *Fetch, armed bool, continued str
 		c.nothingToTell(p.Session)
 		return nil
 	case ended && f.err == nil:
-		ctx, cancel := context.WithDeadline(p.ctx, p.recallUntil)
+		ctx, cancel := context.WithDeadline(p.ctx, p.Until)
 		defer cancel()
 		found = come(ctx, c, &p.Found)
 		kind, start, last = KindContext, f.got, true
@@ -237,7 +237,7 @@ func (c *Connection) describe(p *Held, in *Injection) {
 	cut := time.Duration(0)
 	if p.Found != nil {
 		cut = p.Found.CutOff
-	} else if !p.recallUntil.IsZero() {
+	} else if !p.Until.IsZero() {
 		cut = time.Since(p.Read)
 	}
 	in.Injection = correlation.Injection{
@@ -256,10 +256,10 @@ func (c *Connection) Claimed(p *Held, in correlation.Injection, granted bool, er
 		p.claiming, p.refusal = false, err
 		granted = granted && err != nil
 	}
-	last, ok := p.Session.history.newest()
-	if replaced := ok && last.unclaimed && !last.At.Before(in.At); granted && !replaced {
+	last := p.Session.history.newest()
+	if replaced := last != nil && last.unclaimed && !last.At.Before(in.At); granted && !replaced {
 		c.record(p.Session, correlation.Stepped{
-			Session: p.Session.Number(), Step: correlation.Step{Name: correlation.Refused},
+			Session: p.Session.Number, Step: correlation.Step{Name: correlation.Refused},
 		})
 	}
 }

@@ -15,6 +15,8 @@ import (
 // A Session is what this process knows of an ACP session. The ledger decides what its state is, because two proxies may
 // hold one session.
 type Session struct {
+	Number int // in our events
+
 	exists  existence
 	context briefing
 	turns   turns
@@ -289,9 +291,6 @@ const maxLabel = 128
 // ID is the harness's sessionId. Before the response that names it, it is the one in updates that came earlier, or "".
 func (s *Session) ID() string { return s.exists.Open.ACPID }
 
-// Number is the session's in our events.
-func (s *Session) Number() int { return s.exists.Session }
-
 // off reports whether nothing is inserted into the session, and nothing of it recorded.
 func (s *Session) off() bool { return s.exists.silence != heard }
 
@@ -312,10 +311,11 @@ type Held struct {
 	gone      bool                 // it has left
 	lost      correlation.StepName // Compacted or Cleared while its block is in flight, to be applied then
 
-	words       string
-	recallUntil time.Time // it waits so long for what memory has for its words, which is searched; zero: it is not
-	claiming    bool      // the ledger is asked
-	refusal     error     // its answer
+	claiming bool  // the ledger is asked
+	refusal  error // its answer
+
+	Words string    // memory is searched for them
+	Until time.Time // so long it waits for that; zero: there is no search
 
 	// What comes from beside (Beside), by the goroutine; nil: that has not come.
 

@@ -227,30 +227,24 @@ func (w *side) fetched(c *Connection) {
 // fetch ends the fetches that are under way.
 func (p *stage) fetch() { p.do(p.side.fetched) }
 
-func (w *side) Recall(p *Held, _ string, until time.Time) {
-	w.say("Recall", until.Sub(p.Read))
+func (w *side) Recall(p *Held, _ memory.Session, given []string) {
+	w.say("Recall", p.Until.Sub(p.Read))
 	if w.slow || w.still {
 		return
 	}
-	go w.Await(w.T.Context(), func(c *Connection) bool {
-		_, given, ok := c.RecallFor(p)
-		if ok {
-			found := w.found
-			found.Items = slices.DeleteFunc(slices.Clone(found.Items), func(m memory.Item) bool {
-				return slices.Contains(given, m.ID)
-			})
-			c.Recalled(p, found)
-		}
-		return ok
+	found := w.found
+	found.Items = slices.DeleteFunc(slices.Clone(found.Items), func(m memory.Item) bool {
+		return slices.Contains(given, m.ID)
 	})
+	go w.Do(func(*Connection) { p.Found = &found })
 }
 
 func (w *side) Continued(_ context.Context, p *Held) {
-	go w.Do(func(c *Connection) { c.Continues(p, "") })
+	go w.Do(func(*Connection) { p.Continued = new(string) })
 }
 
 func (w *side) Identity(p *Held, _ memory.Session) {
-	go w.Do(func(c *Connection) { c.IdentityRead(p, w.identity) })
+	go w.Do(func(*Connection) { p.Files = &w.identity })
 }
 
 func (w *side) Claim(ctx context.Context, p *Held, from correlation.State, in correlation.Injection) {
@@ -356,7 +350,7 @@ func (p *stage) lookUp(c *Connection, l *Lookup) {
 }
 
 func (p *stage) claim(w *side, s *Session, from correlation.State, in correlation.Injection) error {
-	r := w.rows[s.Number()]
+	r := w.rows[s.Number]
 	if r == nil {
 		return correlation.ErrNotFound
 	}

@@ -28,7 +28,7 @@ func (c *Connection) step(s *Session, e correlation.Step) {
 		// from any state: the first always counts, the others end only this process's own claim
 		expected = nil
 	}
-	c.record(s, correlation.Stepped{Session: s.Number(), From: expected, Step: e})
+	c.record(s, correlation.Stepped{Session: s.Number, From: expected, Step: e})
 }
 
 // nothingToTell marks the session as done: there is no context for it.
@@ -65,7 +65,7 @@ func (c *Connection) Placed(s *Session, in *Injection) {
 	s.context.fetch.patient = true
 	s.history.blocks = append(s.history.blocks, in)
 	// without a key: the local files are not fetched under one
-	c.record(s, correlation.Injected{Session: s.Number(), Injection: in.Injection})
+	c.record(s, correlation.Injected{Session: s.Number, Injection: in.Injection})
 }
 
 // becameOf says what a response means for the block that its prompt carried. A refused prompt never reached the
@@ -160,7 +160,7 @@ func (c *Connection) contextLost(s *Session, lost correlation.StepName) {
 		return
 	}
 	whole, before := lost == correlation.Cleared, x.state
-	c.step(s, correlation.Step{Name: lost, Placed: h.inSystem(), Whole: whole})
+	c.step(s, correlation.Step{Name: lost, Placed: SystemBlock(h.blocks) != nil, Whole: whole})
 	partly := before == correlation.IdentityGiven // the memories are still to come, and bring the identity again
 	if partly || x.state != before {
 		h.loseItems()

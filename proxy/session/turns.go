@@ -43,19 +43,6 @@ func (w *turns) before(t *Turn) []*Turn {
 	return slices.DeleteFunc(before, func(u *Turn) bool { return u.step == turnAccepted })
 }
 
-// upTo returns the turns that have left before t, and then t unless one in front of it is still held.
-func (w *turns) upTo(t *Turn) []*Turn {
-	for i, u := range w.open {
-		if u == t {
-			return w.open[:i+1]
-		}
-		if u.step == turnWaits {
-			return w.open[:i]
-		}
-	}
-	return append(slices.Clone(w.open), t)
-}
-
 // end takes a turn from those that are open. A turn that ended as unanswered before is not the last one again.
 func (w *turns) end(t *Turn, stop string) {
 	w.open = slices.DeleteFunc(w.open, func(u *Turn) bool { return u == t })

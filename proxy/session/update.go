@@ -98,7 +98,7 @@ func (c *Connection) Ours(s *Session, texts []string) (cut, text int, first *See
 		}
 		for _, in := range h.keep() { // by the next process, too, and nothing in it is recalled once more
 			in.Key = ""
-			c.record(s, correlation.Injected{Session: s.Number(), Injection: in})
+			c.record(s, correlation.Injected{Session: s.Number, Injection: in})
 		}
 		return cut, i, nil
 	}
@@ -169,7 +169,7 @@ func (c *Connection) Compaction(s *Session, id, status string, whole []string) {
 // compacted notes what has become known of a compaction. text is the harness's summary; "" for none.
 func (c *Connection) compacted(s *Session, begun, lost bool, text string) {
 	if begun && !s.off() {
-		c.record(s, correlation.Compacting{Session: s.Number()})
+		c.record(s, correlation.Compacting{Session: s.Number})
 	}
 	if strings.TrimSpace(text) != "" && !s.off() {
 		c.waiting.summaries = append(c.waiting.summaries, c.told(s, text))
@@ -228,7 +228,7 @@ func (c *Connection) usage(s *Session, t *Turn, u Usage) {
 			c.recordBegun(in)
 			n = in.Number
 		}
-		c.record(s, correlation.UsageReported{Session: s.Number(), Turn: n, Usage: u.Usage})
+		c.record(s, correlation.UsageReported{Session: s.Number, Turn: n, Usage: u.Usage})
 	}
 	switch {
 	case u.Window && u.ContextUsed != nil:
