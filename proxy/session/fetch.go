@@ -34,7 +34,7 @@ func (c *Connection) begin(s *Session) {
 
 // recall searches memory for a held prompt's words, once, if they are to go with what it is to carry.
 func (c *Connection) recall(p *Held) {
-	x, limit := &p.Session.context, askTime(c.o.Hold)
+	x, limit := &p.Session.context, AskTime(c.o.Hold)
 	switch {
 	case p.gone, !p.Until.IsZero(), x.state == correlation.Done, x.state == correlation.Doubt:
 		return

@@ -13,8 +13,8 @@ const (
 	claimTime   = 100 * time.Millisecond // of what a prompt is held at most, kept for the claim
 )
 
-// askTime is how long after a prompt was read it waits for what it is to carry, if it is held for hold at most.
-func askTime(hold time.Duration) time.Duration { return hold - min(claimTime, hold/4) }
+// AskTime is how long after a prompt was read it waits for what it is to carry, if it is held for hold at most.
+func AskTime(hold time.Duration) time.Duration { return hold - min(claimTime, hold/4) }
 
 // mustHold reports whether a plain prompt has to be held, because it may get a block or the ledger has not answered.
 // While another prompt of this connection is held or carries a block, none is.

@@ -45,7 +45,7 @@ func (c *Connection) Release(p *Held) (parts [][]byte, in *Injection) {
 func (c *Connection) claimed(p *Held) ([][]byte, *Injection) {
 	s := p.Session
 	e := &s.exists
-	ask, cancel := context.WithDeadline(p.ctx, p.Read.Add(askTime(c.o.Hold)))
+	ask, cancel := context.WithDeadline(p.ctx, p.Read.Add(AskTime(c.o.Hold)))
 	defer cancel()
 	for range maxClaims {
 		guard.Point("held prompt")
@@ -215,7 +215,7 @@ func (c *Connection) compose(s *Session, kind string, start, found memory.Contex
 func (c *Connection) claim(p *Held, in *Injection) error {
 	limit := c.o.Hold
 	if in.from == correlation.Done { // it has its context, and waits for less
-		limit = min(limit, recallLimit+c.o.Hold-askTime(c.o.Hold))
+		limit = min(limit, recallLimit+c.o.Hold-AskTime(c.o.Hold))
 	}
 	ctx, cancel := context.WithDeadline(p.ctx, p.Read.Add(limit))
 	defer cancel()
