@@ -48,7 +48,10 @@ func (c *Connection) HoldPrompt(id []byte, key string, line []byte, said Said) *
 		c.said(c.leave(s, key), said)
 		return nil
 	}
-	p := &Held{Session: s, Read: time.Now(), turn: s.turns.begin(s), key: key, line: line, blocks: said.Blocks, Words: said.Words}
+	p := &Held{
+		Session: s, Read: time.Now(), Words: said.Words,
+		turn: s.turns.begin(s), key: key, line: line, blocks: said.Blocks,
+	}
 	p.ctx, p.cancel = context.WithDeadline(c.o.Context, p.Read.Add(c.o.Hold))
 	s.context.held = p
 	c.said(p.turn, said)
