@@ -1,6 +1,8 @@
 package language
 
 import (
+	"maps"
+	"slices"
 	"strings"
 	"sync"
 )
@@ -8,8 +10,9 @@ import (
 // A calendar is how times are said in a language, in folded words.
 type calendar struct {
 	months, weekdays map[string]int // from January and from Monday on
+	short            map[string]int // months, also by their first three or four letters
 	units            map[string]int // as the constant has them
-	ago              [][]string     // n stands for a number and u for a unit
+	ago              [][]string     // patterns, as match reads them
 	on               Set            // before the name of an ambiguous month they make it a time
 	phrases          map[string]span
 }
@@ -24,7 +27,7 @@ type span struct {
 }
 
 var calendars = sync.OnceValue(func() map[set]calendar {
-	return map[set]calendar{
+	all := map[set]calendar{
 		english_: {
 			months:   numbered(`january|february|march|april|may|june|july|august|september|october|november|december`),
 			weekdays: numbered(`monday|tuesday|wednesday|thursday|friday|saturday|sunday`),
@@ -127,6 +130,16 @@ var calendars = sync.OnceValue(func() map[set]calendar {
 			}),
 		},
 	}
+	for in, c := range all {
+		c.short = map[string]int{}
+		for _, name := range slices.Sorted(maps.Keys(c.months)) {
+			for _, letters := range []int{3, 4, len(name)} {
+				c.short[name[:min(letters, len(name))]] = c.months[name]
+			}
+		}
+		all[in] = c
+	}
+	return all
 })
 
 // ambiguousMonths are names of months that mean something else, too: they count with a word of on before them or a
@@ -182,7 +195,3 @@ func spans(said map[span]string) map[string]span {
 }
 
 const longestPhrase = 4 // words of a phrase
-
-func digits(s string) bool {
-	return s != "" && strings.Trim(s, "0123456789") == ""
-}

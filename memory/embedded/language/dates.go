@@ -6,6 +6,7 @@ import (
 	"strings"
 	"sync"
 	"time"
+	"unicode"
 
 	"github.com/Signet-AI/signet-acp-proxy/memory/pattern"
 )
@@ -25,14 +26,17 @@ func FindTime(text string, now time.Time) (r Range, rest string, ok bool) {
 	now = now.UTC()
 	today := time.Date(now.Year(), now.Month(), now.Day(), 0, 0, 0, 0, time.UTC)
 	words := Words(text)
-	folded := foldedWords(words)
+	folded := make([]string, len(words))
+	for i, w := range words {
+		folded[i] = w.Folded
+	}
 	cut := func(from, to int) string { return text[:from] + " " + text[to:] }
 	for i := range words {
 		if r, n, ok := explicit(folded[i:]); ok {
 			return r, cut(words[i].At, words[i+n-1].At+len(words[i+n-1].Text)), true
 		}
 	}
-	lang, _ := languageOf(folded)
+	lang, _ := languageOf(words)
 	try := []set{lang} // all, the likeliest first: a short question may have no stop words to know its language by
 	for l := english_; l <= all; l <<= 1 {
 		if l != lang && !(lang == german_ && l == french_) { // "hier" means here
@@ -53,7 +57,7 @@ func FindTime(text string, now time.Time) (r Range, rest string, ok bool) {
 // explicit reads a date in digits at the start of words, and returns how many words it takes: 2026-03-12, 12.03.2026,
 // 3/12/2026 (month first, unless that cannot be).
 func explicit(words []string) (Range, int, bool) {
-	if !digits(words[0][:1]) {
+	if strings.IndexFunc(words[0], unicode.IsDigit) != 0 {
 		return Range{}, 0, false
 	}
 	for _, layout := range []string{time.DateOnly, "2.1.2006", "1 2 2006", "2 1 2006"} {
@@ -69,6 +73,12 @@ func explicit(words []string) (Range, int, bool) {
 	return Range{}, 0, false
 }
 
+// dates are how a date is written with the name of a month, in any language.
+var dates = alternatives(`day of month of year|month day of year|day of month|month day|month of year|name`)
+
+// rolling begin patterns of ago that mean all of the time since ("the last three weeks"), not a time so long ago.
+var rolling = WordSet(`last past previous letzten die les los las gli os afgelopen последние`)
+
 // at reads a time at words[i] and returns how many words it takes.
 func (t calendar) at(words []string, i int, today time.Time) (Range, int, bool) {
 	for n := min(longestPhrase, len(words)-i); n > 0; n-- {
@@ -76,16 +86,22 @@ func (t calendar) at(words []string, i int, today time.Time) (Range, int, bool) 
 			return s.seenFrom(today), n, true
 		}
 	}
-	for _, a := range t.ago {
-		if s, rolling, ok := t.matchAgo(a, words[i:]); ok {
-			if rolling {
-				return Range{s.seenFrom(today).From, today.AddDate(0, 0, 1)}, len(a), true
-			}
-			return s.near(today), len(a), true
+	for _, pattern := range t.ago {
+		switch m, n, ok := t.match(pattern, words[i:]); {
+		case ok && rolling()[pattern[0]]:
+			return Range{m.seenFrom(today).From, today.AddDate(0, 0, 1)}, n, true
+		case ok:
+			return m.near(today), n, true
 		}
 	}
-	if r, n, ok := t.month(words, i, today); ok {
-		return r, n, true
+	for _, pattern := range dates {
+		m, n, ok := t.match(pattern, words[i:])
+		if !ok || n == 1 && ambiguousMonths()[words[i]] && (i == 0 || len(t.on) > 0 && !t.on[words[i-1]]) {
+			continue
+		}
+		if r, exists := inMonth(m.year, m.month+1, m.day, today); exists {
+			return r, n, true
+		}
 	}
 	if d, ok := t.weekdays[words[i]]; ok { // the last one: of today it is that of a week ago
 		back := (int(today.Weekday())-d+12)%7 + 1
@@ -94,35 +110,49 @@ func (t calendar) at(words []string, i int, today time.Time) (Range, int, bool) 
 	return Range{}, 0, false
 }
 
-// matchAgo matches words with a pattern of a number and a unit. rolling says that the pattern means all of the time
-// since ("the last three weeks"), not a time so long ago.
-func (t calendar) matchAgo(pattern, words []string) (s span, rolling, ok bool) {
-	if len(words) < len(pattern) {
-		return s, false, false
-	}
-	for i, p := range pattern {
+// A moment is what words say that match a pattern: how long ago, or which day.
+type moment struct {
+	span
+	day, month, year int // month from 0 on
+}
+
+// match matches the beginning of words with a pattern, and returns how many it takes. In a pattern n is a number, u a
+// unit, day, month and year are those of a date, name is a month that is written in full, and of may be left out.
+func (t calendar) match(pattern, words []string) (m moment, taken int, ok bool) {
+	for _, p := range pattern {
+		w := ""
+		if taken < len(words) {
+			w = words[taken]
+		}
 		switch p {
 		case "n":
-			if s.back, ok = count(words[i]); !ok {
-				return s, false, false
-			}
+			m.back, ok = count(w)
 		case "u":
-			unit, ok := t.units[words[i]]
-			if !ok {
-				return s, false, false
+			unit := 0
+			unit, ok = t.units[w]
+			m.unit = units[unit]
+		case "day":
+			m.day, ok = ordinal(w)
+		case "month":
+			m.month, ok = t.short[w]
+		case "name":
+			m.month, ok = t.months[w]
+		case "year":
+			m.year, _ = strconv.Atoi(w)
+			ok = len(w) == 4 && m.year > 0
+		case "of":
+			if w != "of" && w != "de" {
+				continue
 			}
-			s.unit = units[unit]
 		default:
-			if p != words[i] {
-				return s, false, false
-			}
+			ok = p == w
 		}
+		if !ok {
+			return m, 0, false
+		}
+		taken++
 	}
-	switch pattern[0] {
-	case "last", "past", "previous", "letzten", "die", "les", "los", "las", "gli", "os", "afgelopen", "последние":
-		rolling = true
-	}
-	return s, rolling, true
+	return m, taken, true
 }
 
 // counts has the numerals of several languages.
@@ -185,55 +215,6 @@ func (s span) near(today time.Time) Range {
 	return s.seenFrom(today)
 }
 
-// month reads "12 March 2026", "March 12, 2026", "March 2026", "in March".
-func (t calendar) month(words []string, i int, today time.Time) (Range, int, bool) {
-	at := i
-	ahead := func(n int) string {
-		if at+n < len(words) {
-			return words[at+n]
-		}
-		return ""
-	}
-	skip := func(read bool) bool {
-		if read {
-			at++
-		}
-		return read
-	}
-	d, before := ordinal(ahead(0))
-	if skip(before) {
-		skip(isOf(ahead(0)))
-	}
-	name := ahead(0)
-	m, named := t.months[name]
-	if !named {
-		if m, named = t.short(name); !named || !before && !digits(ahead(1)) {
-			return Range{}, 0, false
-		}
-	}
-	at++
-	if !before {
-		behind := false
-		d, behind = ordinal(ahead(0))
-		skip(behind)
-	}
-	of, year := 0, 0
-	if isOf(ahead(0)) {
-		of = 1
-	}
-	if y := ahead(of); len(y) == 4 && digits(y) {
-		year, _ = strconv.Atoi(y)
-		at += of + 1
-	}
-	if ambiguousMonths()[name] && d == 0 && year == 0 && !(i > 0 && (t.on[words[i-1]] || len(t.on) == 0)) {
-		return Range{}, 0, false
-	}
-	r, ok := inMonth(year, m+1, d, today)
-	return r, at - i, ok
-}
-
-func isOf(word string) bool { return word == "of" || word == "de" }
-
 // inMonth returns a day of a month, or all of it for day 0; of year 0 it is the last such month that has begun.
 func inMonth(year, month, d int, today time.Time) (Range, bool) {
 	if year == 0 {
@@ -250,25 +231,14 @@ func inMonth(year, month, d int, today time.Time) (Range, bool) {
 	return Range{from, from.AddDate(0, 1, 0)}, true
 }
 
-// short reads an abbreviated month of three or four letters.
-func (t calendar) short(w string) (month int, ok bool) {
-	if len(w) == 3 || len(w) == 4 {
-		for name, m := range t.months {
-			if strings.HasPrefix(name, w) {
-				return m, true
-			}
-		}
-	}
-	return 0, false
-}
-
 // ordinal reads a day of the month: 3, 3rd, 3º.
 func ordinal(w string) (int, bool) {
 	bare := strings.TrimRight(w, "stndrheº")
-	if n, err := strconv.Atoi(bare); err == nil && n >= 1 && n <= 31 && len(bare) <= 2 {
-		return n, true
+	if bare == "" || len(bare) > 2 {
+		return 0, false
 	}
-	return 0, false
+	n, err := strconv.Atoi(bare)
+	return n, err == nil && n >= 1 && n <= 31
 }
 
 // Dates and times ago in Chinese, Japanese and Korean, and the units and numerals in them.

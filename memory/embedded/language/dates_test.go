@@ -76,6 +76,7 @@ func TestFindTime(t *testing.T) {
 		"1月":                                                  "2026-01-01 31",
 		"十二月5日":                                               "2025-12-05 1",
 		"0月 13月":                                              "",
+		"\u0301 on 3 May":                                     "2025-05-03 1",
 	} {
 		r, rest, ok := FindTime(text, now)
 		got := ""

@@ -29,19 +29,37 @@ func NewPhrases(list, runs string) phrases {
 }
 
 // In reports whether one of them stands in a text.
-func (p phrases) In(t Plain) bool { return p.find(t, false) }
+func (p phrases) In(t Plain) bool {
+	return p.End(t) > 0 || slices.ContainsFunc(p.runs, func(run string) bool { return strings.Contains(t.Text, run) })
+}
+
+const (
+	maxLeading   = 3  // words before a beginning: "and please also …",
+	leadingBytes = 12 // and bytes where no spaces are set
+)
 
 // Begins reports whether a text begins with one of them, or with up to three stop words before it: "and please also …".
-func (p phrases) Begins(t Plain) bool { return p.find(t, true) }
+func (p phrases) Begins(t Plain) bool {
+	for i := range t.folded[:min(len(t.folded), maxLeading+1)] {
+		if i > 0 && stopWordLanguages()[t.folded[i-1]] == 0 {
+			break
+		}
+		if p.at(t, i) > 0 {
+			return true
+		}
+	}
+	return slices.ContainsFunc(p.runs, func(run string) bool {
+		at := strings.Index(t.Text, run)
+		return at >= 0 && at < leadingBytes
+	})
+}
 
 // End returns the index of the word behind the first of them that stands in a text; 0 for none, and where no spaces
 // are set.
 func (p phrases) End(t Plain) int {
-	for i, w := range t.folded {
-		for _, phrase := range p.parse()[w] {
-			if t.has(phrase, i) {
-				return i + len(phrase)
-			}
+	for i := range t.folded {
+		if n := p.at(t, i); n > 0 {
+			return i + n
 		}
 	}
 	return 0
@@ -51,42 +69,29 @@ func (p phrases) End(t Plain) int {
 func (p phrases) After(text string, most int) []string {
 	t := PlainOf(text)
 	var terms []string
-	for i, w := range t.folded {
-		for _, phrase := range p.parse()[w] {
-			if !t.has(phrase, i) {
-				continue
-			}
-			if start, end := i+len(phrase), min(i+len(phrase)+most, len(t.Words)); start < end {
-				terms = append(terms, Terms(text[t.Words[start].At:t.Words[end-1].At+len(t.Words[end-1].Text)])...)
-			}
+	for i := range t.folded {
+		n := p.at(t, i)
+		if start, end := i+n, min(i+n+most, len(t.Words)); n > 0 && start < end {
+			terms = append(terms, Terms(text[t.Words[start].At:t.Words[end-1].At+len(t.Words[end-1].Text)])...)
 		}
 	}
 	for _, run := range p.runs {
-		if at := strings.Index(text, run); at >= 0 {
-			rest := []rune(text[at+len(run):])
-			terms = append(terms, Terms(string(rest[:min(len(rest), 4*most)]))...)
+		if _, rest, found := strings.Cut(text, run); found {
+			runes := []rune(rest)
+			terms = append(terms, Terms(string(runes[:min(len(runes), 4*most)]))...)
 		}
 	}
 	return terms
 }
 
-const maxLeading = 3 // words before a beginning: "and please also …"
-
-func (p phrases) find(t Plain, beginning bool) bool {
-	for _, run := range p.runs {
-		if at := strings.Index(t.Text, run); at >= 0 && (!beginning || at < 12) {
-			return true
+// at returns how many words one of them takes that begins at a word; 0 for none.
+func (p phrases) at(t Plain, i int) int {
+	for _, phrase := range p.parse()[t.folded[i]] {
+		if rest := t.folded[i:]; len(rest) >= len(phrase) && slices.Equal(rest[:len(phrase)], phrase) {
+			return len(phrase)
 		}
 	}
-	for i, w := range t.folded {
-		if beginning && i > 0 && (i > maxLeading || stopWordLanguages()[t.folded[i-1]] == 0) {
-			return false
-		}
-		if slices.ContainsFunc(p.parse()[w], func(phrase []string) bool { return t.has(phrase, i) }) {
-			return true
-		}
-	}
-	return false
+	return 0
 }
 
 // A Plain text is one with its words as phrases have them, for all phrases that are looked for in it.
@@ -101,7 +106,7 @@ func PlainOf(text string) Plain {
 	p := Plain{Text: text, Words: Words(text)}
 	p.folded = make([]string, len(p.Words))
 	for i, w := range p.Words {
-		p.folded[i] = strings.ReplaceAll(Fold(w.Text), "'", "")
+		p.folded[i] = strings.ReplaceAll(w.Folded, "'", "")
 	}
 	return p
 }
@@ -112,9 +117,4 @@ func (t Plain) Word(i int) string {
 		return t.folded[i]
 	}
 	return ""
-}
-
-// has reports whether a phrase stands at a word.
-func (t Plain) has(phrase []string, at int) bool {
-	return len(t.folded)-at >= len(phrase) && slices.Equal(t.folded[at:at+len(phrase)], phrase)
 }

@@ -35,16 +35,15 @@ const maxTerms = 400
 func Ask(text string) Question {
 	text = chars.Ends(text, 24<<10)
 	words := Words(text)
-	folded := foldedWords(words)
-	lang, sure := languageOf(folded)
+	lang, sure := languageOf(words)
 	r := reading{text: text, lang: lang, forms: lang | english_, shouts: strings.ToUpper(text) == text, known: Set{}}
 	if !sure {
 		r.forms = all
 	}
 	r.Nouns, r.Foreign = lang == german_, sure && lang != english_
 	r.Asks = EndsInQuestion(text)
-	for i, w := range words {
-		if !isStopWord(folded[i], lang|english_) {
+	for _, w := range words {
+		if !isStopWord(w.Folded, lang|english_) {
 			r.read(w)
 		}
 	}
@@ -72,7 +71,7 @@ func (r *reading) add(t Term) {
 func (r *reading) read(w Word) {
 	parts := w.Parts()
 	switch {
-	case w.isUnspaced():
+	case w.Run:
 		r.Foreign = true
 		for _, pair := range pairs(w.Text) {
 			r.add(Term{Forms: []string{pair}, Pair: utf8.RuneCountInString(pair) > 1, Word: pair})
@@ -82,7 +81,7 @@ func (r *reading) read(w Word) {
 		digits := strings.IndexFunc(w.Text, unicode.IsDigit) >= 0
 		inner := strings.IndexFunc(w.Text[1:], unicode.IsUpper) >= 0 && !r.shouts && !strings.HasSuffix(w.Text, "s")
 		r.add(Term{Forms: formsOf(w.Text, r.forms), Name: r.names(w), Word: w.Text,
-			Identifier: digits && !shortNumber(r.text, w) || inner, Common: common()[Fold(w.Text)]})
+			Identifier: digits && !shortNumber(r.text, w) || inner, Common: common()[w.Folded]})
 	case strings.Contains(w.Text, "-") && !slices.ContainsFunc(parts[1:], r.says): // utilisons-nous
 		if f := Fold(parts[0]); !isStopWord(f, r.lang|english_) {
 			r.add(Term{Forms: formsOf(parts[0], r.forms), Common: common()[f], Word: parts[0]})
@@ -109,7 +108,11 @@ func (r *reading) readParts(w Word, parts []string) {
 }
 
 // names reports whether a word has a capital inside a sentence.
-func (r *reading) names(w Word) bool { return isCapitalized(w.Text) && !opensSentence(r.text[:w.At]) }
+func (r *reading) names(w Word) bool {
+	before := strings.TrimRight(r.text[:w.At], " \t\n\r\"'([{*`#>-¿¡«“„")
+	return strings.IndexFunc(w.Text, unicode.IsUpper) == 0 && before != "" &&
+		!strings.ContainsAny(before[len(before)-1:], ".!?:")
+}
 
 // says reports whether a part of a word is one of its own.
 func (r *reading) says(part string) bool { return len(part) > 1 && !isStopWord(Fold(part), r.lang) }

@@ -4,7 +4,6 @@ import (
 	"math/bits"
 	"strings"
 	"unicode"
-	"unicode/utf8"
 
 	"github.com/blevesearch/snowballstem"
 	"github.com/blevesearch/snowballstem/dutch"
@@ -39,7 +38,7 @@ var stemmers = [...]func(*snowballstem.Env) bool{english.Stem, german.Stem, fren
 // when it says nothing by itself.
 func term(part string, in set) string {
 	if n := len(part) - 1; n >= 2 && part[n] == 's' && strings.ToUpper(part[:n]) == part[:n] &&
-		isCapitalized(part) { // PDFs
+		strings.IndexFunc(part, unicode.IsUpper) == 0 { // PDFs
 		part = part[:n]
 	}
 	p := strings.ToLower(part)
@@ -54,10 +53,4 @@ func term(part string, in set) string {
 	env := snowballstem.NewEnv(p)
 	stemmers[bits.TrailingZeros16(uint16(in))](env)
 	return Fold(env.Current())
-}
-
-// isCapitalized reports whether a word begins with a capital letter.
-func isCapitalized(word string) bool {
-	r, _ := utf8.DecodeRuneInString(word)
-	return unicode.IsUpper(r)
 }

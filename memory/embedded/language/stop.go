@@ -74,10 +74,10 @@ func isStopWord(folded string, in set) bool { return stopWordLanguages()[folded]
 
 // languageOf returns the language that most stop words of a text are of; English where there are none, and then sure is
 // false.
-func languageOf(folded []string) (lang set, sure bool) {
+func languageOf(words []Word) (lang set, sure bool) {
 	var counts [len(stemmers)]int
-	for _, w := range folded {
-		for in := stopWordLanguages()[w]; in != 0; in &= in - 1 {
+	for _, w := range words {
+		for in := stopWordLanguages()[w.Folded]; in != 0; in &= in - 1 {
 			counts[bits.TrailingZeros16(uint16(in))]++
 		}
 	}

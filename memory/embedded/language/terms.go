@@ -8,6 +8,7 @@
 package language
 
 import (
+	"slices"
 	"strings"
 	"unicode"
 )
@@ -15,11 +16,10 @@ import (
 // Terms returns the terms of a text: what the index holds of it, in their order.
 func Terms(text string) []string {
 	words := Words(text)
-	folded := foldedWords(words)
-	lang, _ := languageOf(folded)
+	lang, _ := languageOf(words)
 	terms := make([]string, 0, len(words))
-	for i, w := range words {
-		if !isStopWord(folded[i], lang|english_) {
+	for _, w := range words {
+		if !isStopWord(w.Folded, lang|english_) {
 			terms = w.terms(terms, lang)
 		}
 	}
@@ -29,7 +29,7 @@ func Terms(text string) []string {
 // terms appends the terms of one word: itself and, of an identifier, its parts. In a text that is not English the
 // word's English stem is added, because names are the same in all languages.
 func (w Word) terms(list []string, lang set) []string {
-	if w.isUnspaced() {
+	if w.Run {
 		return append(list, pairs(w.Text)...)
 	}
 	add := func(part string, in set) string {
@@ -59,12 +59,6 @@ func (w Word) terms(list []string, lang set) []string {
 		list = append(list, whole)
 	}
 	return list
-}
-
-// opensSentence reports whether what follows text begins a sentence.
-func opensSentence(text string) bool {
-	text = strings.TrimRight(text, " \t\n\r\"'([{*`#>-¿¡«“„")
-	return text == "" || strings.ContainsAny(text[len(text)-1:], ".!?:")
 }
 
 // EndsInQuestion reports whether a text ends in a question mark, quotation marks and Markdown aside, or asks in
@@ -108,12 +102,10 @@ var unspacedStop = WordSet(`
 // that a word comes out the same in each.
 func Content(texts ...string) [][]string {
 	words := make([][]Word, len(texts))
-	var folded []string
 	for i, text := range texts {
 		words[i] = Words(text)
-		folded = append(folded, foldedWords(words[i])...)
 	}
-	lang, _ := languageOf(folded)
+	lang, _ := languageOf(slices.Concat(words...))
 	content := make([][]string, len(texts))
 	for i := range texts {
 		for _, w := range words[i] {
@@ -124,10 +116,10 @@ func Content(texts ...string) [][]string {
 }
 
 func (w Word) content(lang set) (list []string) {
-	if isStopWord(Fold(w.Text), lang|english_) {
+	if isStopWord(w.Folded, lang|english_) {
 		return nil
 	}
-	if w.isUnspaced() {
+	if w.Run {
 		return pairs(w.Text)
 	}
 	parts := w.Parts()

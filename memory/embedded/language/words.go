@@ -10,27 +10,35 @@ import (
 // A Word is a run of letters and digits. Inside an identifier or a name single signs join them (retry_count, v1.2,
 // it's).
 type Word struct {
-	Text string
-	At   int // in bytes, from the start of the text
+	Text   string
+	Folded string // Fold of it
+	At     int    // in bytes, from the start of the text
+	Run    bool   // it is of a script that sets no spaces
 }
 
 // Words cuts a text into words. A run of a script that sets no spaces is one word.
 func Words(text string) []Word {
 	list := make([]Word, 0, len(text)/6+1)
 	start, in := 0, noWord
+	add := func(end int) {
+		if in != noWord {
+			list = append(list, Word{text[start:end], Fold(text[start:end]), start, in == unspacedRun})
+		}
+	}
 	for i, r := range text {
 		of := partOf(r)
-		if of == in || of == noWord && in == spacedWord && joins(r, text[i:]) {
-			continue
+		if of == noWord && in == spacedWord && strings.ContainsRune("'’.-", r) { // it may join two parts of a word
+			next, _ := utf8.DecodeRuneInString(text[i+utf8.RuneLen(r):])
+			if next != '_' && partOf(next) == spacedWord {
+				of = spacedWord
+			}
 		}
-		if in != noWord {
-			list = append(list, Word{text[start:i], start})
+		if of != in {
+			add(i)
+			start, in = i, of
 		}
-		start, in = i, of
 	}
-	if in != noWord {
-		list = append(list, Word{text[start:], start})
-	}
+	add(len(text))
 	return list
 }
 
@@ -55,15 +63,6 @@ func partOf(r rune) int {
 	return noWord
 }
 
-// joins reports whether rest begins with a sign that stands in a word, directly before a letter or digit.
-func joins(sign rune, rest string) bool {
-	if sign != '\'' && sign != '’' && sign != '.' && sign != '-' {
-		return false
-	}
-	next, _ := utf8.DecodeRuneInString(rest[utf8.RuneLen(sign):])
-	return !unspaced(next) && (unicode.IsLetter(next) || unicode.IsNumber(next))
-}
-
 // unspaced reports whether a character is of a script that sets no spaces between words; of these, pairs of characters
 // are indexed. Korean counts as one, because its words end in particles.
 func unspaced(r rune) bool {
@@ -78,14 +77,6 @@ func unspaced(r rune) bool {
 
 // SetsNoSpaces reports whether a character is of a script that may be cut between any two of them.
 func SetsNoSpaces(r rune) bool { return unspaced(r) && !unicode.Is(unicode.Hangul, r) }
-
-// isUnspaced reports whether a word is a run of a script that sets no spaces.
-func (w Word) isUnspaced() bool {
-	for _, r := range w.Text {
-		return unspaced(r)
-	}
-	return false
-}
 
 // Parts cuts an identifier at signs and at changes of case. A word that is no identifier is one part; one of signs
 // alone, as _, has none.
@@ -166,14 +157,6 @@ func Fold(s string) string {
 		}
 	}
 	return b.String()
-}
-
-func foldedWords(words []Word) []string {
-	list := make([]string, len(words))
-	for i, w := range words {
-		list[i] = Fold(w.Text)
-	}
-	return list
 }
 
 // A Set is terms without an order.
