@@ -130,7 +130,7 @@ func (s *Store) recallBriefs(ctx context.Context, q *rank.Query, ranked []*rank.
 	switch found := len(ranked) > 0; {
 	case found && stated.GoesOn(in.Text):
 		sessions = []int64{sessionOf(ranked)}
-	case !found && stated.GoesOn(in.Text) && q.Silent():
+	case !found && stated.GoesOn(in.Text) && q.Telling == 0:
 		var err error
 		if sessions, err = correlation.LastSessions(ctx, s.db, in.Project, in.keys, maxRecent); err != nil {
 			return nil, err

@@ -21,7 +21,7 @@ func (s *Store) entries(ctx context.Context, narrow string, terms []language.Ter
 	}
 	queries := make([]string, len(terms))
 	for i, t := range terms {
-		queries[i] = narrow + matchQuery(t.Forms)
+		queries[i] = narrow + matchQuery(t.Forms...)
 	}
 	all := make([][]int64, 0, len(queries))
 	err := sqlite.Each(ctx, s.db, func(row sqlite.Row) error {
@@ -56,27 +56,18 @@ func numbers(text []byte) []int64 {
 	return append(list, n)
 }
 
-// matchQuery returns a term in FTS5's query language: any of its forms.
-func matchQuery(forms []string) string {
-	quoted := make([]string, len(forms))
-	for i, f := range forms {
-		quoted[i] = quote(f)
-	}
-	return "(" + strings.Join(quoted, " OR ") + ")"
-}
+// matchQuery returns a term in FTS5's query language: any of its forms, in which no quotation marks stand.
+func matchQuery(forms ...string) string { return `("` + strings.Join(forms, `" OR "`) + `")` }
 
 // within is the condition, in FTS5's query language, that a session of a project may see a passage.
 func within(project string) string {
-	return "scope : (" + quote(projectTerm(project)) + " OR " + quote(anyProject) + ") AND "
+	return "scope : " + matchQuery(projectTerm(project), anyProject) + " AND "
 }
 
 // timedOut reports whether an error means that the deadline passed.
 func timedOut(err error) bool {
 	return errors.Is(err, context.DeadlineExceeded) || strings.Contains(err.Error(), "interrupted")
 }
-
-// quote makes a term a string of FTS5's query language.
-func quote(term string) string { return `"` + strings.ReplaceAll(term, `"`, `""`) + `"` }
 
 // unlessLate is an error but for that of a deadline that has passed: what is late is left out.
 func unlessLate(err error) error {
@@ -100,9 +91,9 @@ func (s *Store) SessionsSaying(ctx context.Context, word string) (found map[int6
 		switch begins := language.Fold(t.Word); {
 		case t.Part:
 		case t.Pair || len(begins) < minBeginning:
-			all = append(all, matchQuery(t.Forms))
+			all = append(all, matchQuery(t.Forms...))
 		default:
-			all = append(all, "("+matchQuery(t.Forms)+" OR "+quote(begins)+"*)")
+			all = append(all, "("+matchQuery(t.Forms...)+` OR "`+begins+`"*)`)
 		}
 	}
 	if len(all) == 0 {

@@ -29,10 +29,18 @@ func (s *Store) Identity(session memory.Session) memory.Context {
 	if s.opts.SignetPath == "" {
 		return c
 	}
+	names := s.opts.Files
+	if names == nil {
+		names = identityFiles
+	}
 	known := harnessReads(session.Harness, session.Cwd)
 	var b strings.Builder
 	left := 0
-	for _, name := range s.identityFiles() {
+	for _, name := range names {
+		if !filepath.IsLocal(name) {
+			s.opts.Log.Info().Str("file", name).Msg("identity file left out: it is not in the Signet folder")
+			continue
+		}
 		left += cmp.Or(identityTokens[name], fileTokens)
 		text, err := files.Text(filepath.Join(s.opts.SignetPath, name), identityBytes)
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -51,20 +59,4 @@ func (s *Store) Identity(session memory.Session) memory.Context {
 	}
 	c.Identity = b.String()
 	return c
-}
-
-// identityFiles returns the files that are read: those that the person named in the settings, if they lie in the Signet
-// folder, or the usual ones.
-func (s *Store) identityFiles() (named []string) {
-	if s.opts.Files == nil {
-		return identityFiles
-	}
-	for _, name := range s.opts.Files {
-		if !filepath.IsLocal(name) {
-			s.opts.Log.Info().Str("file", name).Msg("identity file left out: it is not in the Signet folder")
-			continue
-		}
-		named = append(named, name)
-	}
-	return named
 }

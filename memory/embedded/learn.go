@@ -42,7 +42,11 @@ func (s *Store) Learn(ctx context.Context) error {
 	for more := true; more; {
 		turns, err := correlation.Unlearned(ctx, s.db, batch)
 		if err == nil && len(turns) == 0 && time.Since(begun) < backlogTime {
-			turns, err = s.backlog(ctx)
+			var last int64 // of those that an older version learned from, the newest
+			if last, err = sqlite.One[int64](s.db.QueryRowContext(ctx,
+				`SELECT n FROM passages_index WHERE kind = 'backlog'`)); err == nil {
+				turns, err = correlation.LearnedUpTo(ctx, s.db, last, batch)
+			}
 		}
 		if err != nil {
 			return sqlite.While("learning from turns", err)
@@ -56,15 +60,6 @@ func (s *Store) Learn(ctx context.Context) error {
 		more = len(turns) > 0
 	}
 	return s.followRenames(ctx)
-}
-
-// backlog returns turns that an older version learned from, the newest first.
-func (s *Store) backlog(ctx context.Context) ([]correlation.Said, error) {
-	var last int64
-	if err := s.db.QueryRowContext(ctx, `SELECT n FROM passages_index WHERE kind = 'backlog'`).Scan(&last); err != nil {
-		return nil, err
-	}
-	return correlation.LearnedUpTo(ctx, s.db, last, batch)
 }
 
 // learn makes the passages and memories of turns what they should be: a turn may have gone on after it was learned

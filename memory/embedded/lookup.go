@@ -80,8 +80,8 @@ func passageCount(ids []int64, read int) int {
 // candidateIDs returns the ids of passages that the terms and the days of a question find, best first. known has, by
 // the place of a term, all ids of passages with it, or nil where they were not all read.
 func (s *Store) candidateIDs(ctx context.Context, q *rank.Query, known [][]int64, in Query) ([]int64, error) {
-	found, whole, err := s.matchingIDs(ctx, q, known, in, "")
-	if err == nil && len(found) < in.hits() && !whole { // what may be seen is little of the index
+	found, enough, err := s.matchingIDs(ctx, q, known, in, "")
+	if err == nil && !enough { // what may be seen is little of the index
 		found, _, err = s.matchingIDs(ctx, q, nil, in, within(in.Project))
 	}
 	if err != nil || !q.Dated || len(found) > 0 && q.Days.Days() > 31 {
@@ -91,23 +91,19 @@ func (s *Store) candidateIDs(ctx context.Context, q *rank.Query, known [][]int64
 		LEFT JOIN memories m ON m.id = p.memory
 		WHERE p.created >= ?9 AND p.created < ?10`+s.across(scope)+` ORDER BY p.created, p.position LIMIT ?1`,
 		append(in.scope(maxDated), q.Days.From.UnixMilli(), q.Days.To.UnixMilli())...)
-	return insertAmong(found, dated), err
-}
-
-// insertAmong adds ids that were found in another way, high enough that they are ranked with their neighbours.
-func insertAmong(found, others []int64) []int64 {
-	for _, id := range others {
+	for _, id := range dated { // high enough that they are ranked with their neighbours
 		if at := slices.Index(found, id); at < 0 || at >= seeds {
 			found = slices.Insert(found, min(seeds/2, len(found)), id)
 		}
 	}
-	return found
+	return found, err
 }
 
-// matchingIDs returns the ids of passages that have terms of a question, best first; whole says that there are no more.
+// matchingIDs returns the ids of passages that have terms of a question, best first; enough says that no more are
+// needed, or that there are none.
 // narrow is a further condition in FTS5's query language.
 func (s *Store) matchingIDs(ctx context.Context, q *rank.Query, known [][]int64, in Query, narrow string) (
-	found []int64, whole bool, err error) {
+	found []int64, enough bool, err error) {
 	terms := q.Rarest(maxEntries)
 	if len(terms) == 0 {
 		return nil, true, nil
@@ -140,8 +136,9 @@ func (s *Store) matchingIDs(ctx context.Context, q *rank.Query, known [][]int64,
 		}
 	}
 	best := topScored(scores, maxLooked)
-	found, err = s.visible(ctx, in, best, in.hits())
-	return found, len(best) < maxLooked, err
+	hits := max(maxHits, 2*in.Limit)
+	found, err = s.visible(ctx, in, best, hits)
+	return found, len(found) == hits || len(best) < maxLooked, err
 }
 
 // topScored returns the ids with the highest scores, of equal ones the newer first. It groups by score, because there
@@ -166,9 +163,6 @@ const scope = ` AND (?2 OR p.personal OR p.project IN (?3, '')) AND (?4 = '' OR 
 	AND (m.key IS NULL OR m.key = '' OR m.key NOT IN (?5, ?6))
 	AND p.thread NOT IN (SELECT value FROM json_each(?7)) AND (NOT ?8 OR p.thread <> 0)`
 
-// hits is how many passages are found by their own words.
-func (in Query) hits() int { return max(maxHits, 2*in.Limit) }
-
 func (in Query) scope(most int) []any {
 	return []any{most, in.AllProjects, in.Project, in.Type, in.keys[0], in.keys[1], sqlite.List(in.sessions), in.said}
 }
@@ -183,10 +177,17 @@ func (s *Store) visible(ctx context.Context, in Query, ids []int64, most int) ([
 // rows reads passages for ranking, the first n of the ids with their neighbours, which are ranked as well. When the
 // deadline passes it returns what it has.
 func (s *Store) rows(ctx context.Context, q *rank.Query, ids []int64, n int, in Query) ([]*rank.Passage, error) {
+	var near strings.Builder // the passages beside each seed, nearest first: each costs one index seek
+	for k := range rank.Reach {
+		for _, side := range []string{"< s.position ORDER BY position DESC", "> s.position ORDER BY position"} {
+			fmt.Fprintf(&near, ` UNION ALL SELECT (SELECT id FROM passages WHERE thread <> 0 AND thread = s.thread
+				AND position %s LIMIT 1 OFFSET %d), n, 1 FROM seed s`, side, k)
+		}
+	}
 	rows, err := s.db.QueryContext(ctx, `WITH hit AS MATERIALIZED (SELECT value AS id, key AS n FROM json_each(?1)),
 		seed AS MATERIALIZED (SELECT p.thread, p.position, n FROM hit JOIN passages p ON p.id = hit.id
 			WHERE n < ?2 AND p.thread <> 0),
-		near AS (SELECT id, n, n < ?2 AS found FROM hit`+neighbours()+`),
+		near AS (SELECT id, n, n < ?2 AS found FROM hit`+near.String()+`),
 		every AS MATERIALIZED (SELECT id, max(found) AS found FROM near GROUP BY id ORDER BY min(n))
 		SELECT p.id, every.found, p.thread, p.position, p.created, p.traits, coalesce(p.turn, 0),
 			p.who IN ('typed', 'pasted', 'quoted', 'file') AND p.turn IS NOT NULL,
@@ -216,17 +217,4 @@ func (s *Store) rows(ctx context.Context, q *rank.Query, ids []int64, n int, in 
 		return nil, err
 	}
 	return all, nil
-}
-
-// neighbours is the part of the query in rows that finds the passages beside each seed, nearest first. Each costs one
-// index seek.
-func neighbours() string {
-	var b strings.Builder
-	for k := range rank.Reach {
-		for _, side := range []string{"< s.position ORDER BY position DESC", "> s.position ORDER BY position"} {
-			fmt.Fprintf(&b, ` UNION ALL SELECT (SELECT id FROM passages WHERE thread <> 0 AND thread = s.thread
-				AND position %s LIMIT 1 OFFSET %d), n, 1 FROM seed s`, side, k)
-		}
-	}
-	return b.String()
 }

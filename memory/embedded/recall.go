@@ -107,20 +107,15 @@ func (s *Store) recall(ctx context.Context, session memory.Session, in Query, c 
 		in.seen = append(slices.Clip(in.seen), it.ID, it.Text)
 	}
 	items, err := s.tell(ctx, &q, ranked, in, left)
-	c.Items = inOrder(slices.Concat(notes, items, further, briefs))
+	c.Items = slices.Concat(notes, items, further, briefs)
+	for i := range c.Items[min(1, len(c.Items)):] { // they are told in this order
+		c.Items[i+1].Score = min(c.Items[i+1].Score, c.Items[i].Score)
+	}
 	if err != nil {
 		return err
 	}
 	c.More, err = s.more(beside, in)
 	return unlessLate(err)
-}
-
-// inOrder lowers the scores of items that would go before others: their order is that in which they are told.
-func inOrder(items []memory.Item) []memory.Item {
-	for i := range items[min(1, len(items)):] {
-		items[i+1].Score = min(items[i+1].Score, items[i].Score)
-	}
-	return items
 }
 
 // aboutMemory answers a question about the memory itself, beside the profile: how the last sessions ended, and of what

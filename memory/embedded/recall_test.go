@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"text/tabwriter"
@@ -274,10 +275,10 @@ func (w *world) plain(tokenizer string) func(q question) []string {
 		for _, word := range language.Words(q.text) {
 			if tokenizer == "trigram" {
 				for runes := []rune(word.Text); len(runes) >= 3; runes = runes[1:] {
-					match = append(match, quote(string(runes[:3])))
+					match = append(match, strconv.Quote(string(runes[:3])))
 				}
 			} else {
-				match = append(match, quote(word.Text))
+				match = append(match, strconv.Quote(word.Text))
 			}
 		}
 		if len(match) == 0 {

@@ -34,7 +34,7 @@ func (s *Store) recallNotes(ctx context.Context, q *rank.Query, in Query) ([]mem
 
 // notesAbout returns the notes that concern a prompt, best first, but none that another one replaces.
 func (s *Store) notesAbout(ctx context.Context, q *rank.Query, in Query) ([]Memory, error) {
-	lists, err := s.entries(ctx, "scope : "+quote(aNote)+" AND "+within(in.Project), q.Terms, lookedNotes)
+	lists, err := s.entries(ctx, "scope : "+matchQuery(aNote)+" AND "+within(in.Project), q.Terms, lookedNotes)
 	if err != nil || len(lists) == 0 {
 		return nil, err
 	}

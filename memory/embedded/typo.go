@@ -4,7 +4,6 @@ import (
 	"context"
 	"slices"
 
-	"github.com/Signet-AI/signet-acp-proxy/memory/embedded/language"
 	"github.com/Signet-AI/signet-acp-proxy/memory/embedded/rank"
 	"github.com/Signet-AI/signet-acp-proxy/memory/pattern"
 	"github.com/Signet-AI/signet-acp-proxy/sqlite"
@@ -27,30 +26,25 @@ var shortHash = pattern.New(`^([a-f]+\d|\d+[a-f])[0-9a-f]*$`)
 // mendTypos returns the words of a prompt that nobody ever said the forms of words that they may stand for. lists has
 // for each of q.Terms the passages that have it, and gets those of the mended ones.
 func (s *Store) mendTypos(ctx context.Context, q *rank.Query, lists [][]int64, most int) error {
-	var mended []int
+	mended := 0
 	for i, t := range q.Terms {
-		if len(lists[i]) > 0 || t.Pair || len(t.Forms[0]) < minTypo || len(mended) == maxTypos {
+		if len(lists[i]) > 0 || t.Pair || len(t.Forms[0]) < minTypo || mended == maxTypos {
 			continue
 		}
 		like, err := s.likeTerms(ctx, t.Forms[0])
 		if err != nil {
 			return err
 		}
-		q.Terms[i].Forms = append(q.Terms[i].Forms, like...)
-		if len(q.Terms[i].Forms) > len(t.Forms) {
-			mended = append(mended, i)
+		if len(like) == 0 {
+			continue
 		}
-	}
-	terms := make([]language.Term, len(mended))
-	for n, i := range mended {
-		terms[n] = q.Terms[i]
-	}
-	found, err := s.entries(ctx, "", terms, most)
-	if err != nil {
-		return err
-	}
-	for n, i := range mended {
-		lists[i] = found[n]
+		mended++
+		q.Terms[i].Forms = append(t.Forms, like...)
+		found, err := s.entries(ctx, "", q.Terms[i:i+1], most)
+		if err != nil {
+			return err
+		}
+		lists[i] = found[0]
 	}
 	return nil
 }

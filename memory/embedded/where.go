@@ -138,7 +138,7 @@ const (
 func (s *Store) wordsOf(ctx context.Context, turns map[int64]int64, ranked []*rank.Passage) (map[int64]string, error) {
 	best := map[int64]int64{}
 	for _, p := range slices.Backward(ranked) {
-		if _, wanted := turns[p.Thread]; wanted && p.ByUser && p.Size >= tellingWords && p.Bears() >= tellingShare {
+		if _, wanted := turns[p.Thread]; wanted && p.ByUser && p.Size >= tellingWords && p.Own >= tellingShare {
 			best[p.Thread] = p.ID
 		}
 	}

@@ -68,12 +68,17 @@ func FilesWorthTelling(bears float64, files []File) bool {
 // Files orders the files of some touches, the best first, and says how much the best turn bears on the prompt. touches
 // are in the order of their turns; ranked is what was said.
 func (q *Query) Files(touches []Touch, ranked []*Passage) (files []File, bearing float64) {
-	ages := agesOf(touches)
+	ages := map[int64]float64{} // of each session: how many touched files after it
+	for _, t := range slices.Backward(touches) {
+		if _, known := ages[t.Session]; !known {
+			ages[t.Session] = float64(len(ages))
+		}
+	}
 	best := map[string]File{}
 	votes := map[string]float64{}
 	bears, bearing := bearings(touches, ranked)
 	for _, t := range touches {
-		v := math.Pow(bears[t.Turn], contrast) * math.Pow(aging, ages[t.Session]) * t.Kind.weight()
+		v := math.Pow(bears[t.Turn], contrast) * math.Pow(aging, ages[t.Session]) * kindWeights[t.Kind]
 		votes[t.Path] += v
 		if v >= best[t.Path].Score {
 			best[t.Path] = File{Touch: t, Score: v}
@@ -83,7 +88,13 @@ func (q *Query) Files(touches []Touch, ranked []*Passage) (files []File, bearing
 	for _, v := range votes {
 		most = max(most, v)
 	}
-	addRecent(votes, touches, ages, most)
+	lately := map[Touch]bool{} // edits, each session's once
+	for _, t := range touches {
+		if in := (Touch{Session: t.Session, Path: t.Path}); t.Kind == Edited && !lately[in] {
+			lately[in] = true
+			votes[t.Path] += recent * most * math.Pow(recentBy, ages[t.Session])
+		}
+	}
 	held := q.named(votes)
 	for path, score := range votes {
 		if score += byName * most * held[path]; score > 0 {
@@ -98,18 +109,7 @@ func (q *Query) Files(touches []Touch, ranked []*Passage) (files []File, bearing
 
 func (k Kind) String() string { return [...]string{"named", "read", "edited"}[k] }
 
-func (k Kind) weight() float64 { return [...]float64{forNamed, forRead, 1}[k] }
-
-// agesOf counts, for each session, those that touched files after it.
-func agesOf(touches []Touch) map[int64]float64 {
-	ages := map[int64]float64{}
-	for _, t := range slices.Backward(touches) {
-		if _, known := ages[t.Session]; !known {
-			ages[t.Session] = float64(len(ages))
-		}
-	}
-	return ages
-}
+var kindWeights = [...]float64{forNamed, forRead, 1}
 
 // bearings returns how much each turn with files bears on the prompt, beside the best one, and how much that does.
 func bearings(touches []Touch, ranked []*Passage) (bears map[int64]float64, most float64) {
@@ -117,8 +117,8 @@ func bearings(touches []Touch, ranked []*Passage) (bears map[int64]float64, most
 	ofSession := map[int64]float64{}
 	for _, p := range ranked {
 		if p.Turn != 0 {
-			said[p.Turn] = max(said[p.Turn], p.own)
-			ofSession[p.Thread] = max(ofSession[p.Thread], p.own)
+			said[p.Turn] = max(said[p.Turn], p.Own)
+			ofSession[p.Thread] = max(ofSession[p.Thread], p.Own)
 		}
 	}
 	bears = map[int64]float64{}
@@ -130,17 +130,6 @@ func bearings(touches []Touch, ranked []*Passage) (bears map[int64]float64, most
 		bears[turn] /= max(most, 1e-9)
 	}
 	return bears, most
-}
-
-// addRecent votes for what was edited lately, each session once.
-func addRecent(votes map[string]float64, touches []Touch, ages map[int64]float64, most float64) {
-	done := map[Touch]bool{}
-	for _, t := range touches {
-		if in := (Touch{Session: t.Session, Path: t.Path}); t.Kind == Edited && !done[in] {
-			done[in] = true
-			votes[t.Path] += recent * most * math.Pow(recentBy, ages[t.Session])
-		}
-	}
 }
 
 // named returns the sum of the IDF, among paths, of the words that each path shares with the prompt.

@@ -30,7 +30,7 @@ func (q *Query) WorthTelling(ranked []*Passage) bool {
 	if len(ranked) == 0 {
 		return false
 	}
-	if q.content == 0 {
+	if q.Telling == 0 {
 		return q.Dated // "what did we do last week?"
 	}
 	held, byUser, together := 0.0, 0.0, 0
@@ -121,6 +121,3 @@ func (q *Query) unknownNames() float64 {
 	}
 	return unknown / names
 }
-
-// Bears is how much of the prompt a passage holds by itself.
-func (p *Passage) Bears() float64 { return p.own }

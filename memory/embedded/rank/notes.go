@@ -45,10 +45,12 @@ func (q *Query) Notes(lists [][]int64) []int64 {
 	})
 }
 
-// names reports whether one of some asked terms is a name or an identifier that tells what is meant.
+// names reports whether one of some asked terms is a name or an identifier that few passages have: it tells which of
+// them are meant.
 func (q *Query) names(terms uint32) bool {
 	for i, a := range q.asked {
-		if terms>>i&1 == 1 && (a.Identifier || a.Name && !q.Nouns) && q.rare(a) {
+		if terms>>i&1 == 1 && (a.Identifier || a.Name && !q.Nouns) &&
+			float64(a.Docs) <= max(rareDocs, q.texts*rareShare) {
 			return true
 		}
 	}

@@ -15,7 +15,7 @@ const (
 	otherProject        // said in another project
 )
 
-// A Passage is a passage to be ranked. The exported fields but Score and By are what the database keeps of it.
+// A Passage is a passage to be ranked. The exported fields but Own, Score and By are what the database keeps of it.
 type Passage struct {
 	ID       int64
 	Thread   int64 // the conversation in which its neighbours stand; 0: it has none
@@ -30,6 +30,7 @@ type Passage struct {
 	Rating   float64
 	Found    bool // found by its own words, not as a neighbour
 
+	Own   float64 // the share of the prompt that it holds by itself
 	Score float64
 	By    *Passage // a newer one that says that it is no longer true, nil: there is none
 
@@ -37,7 +38,6 @@ type Passage struct {
 	weights [maxAsked]float32 // of each asked term in it (BM25)
 	terms   uint32            // which asked terms it has, a bit each
 	pairs   int               // of asked terms that follow each other in it
-	own     float64           // the share of the question that it holds by itself
 	bearing float64           // of a short passage of the user: how well it bears on the prompt
 	near    []*Passage        // itself and, once it is ranked, its neighbours
 	features
@@ -84,7 +84,7 @@ func (q *Query) Read(p *Passage, content string, about []byte) {
 		w := n * (1 + saturation) / (n + norm)
 		p.weights[i] = float32(w)
 		p.terms |= 1 << i
-		p.own += q.asked[i].share * w
+		p.Own += q.asked[i].share * w
 	}
 }
 

@@ -12,14 +12,14 @@ import (
 // A Query is what a prompt asks for, weighed by what the index holds.
 type Query struct {
 	language.Question
-	Days  language.Range // that the prompt names
-	Dated bool           // it names such days
+	Days    language.Range // that the prompt names
+	Dated   bool           // it names such days
+	Telling int            // how many of its terms are not common, and say what it is about
 
 	asked   []Asked
 	at      map[string]int    // form → its place in asked
 	texts   float64           // number of passages in the index
 	average float64           // mean number of terms of a passage
-	content int               // how many terms are not common, which say what the prompt is about
 	held    map[int64]float64 // by conversation: the share of the question that it holds, beside the best
 }
 
@@ -64,7 +64,7 @@ func (q *Query) Weigh(docs []int, passages, terms float64) {
 			a.IDF *= acrossWords
 		}
 		if !t.Common && !(t.Pair && a.Docs == 0) {
-			q.content++
+			q.Telling++
 		}
 		q.asked = append(q.asked, a)
 	}
@@ -104,9 +104,6 @@ func (q *Query) Rarest(most int) []Asked {
 	return list
 }
 
-// rare reports whether so few passages have a term that it tells which of them are meant.
-func (q *Query) rare(a Asked) bool { return float64(a.Docs) <= max(rareDocs, q.texts*rareShare) }
-
 // find returns the index in asked of a passage's term, or -1.
 func (q *Query) find(term []byte) int {
 	if i, ok := q.at[string(term)]; ok {
@@ -114,9 +111,6 @@ func (q *Query) find(term []byte) int {
 	}
 	return -1
 }
-
-// Silent reports whether the prompt names nothing: it has common words alone.
-func (q *Query) Silent() bool { return q.content == 0 }
 
 // Held is the share of the question that a text holds, from 0 to 1, by its terms.
 func (q *Query) Held(terms []string) (held float64) {

@@ -64,7 +64,7 @@ func (q *Query) Rank(all []*Passage) []*Passage {
 			if c.Thread != 0 {
 				c.session = q.held[c.Thread]
 			} else {
-				c.session = min(c.own, 1)
+				c.session = min(c.Own, 1)
 			}
 			c.Score = c.features.score() * c.weight()
 		}
@@ -101,7 +101,7 @@ func Prefer(ranked []*Passage, worths map[int64]float64) {
 			if p.Score > 0 {
 				p.Score *= by
 			}
-			p.own *= by
+			p.Own *= by
 		}
 	}
 	slices.SortStableFunc(ranked, byScore)
@@ -122,7 +122,7 @@ func (q *Query) features(thread []*Passage, i int) features {
 		question: share(c.Traits.Has(passage.Asks)),
 	}
 	if i > 0 && thread[i-1].Traits.Has(passage.Asks) {
-		f.answers = thread[i-1].own
+		f.answers = thread[i-1].Own
 	}
 	if c.Turn == 0 {
 		f.speaker = share(q.opens(c))

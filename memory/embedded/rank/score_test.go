@@ -58,7 +58,7 @@ func TestFeatures(t *testing.T) {
 	ranked := q.Rank(all)
 	var got strings.Builder
 	for _, p := range all {
-		fmt.Fprintf(&got, "%d own %.2f %s\n", p.ID, p.own,
+		fmt.Fprintf(&got, "%d own %.2f %s\n", p.ID, p.Own,
 			strings.ReplaceAll(fmt.Sprintf("%.2f", p.features), "0.00", "-"))
 	}
 	const want = `9 own 0.38 {0.38 0.38 0.38 - - - - - - -}
@@ -119,7 +119,7 @@ func TestQuery(t *testing.T) {
 			}
 		}
 		got := fmt.Sprintf("%v %.2f ", sought, q.Held([]string{"kiln", "kiln", "anna", "boat"}))
-		if q.Silent() {
+		if q.Telling == 0 {
 			got = "silent " + got
 		}
 		got += fmt.Sprintf("unused %.2f %.2f, uncommon %.2f", q.neverUsed(), q.unknownNames(), q.uncommon())

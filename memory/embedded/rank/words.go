@@ -26,7 +26,7 @@ func (q *Query) Words(ranked []*Passage) []*Passage {
 	}
 	words := slices.DeleteFunc(slices.Clone(ranked), func(c *Passage) bool { return !c.isShortWord() })
 	for _, c := range words {
-		c.bearing = c.own + .5*math.Sqrt(c.window) + .5*q.held[c.Thread]
+		c.bearing = c.Own + .5*math.Sqrt(c.window) + .5*q.held[c.Thread]
 		if c.Traits.Has(passage.Directs) {
 			c.bearing += .2
 		}
