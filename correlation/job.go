@@ -27,10 +27,7 @@ func (s Debts) NoteJobs(ctx context.Context, d Debt, jobs []Job) error {
 			ask = sqlite.Stamp(now.Add(askAgain))
 		}
 	}
-	text, err := json.Marshal(jobs)
-	if err != nil {
-		return err
-	}
+	text, _ := json.Marshal(jobs) // texts and numbers
 	ctx, cancel := ownTime(ctx)
 	defer cancel()
 	return s.change(ctx, "noting jobs", `UPDATE debts SET jobs = ?, ask = ? WHERE id = ?`, string(text), ask, d.ID)

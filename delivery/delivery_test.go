@@ -4,17 +4,23 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"fmt"
+	"io"
 	"os"
 	"path/filepath"
+	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/rs/zerolog"
 	"go.uber.org/goleak"
 
 	"github.com/Signet-AI/signet-acp-proxy/correlation"
 	"github.com/Signet-AI/signet-acp-proxy/correlation/correlationtest"
+	"github.com/Signet-AI/signet-acp-proxy/guard"
 	"github.com/Signet-AI/signet-acp-proxy/memory"
 	"github.com/Signet-AI/signet-acp-proxy/memory/signet"
 	"github.com/Signet-AI/signet-acp-proxy/migrations"
@@ -35,12 +41,19 @@ type bench struct {
 	now    time.Time
 	daemon *daemon
 	w      Worker
+
+	mu      sync.Mutex // guards what follows
+	warned  []string   // what its log says that is wrong
+	removed int        // how often it says that turns were removed
 }
 
 // A daemon answers as it is told, and keeps what it was given.
 type daemon struct {
 	down   error
 	asked  func() // what happens while it is asked whether it is there
+	off    error  // why it does not say whether a session is switched off
+	became error  // nor what became of jobs
+	calls  int    // of that, and of Free
 	hang   bool   // takes a post and does not answer
 	answer func(e signet.End) (Reply, error)
 	keeps  func(m signet.Note) (Reply, error)
@@ -71,13 +84,17 @@ func (d *daemon) End(ctx context.Context, e signet.End) (Reply, error) {
 	return Reply{Note: "queued"}, nil
 }
 
-func (d *daemon) SwitchedOff(context.Context, string) (bool, error) { return false, nil }
+func (d *daemon) SwitchedOff(context.Context, string) (bool, error) { return false, d.off }
 
 func (d *daemon) Became(_ context.Context, _ memory.Session, jobs []correlation.Job) ([]correlation.Job, error) {
-	return jobs, nil
+	d.calls++
+	return jobs, d.became
 }
 
-func (d *daemon) Free(context.Context, memory.Session) error { return nil }
+func (d *daemon) Free(context.Context, memory.Session) error {
+	d.calls++
+	return nil
+}
 
 func (d *daemon) Compacted(context.Context, memory.Session, string) (Reply, error) {
 	return Reply{}, nil
@@ -100,6 +117,16 @@ func newBench(t *testing.T) *bench {
 		Store: b.Store, Folder: filepath.Join(b.dir, "acp"), Now: now, Retention: Retention{Keep: 24 * time.Hour},
 		Daemon: func(string) (Daemon, error) { return b.daemon, nil },
 	}
+	b.w.Log = zerolog.New(io.Discard).Hook(zerolog.HookFunc(func(_ *zerolog.Event, level zerolog.Level, said string) {
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		if level >= zerolog.WarnLevel {
+			b.warned = append(b.warned, said)
+		}
+		if said == "old turns removed" {
+			b.removed++
+		}
+	}))
 	return b
 }
 
@@ -132,6 +159,23 @@ func (b *bench) sayIn(id string, info correlation.ProcessInfo, user, assistant s
 		b.t.Fatal(err)
 	}
 	return s
+}
+
+// answers has the daemon answer every post so.
+func (b *bench) answers(r Reply, err error) {
+	b.daemon.answer = func(signet.End) (Reply, error) { return r, err }
+}
+
+func (b *bench) exec(statement string) {
+	b.t.Helper()
+	_, err := b.db.ExecContext(b.t.Context(), statement)
+	check(b.t, err)
+}
+
+func (b *bench) count(query string) (n int) {
+	b.t.Helper()
+	check(b.t, b.db.QueryRowContext(b.t.Context(), query).Scan(&n))
+	return n
 }
 
 func (b *bench) work() {
@@ -178,6 +222,191 @@ func TestTranscriptFile(t *testing.T) {
 	}
 	if _, err := os.Stat(b.daemon.ends[0].File); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("the file is left: %v", err)
+	}
+	if len(b.warned) != 0 || b.removed != 0 {
+		t.Errorf("it warns: %q, and says %d times that turns were removed", b.warned, b.removed)
+	}
+}
+
+// What keeps a delivery from being made is noted, and it is made once that has gone.
+func TestTrouble(t *testing.T) {
+	guard.Report(func(guard.Panic) {})
+	defer guard.Report(func(p guard.Panic) { panic(p.What) })
+	for name, tt := range map[string]struct {
+		wrong func(b *bench)
+		want  string // state, attempts and why
+		err   bool   // the worker's
+	}{
+		"no daemon": {wrong: func(b *bench) { b.w.Daemon = nil }, want: "owed 0 no daemon is configured"},
+		"no such daemon": {wrong: func(b *bench) {
+			b.w.Daemon = func(string) (Daemon, error) { return nil, errors.New("no such daemon") }
+		}, want: "owed 0 no such daemon"},
+		"it is down":           {wrong: func(b *bench) { b.daemon.down = errors.New("it is down") }, want: "owed 0 it is down"},
+		"it refuses":           {wrong: func(b *bench) { b.answers(Reply{}, errors.New("no")) }, want: "owed 1 no"},
+		"it does not answer":   {wrong: func(b *bench) { b.answers(Reply{}, signet.ErrNoAnswer) }, want: "unknown 1 " + signet.ErrNoAnswer.Error()},
+		"it cannot say if off": {wrong: func(b *bench) { b.daemon.off = errors.New("ask later") }, want: "owed 0 ask later"},
+		"no room for the text": {wrong: func(b *bench) {
+			check(b.t, os.WriteFile(transcriptDir(b.w.Folder), nil, 0o600))
+		}, want: "owed 1 writing the transcript: mkdir " + "…", err: true},
+		"of a newer version": {wrong: func(b *bench) { b.exec(`UPDATE debts SET kind = 'dance'`) }, want: "owed 0 this version does not know dance"},
+		"a mistake of ours": {wrong: func(b *bench) {
+			b.daemon.answer = func(signet.End) (Reply, error) { panic("a mistake") }
+		}, want: "owed 1 a fault of ours: see the log"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := newBench(t)
+			text := "hello"
+			if name == "it cannot say if off" { // what is asked before parts alone
+				text = strings.Repeat("word ", 30000)
+			}
+			s := b.say(toDaemon, text, "hi")
+			well := b.w
+			tt.wrong(b)
+			if _, err := b.w.Run(t.Context(), OnePass); (err != nil) != tt.err {
+				t.Errorf("the worker ends with %v", err)
+			}
+			d := b.only(s)
+			got := fmt.Sprint(d.State, " ", d.Attempts, " ", d.Error)
+			if want, more := strings.CutSuffix(tt.want, "…"); got != want && !(more && strings.HasPrefix(got, want)) {
+				t.Errorf("%s, want %s", got, tt.want)
+			}
+			b.w, b.daemon.down, b.daemon.off, b.daemon.answer = well, nil, nil, nil
+			b.exec(`UPDATE debts SET kind = 'daemon'`)
+			check(t, os.RemoveAll(transcriptDir(b.w.Folder)))
+			b.now = b.now.Add(time.Hour)
+			b.work()
+			if d := b.only(s); d.State != correlation.Delivered {
+				t.Errorf("then %+v", d)
+			}
+		})
+	}
+}
+
+// A daemon that is away, or fails, is asked for nothing else in that pass.
+func TestAskedOnce(t *testing.T) {
+	for name, tt := range map[string]struct {
+		down, became error
+		calls        int
+		warned       []string
+	}{
+		"there":  {calls: 3},
+		"away":   {down: errors.New("away")},
+		"failed": {became: errors.New("failed"), calls: 2},
+	} {
+		b := newBench(t)
+		b.w.Like, b.w.StaleAfter = toDaemon, time.Minute
+		for _, id := range []string{"one", "two"} {
+			b.daemon.answer = func(e signet.End) (Reply, error) { return Reply{Note: "queued", Job: id}, nil }
+			b.sayIn(id, toDaemon, "hello", "hi")
+			b.work()
+		}
+		check(t, correlationtest.Apply(t.Context(), b.Store, "gone", correlation.KeyStarted{Key: "unused"}))
+		b.now = b.now.Add(time.Hour)
+		b.daemon.down, b.daemon.became = tt.down, tt.became
+		b.work()
+		if b.daemon.calls != tt.calls || !cmp.Equal(b.warned, tt.warned) {
+			t.Errorf("%s: asked %d times, want %d; it warns: %q", name, b.daemon.calls, tt.calls, b.warned)
+		}
+	}
+}
+
+// Whatever statement of the database fails, the worker says so, and in the end all is delivered: what was not posted
+// then once, and the rest at most once more.
+func TestDatabaseFails(t *testing.T) {
+	b := newBench(t)
+	db, faults := correlationtest.Failing(b.db, filepath.Join(b.dir, "acp", "sessions.db"))
+	defer db.Close()
+	failing := b.w
+	failing.Store = correlation.New(db, correlation.Options{LiveDir: b.LiveDir(), Now: b.w.Now})
+	failing.Like, failing.StaleAfter, failing.Hook = toDaemon, time.Minute, []string{"true"}
+	b.w.Hook = failing.Hook
+	b.daemon.keeps = func(signet.Note) (Reply, error) { return Reply{Note: "kept"}, nil }
+	b.daemon.answer = func(e signet.End) (Reply, error) { return Reply{Note: "queued", Job: e.Session.Key}, nil }
+	info := toDaemon
+	info.Hook = true
+	for n := int64(1); ; n++ {
+		b.owesAll(fmt.Sprint("s", n), info, strings.Repeat("word ", 20000))
+		b.daemon.ends, b.warned = nil, nil
+		faults.Fail(n)
+		_, err := failing.Run(t.Context(), OnePass)
+		failed := faults.Failed()
+		if said := err != nil || len(b.warned) > 0; said != failed {
+			t.Errorf("statement %d: %v, it warns: %q", n, err, b.warned)
+		}
+		faults.Fail(0)
+		const open = `SELECT count(*) FROM debts WHERE done = 0`
+		for passes := 0; b.count(open) > 0 && passes < 5; passes++ {
+			b.now = b.now.Add(time.Hour)
+			b.work()
+		}
+		posted := map[string]int{}
+		for _, e := range b.daemon.ends {
+			posted[e.Session.Key]++
+			if posted[e.Session.Key] > 2 || posted[e.Session.Key] > 1 && !e.Again {
+				t.Errorf("statement %d: %s is posted again", n, e.Session.Key)
+			}
+		}
+		if len(posted) != 2 {
+			t.Errorf("statement %d: %d parts are posted", n, len(posted))
+		}
+		if left := b.count(`SELECT count(*) FROM debts WHERE state <> 'delivered'`); left != 0 {
+			t.Fatalf("statement %d: %d deliveries are not made", n, left)
+		}
+		if !failed {
+			t.Logf("%d statements", n)
+			return
+		}
+	}
+}
+
+// owesAll leaves a session that owes all kinds of deliveries, and a key that nobody has used.
+func (b *bench) owesAll(id string, info correlation.ProcessInfo, text string) {
+	b.t.Helper()
+	ctx, p := b.t.Context(), b.process(info)
+	s, err := correlationtest.Session(ctx, b.Store, correlation.OpenSession{Harness: "echo", ACPID: id, Process: p.ID()})
+	check(b.t, err)
+	check(b.t, correlationtest.Save(ctx, b.Store, []correlation.Turn{{Session: s.ID, Process: p.ID(), User: text,
+		Assistant: "hi", Ended: b.now}}))
+	n, err := correlationtest.Number(ctx, b.Store, p.ID(), s.ID)
+	check(b.t, err)
+	check(b.t, correlationtest.Apply(ctx, b.Store, p.ID(), correlation.Summarised{Session: n, Text: "What was said."},
+		correlation.KeyStarted{Key: s.Key}, correlation.KeyStarted{Key: "unused " + id}))
+	_, err = p.OweMemory(ctx, s.Key, `{"content":"x"}`)
+	check(b.t, errors.Join(err, p.End(ctx, "ended")))
+	b.now = b.now.Add(2 * time.Minute)
+}
+
+// A daemon is told whether a session has ended or its process has died.
+func TestReason(t *testing.T) {
+	for ended, want := range map[string]string{"ended": "session_shutdown", "died": "stale-session-sweep"} {
+		b := newBench(t)
+		p := b.process(toDaemon)
+		s, err := correlationtest.Session(t.Context(), b.Store, correlation.OpenSession{Harness: "echo", ACPID: "one", Process: p.ID()})
+		check(t, errors.Join(err, correlationtest.Save(t.Context(), b.Store, []correlation.Turn{{Session: s.ID, Process: p.ID(),
+			User: "hello", Ended: b.now}}), p.End(t.Context(), ended)))
+		b.work()
+		if len(b.daemon.ends) != 1 || b.daemon.ends[0].Reason != want {
+			t.Errorf("%s: %+v", ended, b.daemon.ends)
+		}
+	}
+}
+
+// A session of which less is left than was posted, as where a person had turns forgotten, is delivered to its end.
+func TestFewerParts(t *testing.T) {
+	b := newBench(t)
+	s := b.say(toDaemon, strings.Repeat("word ", 60000), "hi")
+	b.daemon.answer = func(signet.End) (Reply, error) {
+		if len(b.daemon.ends) == 3 {
+			return Reply{}, errors.New("not now")
+		}
+		return Reply{Note: "queued"}, nil
+	}
+	b.work()
+	b.exec(`UPDATE turns SET user = 'hello'`)
+	b.now = b.now.Add(time.Hour)
+	b.work()
+	if d := b.only(s); d.State != correlation.Delivered || len(b.daemon.ends) != 4 {
+		t.Errorf("%d posts, %+v", len(b.daemon.ends), d)
 	}
 }
 

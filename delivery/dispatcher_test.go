@@ -9,7 +9,9 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/Signet-AI/signet-acp-proxy/correlation"
@@ -58,6 +60,7 @@ func TestDispatcher(t *testing.T) {
 		started       int
 		atEnd         int  // of them
 		delivered     bool // by us, at our end
+		warned        []string
 	}{
 		"the sweep finds something":  {before: true, started: 1},
 		"the sweep finds a key":      {stale: true, started: 1},
@@ -75,7 +78,8 @@ func TestDispatcher(t *testing.T) {
 		"at the end, nothing due":    {do: ended},
 		"by ourselves":               {after: true, o: &Dispatcher{AtExit: time.Minute}, do: ended, delivered: true},
 		"by ourselves, nothing due":  {o: &Dispatcher{AtExit: time.Minute}, do: clientGone},
-		"of a program that is gone":  {before: true, o: &Dispatcher{Spawn: Spawn{Dir: "/no/such/folder"}}},
+		"of a program that is gone": {before: true, o: &Dispatcher{Spawn: Spawn{Dir: "/no/such/folder"}},
+			warned: []string{"sweeping up after dead processes", "starting a worker"}},
 		"a client goes at the sweep": {before: true, do: ended, started: 2, atEnd: 1},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -130,10 +134,46 @@ func TestDispatcher(t *testing.T) {
 			_, err := os.Stat(filepath.Join(own, lockName))
 			delivered := err == nil
 			if n := strings.Count(string(text), `started {"url":"there","token":"secret"}`+"\n"); n != tt.started || len(waiting) != tt.atEnd ||
-				delivered != tt.delivered {
-				t.Errorf("%d workers, %d at our end, delivered: %v", n, len(waiting), delivered)
+				delivered != tt.delivered || !slices.Equal(b.warned, tt.warned) {
+				t.Errorf("%d workers, %d at our end, delivered: %v, it warns: %q", n, len(waiting), delivered, b.warned)
 			}
 		})
+	}
+}
+
+// While a process goes on it looks every five minutes whether there is something to do.
+func TestLooksAgain(t *testing.T) {
+	for atExit, want := range map[time.Duration]int64{0: 4, time.Minute: 1} {
+		synctest.Test(t, func(t *testing.T) {
+			b := newBench(t)
+			var asked atomic.Int64
+			h := Dispatcher{Worker: b.w, AtExit: atExit, Spawn: Spawn{Dir: b.dir},
+				Also: func(context.Context) (bool, error) { asked.Add(1); return false, nil }}
+			h.Begin()
+			time.Sleep(16 * time.Minute)
+			if n := asked.Load(); n != want {
+				t.Errorf("asked %d times, want %d", n, want)
+			}
+			h.End()
+		})
+	}
+}
+
+// Where turns are kept for deliveries only, what is not owed goes with its process.
+func TestNothingKept(t *testing.T) {
+	for keep, want := range map[time.Duration]int{0: 0, time.Minute: 1} {
+		b := newBench(t)
+		h := Dispatcher{Worker: b.w, limit: time.Minute, Spawn: Spawn{Dir: b.dir}}
+		h.Worker.Retention.Keep = keep
+		h.Begin()
+		h.tasks.Wait()
+		b.now = b.now.Add(-time.Hour)
+		s := b.say(correlation.ProcessInfo{Kind: correlation.Relay, Memory: "embedded"}, "hello", "hi")
+		h.End()
+		turns, err := b.Book().Turns(t.Context(), s.ID)
+		if check(t, err); len(turns) != want || b.removed != 1-want {
+			t.Errorf("kept for %v: %d turns are there; said to be removed: %d times", keep, len(turns), b.removed)
+		}
 	}
 }
 

@@ -70,9 +70,6 @@ func appendLines(all []line, speaker, text string, turn, limit int) []line {
 
 // cut splits text behind at most n UTF-16 units, between words where there are any.
 func cut(text string, n int) (head, rest string) {
-	if len(text) <= n {
-		return text, ""
-	}
 	size, space := 0, 0
 	for i, r := range text {
 		if size += utf16.RuneLen(r); size > n {

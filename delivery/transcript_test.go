@@ -35,6 +35,38 @@ func TestTranscript(t *testing.T) {
 	}
 }
 
+// A line that is too long is cut between words, where there are any in its second half.
+func TestLongLines(t *testing.T) {
+	for text, want := range map[string]string{
+		"aaaa bbbb ccc":                "aaaa bbbb ccc", // as long as may be
+		"aaaa bbbb cccc":               "aaaa bbbb|cccc",
+		"aaaa bbbb ccc dd":             "aaaa bbbb|ccc dd",
+		"aaaaaa bbbbbbbb":              "aaaaaa bbbbbb|bb", // a space in the middle
+		"aaaaaaa bbbbbbb":              "aaaaaaa|bbbbbbb",
+		"aaaaaaaaaaaaaaaaaaaaaaaaaaaa": "aaaaaaaaaaaaa|aaaaaaaaaaaaa|aa",
+		"😀😀😀😀😀😀😀":                      "😀😀😀😀😀😀|😀",
+	} {
+		lines := transcript(correlation.Selection{Turns: []correlation.Turn{{User: text}}}, 20)
+		if got := join(lines); got != "User: "+strings.ReplaceAll(want, "|", "\nUser: ")+"\n" {
+			t.Errorf("%s: %s", text, got)
+		}
+	}
+}
+
+// A transcript of 95,000 characters is one part, and one of more is two.
+func TestJustInOne(t *testing.T) {
+	for more, want := range []int{1, 2} {
+		turns := make([]correlation.Turn, 95) // of 1,000 with what stands before and behind
+		for i := range turns {
+			turns[i] = correlation.Turn{User: strings.Repeat("x", 493), Assistant: strings.Repeat("y", 488)}
+		}
+		turns[0].User += strings.Repeat("x", more)
+		if parts := cutIntoParts(correlation.Selection{Turns: turns}); len(parts) != want {
+			t.Errorf("%d more: %d parts, want %d", more, len(parts), want)
+		}
+	}
+}
+
 // Whatever the turns, no part is too long, none is much shorter than the others, every turn ends in exactly one, and
 // nothing but white space is lost.
 func TestInParts(t *testing.T) {
