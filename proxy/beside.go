@@ -8,32 +8,31 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/proxy/session"
 )
 
-// beside is what goes on beside the conversation (session.Beside).
-type beside struct{ *env }
+// What goes on beside the conversation (session.Beside), but for memory (fetch.go) and look-ups (lookup.go).
 
-func (w *beside) Record(events ...correlation.Event) {
-	w.file.Append(events...)
-	w.o.Heard(events...)
+func (e *env) Record(events ...correlation.Event) {
+	e.file.Append(events...)
+	e.o.Heard(events...)
 }
 
-func (w *beside) Hurry(when session.Urgency) {
+func (e *env) Hurry(when session.Urgency) {
 	select {
-	case w.recorder.hurry[when] <- struct{}{}:
+	case e.recorder.hurry[when] <- struct{}{}:
 	default: // it is known
 	}
 }
 
-func (w *beside) Fault(s *session.Session, err error) {
-	w.o.Log.Error().Err(err).Str("session", s.Label()).Msg("a session's state stays as it is")
+func (e *env) Fault(s *session.Session, err error) {
+	e.o.Log.Error().Err(err).Str("session", s.Label()).Msg("a session's state stays as it is")
 }
 
 // Claim moves a session to in flight and records the injection, in one transaction that only one proxy can win.
-func (w *beside) Claim(ctx context.Context, p *session.Held, from correlation.State, in correlation.Injection) {
+func (e *env) Claim(ctx context.Context, p *session.Held, from correlation.State, in correlation.Injection) {
 	granted := false
-	w.database.begin(ctx, "claim", func(b *Backend) error {
-		row, err := w.file.Row(ctx, p.Session.Number)
+	e.database.begin(ctx, "claim", func(b *Backend) error {
+		row, err := e.file.Row(ctx, p.Session.Number)
 		if err == nil {
-			_, err = b.Ledger.Claim(ctx, row, []correlation.State{from}, w.file.Process(), in)
+			_, err = b.Ledger.Claim(ctx, row, []correlation.State{from}, e.file.Process(), in)
 		}
 		if granted = err == nil; granted {
 			guard.Point("claim")
@@ -41,29 +40,29 @@ func (w *beside) Claim(ctx context.Context, p *session.Held, from correlation.St
 		return err
 	}, func(err error) {
 		if err != nil {
-			w.o.Log.Info().Err(err).Str("session", p.Session.Label()).Msg("the session was not claimed")
+			e.o.Log.Info().Err(err).Str("session", p.Session.Label()).Msg("the session was not claimed")
 		}
-		w.talk.Tell(func(c *session.Connection) { c.Claimed(p, in, granted, err) })
+		e.talk.Tell(func(c *session.Connection) { c.Claimed(p, in, granted, err) })
 	})
 }
 
 // Continued finds how the conversation ended that a session continues, if it was not told that before.
-func (w *beside) Continued(ctx context.Context, p *session.Held) {
+func (e *env) Continued(ctx context.Context, p *session.Held) {
 	brief := ""
-	w.database.begin(ctx, "continued conversation", func(b *Backend) error {
+	e.database.begin(ctx, "continued conversation", func(b *Backend) error {
 		if b.Continued == nil {
 			return nil
 		}
-		row, err := w.file.Row(ctx, p.Session.Number)
+		row, err := e.file.Row(ctx, p.Session.Number)
 		if err == nil {
-			brief, err = b.Continued(ctx, row, w.agent.Load().Name)
+			brief, err = b.Continued(ctx, row, e.agent.Load().Name)
 		}
 		return err
 	}, func(err error) {
 		if err != nil {
-			w.o.Log.Info().Err(err).Str("session", p.Session.Label()).Msg("what the session continues")
+			e.o.Log.Info().Err(err).Str("session", p.Session.Label()).Msg("what the session continues")
 			brief = ""
 		}
-		w.talk.Tell(func(*session.Connection) { p.Continued = &brief })
+		e.talk.Tell(func(*session.Connection) { p.Continued = &brief })
 	})
 }

@@ -16,28 +16,17 @@ import (
 // first, and then the middle of each long text, so that what is kept depends on the prompt alone and not on the pieces
 // in which it comes.
 type collector struct {
-	*buffers // until the last text has ended
+	ahead    []byte // the newest bytes of the last text, not looked at yet
+	decoded  []byte // one block
 	decoder  frame.Decoder
 	passages privacy.Passages
 	texts    []chars.Excerpt // three quarters of their room are the beginning
 	kept     int             // bytes kept of all texts but the last
 }
 
-// buffers are what a collector works with. The next one may have them then: prompts in quick succession would leave
-// much to be collected.
-type buffers struct {
-	ahead   []byte // the newest bytes of the last text, not looked at yet
-	decoded []byte // one block
-}
-
-func newCollector(with *buffers) *collector {
-	with.ahead = with.ahead[:0]
-	return &collector{buffers: with}
-}
-
 // collect collects the texts of a whole frame.
 func collect(line []byte) session.Prompt {
-	w := newCollector(new(buffers))
+	w := &collector{}
 	texts := frame.Texts{Into: w}
 	texts.Write(line)
 	texts.End()
@@ -65,7 +54,7 @@ func (w *collector) End() session.Prompt {
 		w.readAhead()
 		w.read(w.decoder.End(), true)
 	}
-	w.buffers = nil
+	w.ahead, w.decoded = nil, nil
 	p := session.Prompt{Words: w.words}
 	for _, t := range w.texts {
 		p.Omitted += t.Omitted

@@ -32,7 +32,7 @@ func collectorCheck(t *rapid.T) {
 		`]}}`)
 	whole, private := privacy.WithoutPrivate(strings.Join(texts, chars.BlockMark))
 	for _, size := range []int{len(line), rapid.IntRange(1, 5000).Draw(t, "size")} {
-		w := newCollector(new(buffers))
+		w := &collector{}
 		read := frame.Texts{Into: w}
 		for piece := range slices.Chunk(line, size) {
 			read.Write(piece)

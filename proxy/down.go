@@ -12,7 +12,7 @@ import (
 
 // down decides about the frames from the harness to the client.
 type down struct {
-	*beside
+	*env
 
 	out    io.Writer
 	head   frame.Head

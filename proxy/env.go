@@ -10,7 +10,7 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/proxy/session"
 )
 
-// An env is what all parts of a relay share.
+// An env is what all parts of a relay share. It is also what goes on beside the conversation (session.Beside).
 type env struct {
 	o        *Options
 	talk     *session.Owner // of the sessions

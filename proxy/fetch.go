@@ -16,32 +16,32 @@ import (
 // How context is got from memory, beside the conversation.
 
 // Fetch runs a fetch.
-func (w *beside) Fetch(fetch *session.Fetch, who memory.Session, local bool) {
+func (e *env) Fetch(fetch *session.Fetch, who memory.Session, local bool) {
 	var got memory.Context
 	ended := func(err error) {
 		var stored json.RawMessage
 		if err == nil && !got.Empty() {
 			guard.Run("fetch", func() { stored = storable(got) })
 		}
-		w.talk.Tell(func(c *session.Connection) { c.FetchEnded(fetch, got, stored, err) })
+		e.talk.Tell(func(c *session.Connection) { c.FetchEnded(fetch, got, stored, err) })
 	}
 	if local {
-		w.identity(who, func(files memory.Context, err error) {
-			got, got.Fetched = files, w.o.Now()
+		e.identity(who, func(files memory.Context, err error) {
+			got, got.Fetched = files, e.o.Now()
 			ended(err)
 		})
 		return
 	}
-	ctx, cancel := context.WithTimeout(w.ctx, w.o.FetchLimit)
-	w.database.begin(ctx, "fetch", func(b *Backend) (err error) {
+	ctx, cancel := context.WithTimeout(e.ctx, e.o.FetchLimit)
+	e.database.begin(ctx, "fetch", func(b *Backend) (err error) {
 		within(ctx, "folding", foldLimit, b.FoldAll)
 		began := time.Now()
 		guard.Point("fetch")
 		got, err = b.Memory.Start(ctx, who)
-		got.Took, got.Fetched = time.Since(began), w.o.Now()
-		log := w.o.Log.Info()
+		got.Took, got.Fetched = time.Since(began), e.o.Now()
+		log := e.o.Log.Info()
 		if err != nil {
-			log = w.o.Log.Warn().Err(err)
+			log = e.o.Log.Warn().Err(err)
 		}
 		log.Str("key", who.Key).Str("source", got.Source).Dur("took", got.Took).Msg("context fetched")
 		return err
@@ -52,18 +52,18 @@ func (w *beside) Fetch(fetch *session.Fetch, who memory.Session, local bool) {
 }
 
 // Identity reads the local identity files for a held prompt.
-func (w *beside) Identity(p *session.Held, who memory.Session) {
-	w.identity(who, func(got memory.Context, _ error) {
-		w.talk.Tell(func(*session.Connection) { p.Files = &got })
+func (e *env) Identity(p *session.Held, who memory.Session) {
+	e.identity(who, func(got memory.Context, _ error) {
+		e.talk.Tell(func(*session.Connection) { p.Files = &got })
 	})
 }
 
 // identity reads the local identity files; a panic leaves nothing of them.
-func (w *beside) identity(who memory.Session, read func(memory.Context, error)) {
-	w.tasks.run("identity", func(context.Context) {
+func (e *env) identity(who memory.Session, read func(memory.Context, error)) {
+	e.tasks.run("identity", func(context.Context) {
 		var got memory.Context
 		err := guard.Try("identity", func() error {
-			got = w.o.Identity(who)
+			got = e.o.Identity(who)
 			return nil
 		})
 		read(got, err)
@@ -91,19 +91,19 @@ func storable(c memory.Context) json.RawMessage {
 
 // Recall searches memory for a held prompt's words, beside the fetch of its session's context. What the session was
 // given before is left out.
-func (w *beside) Recall(p *session.Held, who memory.Session, given []string) {
+func (e *env) Recall(p *session.Held, who memory.Session, given []string) {
 	var found memory.Context
 	words := p.Words
-	ctx, cancel := context.WithDeadline(w.ctx, p.Until)
-	w.database.begin(ctx, "recall", func(b *Backend) error {
+	ctx, cancel := context.WithDeadline(e.ctx, p.Until)
+	e.database.begin(ctx, "recall", func(b *Backend) error {
 		within(ctx, "folding", foldLimit, b.FoldAll)
 		guard.Point("recall")
 		got, err := b.Memory.Recall(ctx, who, words, given)
 		if err != nil && !errors.Is(err, memory.ErrUnavailable) {
-			w.o.Log.Info().Err(err).Str("key", who.Key).Msg("recalling")
+			e.o.Log.Info().Err(err).Str("key", who.Key).Msg("recalling")
 		}
 		if got.CutOff > 0 {
-			w.o.Log.Info().Str("key", who.Key).Dur("after", got.CutOff).Msg("the search of memory was cut off")
+			e.o.Log.Info().Str("key", who.Key).Dur("after", got.CutOff).Msg("the search of memory was cut off")
 		}
 		got.Items = slices.DeleteFunc(got.Items, func(it memory.Item) bool {
 			return slices.Contains(given, it.Text) || it.ID != "" && slices.Contains(given, it.ID)
@@ -112,6 +112,6 @@ func (w *beside) Recall(p *session.Held, who memory.Session, given []string) {
 		return nil
 	}, func(error) {
 		cancel()
-		w.talk.Tell(func(*session.Connection) { p.Found = &found })
+		e.talk.Tell(func(*session.Connection) { p.Found = &found })
 	})
 }

@@ -16,22 +16,22 @@ import (
 // How the ledger is asked, beside the conversation, what it has of sessions and which sessions they continue.
 
 // LookUp asks the ledger about a session until ctx ends.
-func (w *beside) LookUp(ctx context.Context, l *session.Lookup) {
+func (e *env) LookUp(ctx context.Context, l *session.Lookup) {
 	var answer session.LookedUp
-	w.database.begin(ctx, "look-up", func(b *Backend) (err error) {
+	e.database.begin(ctx, "look-up", func(b *Backend) (err error) {
 		recorded := false
-		w.talk.Tell(func(c *session.Connection) { recorded = c.HaveEvents(l.First) })
+		e.talk.Tell(func(c *session.Connection) { recorded = c.HaveEvents(l.First) })
 		if recorded {
-			if err := w.file.Folded(ctx); err != nil {
+			if err := e.file.Folded(ctx); err != nil {
 				return err
 			}
 		}
 		var found session.Found
 		if l.Kind == session.OpensNew {
-			found.Record = w.o.Record("")
-			err = w.continued(ctx, b.Ledger, l, &found)
+			found.Record = e.o.Record("")
+			err = e.continued(ctx, b.Ledger, l, &found)
 		} else {
-			err = w.byID(ctx, b, l, &found)
+			err = e.byID(ctx, b, l, &found)
 		}
 		if err != nil {
 			return err
@@ -39,34 +39,34 @@ func (w *beside) LookUp(ctx context.Context, l *session.Lookup) {
 		guard.Point("look-up")
 		var orphan bool
 		var rows []int64
-		w.talk.Tell(func(c *session.Connection) { orphan, rows = c.Found(l, found) })
+		e.talk.Tell(func(c *session.Connection) { orphan, rows = c.Found(l, found) })
 		answer.Unknown = found.Known == nil && l.Kind != session.OpensNew
 		if orphan && b.Parent != nil { // an agent that starts another through acpx runs a proxy inside a proxy
 			key := b.Parent(ctx, l.Session.Known().Who.Cwd)
 			answer.Parent = &key
 		}
-		return w.takeStored(ctx, b.Ledger, rows, &answer)
+		return e.takeStored(ctx, b.Ledger, rows, &answer)
 	}, func(err error) {
 		answer.Err, answer.None = err, errors.Is(err, errNoLedger)
 		if err != nil && !answer.None {
-			w.o.Log.Warn().Err(err).Str("session", l.Session.Label()).Msg("looking a session up")
+			e.o.Log.Warn().Err(err).Str("session", l.Session.Label()).Msg("looking a session up")
 		}
-		w.talk.Tell(func(c *session.Connection) { c.LookedUp(l, answer) })
+		e.talk.Tell(func(c *session.Connection) { c.LookedUp(l, answer) })
 	})
 }
 
 // FindRecord finds the acpx record of a session.
-func (w *beside) FindRecord(s *session.Session) {
-	w.tasks.run("acpx's record", func(context.Context) { w.findRecord(s) })
+func (e *env) FindRecord(s *session.Session) {
+	e.tasks.run("acpx's record", func(context.Context) { e.findRecord(s) })
 }
 
 // takeStored takes a context that an earlier process has fetched and not used, if there is one.
-func (w *beside) takeStored(ctx context.Context, l Ledger, rows []int64, got *session.LookedUp) error {
+func (e *env) takeStored(ctx context.Context, l Ledger, rows []int64, got *session.LookedUp) error {
 	for _, row := range rows {
 		if row == 0 {
 			continue
 		}
-		payload, key, err := l.TakeContext(ctx, row, w.o.ContextAge)
+		payload, key, err := l.TakeContext(ctx, row, e.o.ContextAge)
 		if isNotFound(err) {
 			continue
 		}
@@ -83,7 +83,7 @@ func (w *beside) takeStored(ctx context.Context, l Ledger, rows []int64, got *se
 }
 
 // continued finds the session whose place a new one takes: the newest of the same acpx record.
-func (w *beside) continued(ctx context.Context, l Ledger, of *session.Lookup, found *session.Found) error {
+func (e *env) continued(ctx context.Context, l Ledger, of *session.Lookup, found *session.Found) error {
 	record := found.Record
 	if record == "" {
 		return nil
@@ -106,7 +106,7 @@ func (w *beside) continued(ctx context.Context, l Ledger, of *session.Lookup, fo
 }
 
 // byID finds a session by its harness and id.
-func (w *beside) byID(ctx context.Context, b *Backend, of *session.Lookup, found *session.Found) error {
+func (e *env) byID(ctx context.Context, b *Backend, of *session.Lookup, found *session.Found) error {
 	l := b.Ledger
 	known, err := l.Find(ctx, of.Harness, of.ID)
 	inFlight := err == nil && known.State == correlation.InFlight
@@ -128,36 +128,36 @@ func (w *beside) byID(ctx context.Context, b *Backend, of *session.Lookup, found
 }
 
 // findRecord finds the acpx record of a session.
-func (w *beside) findRecord(s *session.Session) {
-	if record := w.o.Record(s.Known().ID); record != "" {
-		w.talk.Tell(func(c *session.Connection) { c.RecordFound(s, record) })
+func (e *env) findRecord(s *session.Session) {
+	if record := e.o.Record(s.Known().ID); record != "" {
+		e.talk.Tell(func(c *session.Connection) { c.RecordFound(s, record) })
 	}
 }
 
 // findNewRecords finds the records of sessions that acpx has made without a queue owner: it writes a record's file only
 // once it has the session's id.
-func (w *beside) findNewRecords() {
+func (e *env) findNewRecords() {
 	var made []*session.Session
-	w.talk.Do(func(c *session.Connection) { made = c.WithoutRecord(acpxName) })
+	e.talk.Do(func(c *session.Connection) { made = c.WithoutRecord(acpxName) })
 	for _, s := range made {
-		w.findRecord(s)
+		e.findRecord(s)
 	}
 }
 
 // blocksOf returns the blocks of a session, from this connection or else from the ledger, oldest first, and its row
 // there. here is the session, if this connection has it.
-func (w *beside) blocksOf(
+func (e *env) blocksOf(
 	ctx context.Context, id string,
 ) (blocks []*session.Injection, row int64, here *session.Session) {
 	var of session.Given
-	w.talk.Do(func(c *session.Connection) { of = c.Given(id) })
+	e.talk.Do(func(c *session.Connection) { of = c.Given(id) })
 	if of.Known {
 		return of.Blocks, of.Row, of.Session
 	}
 	var one correlation.Session
 	var stored []correlation.Injection
-	if w.database.ask(ctx, func(b *Backend) (err error) {
-		if one, err = b.Ledger.Find(ctx, w.harness(), id); err == nil {
+	if e.database.ask(ctx, func(b *Backend) (err error) {
+		if one, err = b.Ledger.Find(ctx, e.harness(), id); err == nil {
 			stored, err = b.Ledger.Injections(ctx, one.ID)
 		}
 		return err
@@ -176,12 +176,12 @@ func oldestFirst(stored []correlation.Injection) (blocks []*session.Injection) {
 }
 
 // harness is the name under which sessions are stored.
-func (w *beside) harness() string { return cmp.Or(w.agent.Load().Name, w.o.Name) }
+func (e *env) harness() string { return cmp.Or(e.agent.Load().Name, e.o.Name) }
 
 // seek looks a block up by its id, before ctx ends.
-func (w *beside) seek(ctx context.Context, q *session.Seek) session.BlockFound {
+func (e *env) seek(ctx context.Context, q *session.Seek) session.BlockFound {
 	found := session.BlockFound{}
-	err := w.database.ask(ctx, func(b *Backend) (err error) {
+	err := e.database.ask(ctx, func(b *Backend) (err error) {
 		if found.Of, err = b.Ledger.BlockOwner(ctx, q.Harness, q.Block); isNotFound(err) {
 			return nil
 		}

@@ -28,7 +28,6 @@ type Relay struct {
 	*env
 	cancel context.CancelFunc
 	gone   atomic.Bool // the client, not the harness, ended the connection
-	beside *beside
 	up     *up
 	down   *down
 }
@@ -42,7 +41,7 @@ func New(o Options) *Relay {
 	r.client.Store(&clientHello{})
 	r.agent.Store(&agentHello{})
 	r.compat, r.database = &compat{o: options.Compat, requests: map[string]bool{}}, newDatabase(r.env)
-	r.recorder, r.beside = newRecorder(r.env), &beside{r.env}
+	r.recorder = newRecorder(r.env)
 	if options.Open != nil && options.Events != nil {
 		events, err := options.Events(r.database.folded)
 		if err != nil {
@@ -57,15 +56,15 @@ func New(o Options) *Relay {
 		Traits: options.Traits(""), Continues: acpxName,
 		Hold: options.HoldLimit, Messages: r.database.messages,
 		Delegation: options.Delegation, Now: options.Now, Context: r.ctx,
-	}, r.beside)
+	}, r.env)
 	out, asking := options.Client.Out, (*asker)(nil)
 	if options.Ask {
 		lines := &wire.Lines{Out: out}
 		out = lines
 		asking = &asker{env: r.env, out: lines, open: map[string]asked{}, ids: map[string]bool{}}
 	}
-	r.up = &up{beside: r.beside, asker: asking, queue: wire.NewQueue(options.Harness.In)}
-	r.down = &down{beside: r.beside, out: out, stream: stream{env: r.env}}
+	r.up = &up{env: r.env, asker: asking, queue: wire.NewQueue(options.Harness.In)}
+	r.down = &down{env: r.env, out: out, stream: stream{env: r.env}}
 	if r.remembers() {
 		guard.Go("database", r.database.run)
 		guard.Go("recorder", r.recorder.run)
@@ -99,7 +98,7 @@ func (r *Relay) Run() error {
 		r.recorder.close()
 	})
 	guard.Run("end", func() {
-		r.beside.findNewRecords()
+		r.findNewRecords()
 		r.database.close()
 	})
 	if r.down.strays > 0 || lost > 0 {
@@ -154,7 +153,7 @@ func (r *Relay) flush(end bool) {
 	if r.remembers() {
 		guard.Run("flush", r.recorder.flush)
 		guard.Run("client's end", func() {
-			r.beside.findNewRecords()
+			r.findNewRecords()
 			r.database.clientGone(end)
 		})
 	}

@@ -12,7 +12,7 @@ import (
 
 // up decides about the frames from the client to the harness.
 type up struct {
-	*beside
+	*env
 	asker *asker // nil where nothing is asked
 
 	queue  *wire.Queue // in front of the harness's stdin
@@ -20,7 +20,6 @@ type up struct {
 	heldAs heldFrame     // the frame that is being held
 	tapped []tappedInput // prompts that are being forwarded, in order
 	texts  frame.Texts   // of the tapped prompt at hand, if it is long or comes in pieces
-	spare  buffers       // for these
 }
 
 // A heldFrame says what a frame was judged to be when it was held. Read whole it may turn out to be something else,
@@ -180,7 +179,7 @@ func (u *up) Tapped(piece []byte, first, last bool) {
 	whole := first && last && len(piece) <= maxPrompt
 	if !whole {
 		if first {
-			u.texts = frame.Texts{Into: newCollector(&u.spare)}
+			u.texts = frame.Texts{Into: &collector{}}
 		}
 		u.texts.Write(piece)
 	}

@@ -54,19 +54,6 @@ func hex4(text []byte) rune {
 	return r
 }
 
-// halfEscape reports whether raw is the beginning of an escape and nothing else.
-func halfEscape(raw []byte) bool {
-	if len(raw) >= len(`\u0000`) || len(raw) > 1 && raw[1] != 'u' {
-		return false
-	}
-	for _, c := range raw[min(2, len(raw)):] {
-		if !('0' <= c && c <= '9' || 'a' <= c|0x20 && c|0x20 <= 'f') {
-			return false
-		}
-	}
-	return true
-}
-
 // halfRune returns the incomplete character at the end of b, nil if there is none.
 func halfRune(b []byte) []byte {
 	for n := 1; n < utf8.UTFMax && n <= len(b); n++ {
@@ -86,8 +73,7 @@ func cutEnd(b []byte) []byte {
 	if n := bytes.LastIndexByte(b, ' '); n >= 0 && n > len(b)-nearSpace {
 		return b[:n]
 	}
-	b = cutEscape(b, -1)
-	return b[:len(b)-len(halfRune(b))]
+	return b[:len(b)-len(unfinished(b))]
 }
 
 // SkipCut returns b, which was cut out of the inside of a JSON string, from where it can be decoded: after a space
@@ -107,22 +93,32 @@ func SkipCut(b []byte) []byte {
 	return nil
 }
 
-// cutEscape removes an incomplete escape from the end of a string whose opening quote is at from.
-func cutEscape(b []byte, from int) []byte {
-	for i := from + 1; i < len(b); i++ {
-		if b[i] != '\\' {
+const nearSpace = 1 << 10 // bytes that may be cut off in addition, to cut between words
+
+// unfinished returns the incomplete escape, surrogate pair or character at the end of raw, nil if there is none.
+func unfinished(raw []byte) []byte {
+	i := max(0, len(raw)-len(`\u0000\u0000`))
+	slashes := 0
+	for slashes < i && raw[i-1-slashes] == '\\' {
+		slashes++
+	}
+	for i -= slashes % 2; i < len(raw); i++ {
+		if raw[i] != '\\' {
 			continue
 		}
-		size := 2
-		if i+1 < len(b) && b[i+1] == 'u' {
-			size = 6
+		rest, size := raw[i:], len(`\n`)
+		if len(rest) > 1 && rest[1] == 'u' {
+			size = len(`\u0000`)
 		}
-		if i+size > len(b) {
-			return b[:i]
+		high := 0xd800 <= hex4(rest) && hex4(rest) < 0xdc00
+		if size > len(rest) {
+			return rest
+		}
+		second := rest[size:min(len(rest), size+len(`\u`))]
+		if high && len(rest) < 2*size && bytes.HasPrefix([]byte(`\u`), second) {
+			return rest
 		}
 		i += size - 1
 	}
-	return b
+	return halfRune(raw)
 }
-
-const nearSpace = 1 << 10 // bytes that may be cut off in addition, to cut between words

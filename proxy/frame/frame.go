@@ -67,7 +67,7 @@ func Members(line []byte, object Span) iter.Seq2[[]byte, Span] {
 			if start < 0 {
 				return
 			}
-			key, _ := decode(b[i+1 : end])
+			key := decode(b[i+1 : end])
 			if end = skip(b, start); end < 0 || !yield(key, Span{start, end}) {
 				return
 			}

@@ -180,27 +180,22 @@ func (p *peek) member(i int) int {
 
 // note notes the value of a key.
 func (p *peek) note(name name, value []byte) {
+	var text []byte // nil if it is no string
+	if value[0] == '"' {
+		text = decode(value[1 : len(value)-1])
+	}
 	switch name {
 	case nameMethod:
-		p.h.Method = text(value)
+		p.h.Method = text
 		p.ask()
 	case nameID:
 		p.h.ID = value
 		p.have |= NeedID
 	case nameSession:
-		p.h.Session = text(value)
+		p.h.Session = text
 		p.have |= NeedSession
 	case nameKind:
-		p.h.Update = text(value)
+		p.h.Update = text
 		p.have |= NeedUpdate
 	}
-}
-
-// text decodes a value; nil if it is no string.
-func text(token []byte) []byte {
-	if token[0] != '"' {
-		return nil
-	}
-	decoded, _ := decode(token[1 : len(token)-1])
-	return decoded
 }

@@ -36,7 +36,7 @@ func Mend(beginning []byte) []byte {
 	}
 	mended := append([]byte(nil), beginning...)
 	if inString {
-		mended = append(cutEscape(mended, last), '"')
+		mended = append(mended[:len(mended)-len(unfinished(mended[last+1:]))], '"')
 	}
 	for i := len(open) - 1; i >= 0; i-- {
 		mended = append(mended, open[i])

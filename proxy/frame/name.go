@@ -79,7 +79,7 @@ func escapedName(key []byte, in level) name {
 	if len(key) > longestKey {
 		return nameOther
 	}
-	decoded, _ := decode(key)
+	decoded := decode(key)
 	name, size := nameAt(decoded, in)
 	if size != len(decoded) { // the key has a quote in it and goes on
 		return nameOther

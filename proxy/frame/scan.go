@@ -43,33 +43,6 @@ func closing(b []byte, i int) int {
 	}
 }
 
-// skip returns the end of the value that starts at i < len(b), or incomplete or broken. A number or literal has ended
-// only when a byte follows that cannot be part of it.
-func skip(b []byte, i int) int {
-	switch b[i] {
-	case '"':
-		end := closing(b, i+1)
-		if end < 0 {
-			return incomplete
-		}
-		return end + 1
-	case '{', '[':
-		return skipNested(b, i)
-	}
-	for j := i; j < len(b); j++ {
-		switch b[j] {
-		case ',', ']', '}', ' ', '\t', '\r', '\n':
-			if j == i {
-				return broken
-			}
-			return j
-		case '"', ':', '[', '{':
-			return broken
-		}
-	}
-	return incomplete
-}
-
 // valueAfter returns the start of the value of the key that ends at i, or incomplete or broken.
 func valueAfter(b []byte, i int) int {
 	if i = space(b, i); i < len(b) && b[i] != ':' {
@@ -81,7 +54,7 @@ func valueAfter(b []byte, i int) int {
 	return i
 }
 
-// The classes of bytes that count while a nested value is skipped.
+// The classes of bytes that count in a value that is skipped.
 const (
 	opens byte = 1 + iota
 	closes
@@ -90,22 +63,39 @@ const (
 
 var bracket = [256]byte{'{': opens, '[': opens, '}': closes, ']': closes, '"': quotes}
 
-// skipNested is skip for an object or an array. It counts brackets of both kinds alike, so that it needs no stack.
-func skipNested(b []byte, i int) int {
+// skip returns the end of the value that starts at i < len(b), or incomplete or broken. It counts brackets of both
+// kinds alike, so that it needs no stack. A number or literal has ended only when a byte follows that cannot be part of
+// it.
+func skip(b []byte, i int) int {
+	if class := bracket[b[i]]; class != opens && class != quotes {
+		for j := i; j < len(b); j++ {
+			switch b[j] {
+			case ',', ']', '}', ' ', '\t', '\r', '\n':
+				if j == i {
+					return broken
+				}
+				return j
+			case '"', ':', '[', '{':
+				return broken
+			}
+		}
+		return incomplete
+	}
 	for depth := 0; i < len(b); i++ {
 		switch bracket[b[i]] {
 		case opens:
 			depth++
 		case closes:
-			if depth--; depth == 0 {
-				return i + 1
-			}
+			depth--
 		case quotes:
-			end := closing(b, i+1)
-			if end < 0 {
+			if i = closing(b, i+1); i < 0 {
 				return incomplete
 			}
-			i = end
+		default:
+			continue
+		}
+		if depth == 0 {
+			return i + 1
 		}
 	}
 	return incomplete

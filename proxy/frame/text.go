@@ -11,29 +11,28 @@ func String(raw []byte) (text string, ok bool) {
 	if len(raw) < 2 || raw[0] != '"' || stringEnd(raw, 1) != len(raw) {
 		return "", false
 	}
-	decoded, ok := decode(raw[1 : len(raw)-1])
-	return string(decoded), ok
+	return string(decode(raw[1 : len(raw)-1])), true
 }
 
-// decode decodes what is between a token's quotes. The result is inner itself if there are no escapes. It returns nil
-// and false if an escape is not valid.
-func decode(inner []byte) ([]byte, bool) {
+// decode decodes what is between a token's quotes. The result is inner itself if there are no escapes, and nil if one
+// is not valid.
+func decode(inner []byte) []byte {
 	n := bytes.IndexByte(inner, '\\')
 	if n < 0 {
-		return inner, true
+		return inner
 	}
 	text := make([]byte, 0, len(inner))
 	for n >= 0 {
 		text = append(text, inner[:n]...)
 		r, size := escape(inner[n:])
 		if size == 0 {
-			return nil, false
+			return nil
 		}
 		text = utf8.AppendRune(text, r)
 		inner = inner[n+size:]
 		n = bytes.IndexByte(inner, '\\')
 	}
-	return append(text, inner...), true
+	return append(text, inner...)
 }
 
 // A Decoder decodes the inside of a JSON string that arrives in pieces, as AppendDecoded does.
@@ -68,34 +67,6 @@ func (d *Decoder) End() []byte {
 	return AppendDecoded(nil, d.held)
 }
 
-// unfinished returns the incomplete escape, surrogate pair or character at the end of raw, nil if there is none.
-func unfinished(raw []byte) []byte {
-	i := max(0, len(raw)-len(`\u0000\u0000`))
-	slashes := 0
-	for slashes < i && raw[i-1-slashes] == '\\' {
-		slashes++
-	}
-	for i -= slashes % 2; i < len(raw); i++ {
-		if raw[i] != '\\' {
-			continue
-		}
-		rest, size := raw[i:], len(`\n`)
-		if len(rest) > 1 && rest[1] == 'u' {
-			size = len(`\u0000`)
-		}
-		high := 0xd800 <= hex4(rest) && hex4(rest) < 0xdc00
-		if size > len(rest) {
-			return rest
-		}
-		second := rest[size:min(len(rest), size+len(`\u`))]
-		if high && len(rest) < 2*size && bytes.HasPrefix([]byte(`\u`), second) {
-			return rest
-		}
-		i += size - 1
-	}
-	return halfRune(raw)
-}
-
 // AppendDecoded decodes raw, the inside of a JSON string or its beginning, and appends its text. A quote that is not
 // escaped ends the string: what follows is passed over. An escape that is not valid becomes U+FFFD, and half an escape
 // or half a character at the end is left out.
@@ -122,7 +93,7 @@ func appendDecoded(text, raw []byte) (_ []byte, closed bool) {
 		r, size := escape(raw)
 		switch {
 		case size > 0:
-		case halfEscape(raw): // raw was cut off in it
+		case len(unfinished(raw)) == len(raw): // raw was cut off in it
 			return text, false
 		default:
 			r, size = utf8.RuneError, min(2, len(raw))

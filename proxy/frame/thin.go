@@ -1,6 +1,10 @@
 package frame
 
-import "bytes"
+import (
+	"bytes"
+
+	"github.com/Signet-AI/signet-acp-proxy/chars"
+)
 
 // A Thinner copies a frame that arrives in pieces, and leaves out the data of images, audio and embedded files, so that
 // they do not take the room of the text behind them. No string takes more than half of the room that is left: of a
@@ -10,11 +14,11 @@ type Thinner struct {
 	Limit    int    // bytes that are kept at most
 	Kept     []byte // what was kept: the caller's, if nothing more is written
 	state    thinState
-	escaped  bool // after a backslash in a string
-	keyStart int  // index in kept of the last string's opening quote
-	keyEnd   int  // index after its closing quote; 0: it is no key, as something other than a colon has followed
-	colon    bool // a colon has followed it
-	part     part // of the current string
+	escaped  bool          // after a backslash in a string
+	keyStart int           // index in Kept of the last string's opening quote
+	keyEnd   int           // index after its closing quote; 0: it is no key, for no colon has followed
+	colon    bool          // a colon has followed it
+	text     chars.Excerpt // of the current string; with no room for one the string is kept whole, up to Limit
 }
 
 // Seam replaces what was cut out of a string.
@@ -75,7 +79,10 @@ func (t *Thinner) outsideString(piece []byte) (n int) {
 		}
 	}
 	t.keyStart, t.keyEnd, t.colon = len(t.Kept)-1, 0, false
-	t.part = part{room: (t.Limit - len(t.Kept)) / 2, tail: t.part.tail[:0]}
+	t.text = chars.Excerpt{Head: t.text.Head[:0], Tail: t.text.Tail[:0]}
+	if room := (t.Limit - len(t.Kept)) / 2; room >= minRoom {
+		t.text.MaxHead, t.text.MaxTail = room-room/4, room/4
+	}
 	return n + 1
 }
 
@@ -119,49 +126,25 @@ func (t *Thinner) inString(piece []byte) (n int) {
 	return n
 }
 
-// A part says how much is kept of a string that may be too long.
-type part struct {
-	room int    // bytes that may be kept
-	size int    // bytes that the string has so far
-	tail []byte // its newest bytes, after those that were kept as its beginning
-}
-
-const minRoom = 512 // bytes; with less room a string is kept whole, up to Limit
-
-// tailSize is how many bytes of the end of a string are kept: a quarter.
-func (p *part) tailSize() int { return p.room / 4 }
+const minRoom = 512 // bytes
 
 // takeString takes the next bytes of a string that is kept.
 func (t *Thinner) takeString(b []byte) {
-	p := &t.part
-	if p.room < minRoom {
+	if t.text.MaxHead == 0 {
 		t.keep(b)
 		return
 	}
-	if n := min(p.room-p.tailSize()-p.size, len(b)); n > 0 {
-		t.keep(b[:n])
-		p.size += n
-		b = b[n:]
-	}
-	p.size += len(b)
-	if len(b) >= p.tailSize() {
-		p.tail, b = p.tail[:0], b[len(b)-p.tailSize():]
-	}
-	if p.tail = append(p.tail, b...); len(p.tail) > 2*p.tailSize() {
-		p.tail = append(p.tail[:0], p.tail[len(p.tail)-p.tailSize():]...)
-	}
+	t.text.Add(b)
 }
 
-// joinEnds appends the end of a string to its beginning, with Seam between if something was left out.
+// joinEnds keeps a string that has ended: its beginning and its end, with Seam between if something was left out.
 func (t *Thinner) joinEnds() {
-	p, from := &t.part, t.keyStart+1
-	if p.size <= p.room {
-		t.keep(p.tail)
-		return
+	head, tail := t.text.Head, t.text.Tail
+	if t.text.Omitted > 0 {
+		head, tail = append(cutEnd(head), Seam...), SkipCut(tail)
 	}
-	t.Kept = t.Kept[:from+len(cutEnd(t.Kept[from:]))]
-	t.keep([]byte(Seam))
-	t.keep(SkipCut(p.tail[max(0, len(p.tail)-p.tailSize()):]))
+	t.keep(head)
+	t.keep(tail)
 }
 
 func (t *Thinner) keep(b []byte) {
