@@ -85,12 +85,12 @@ func Compose(session string, start, recall Context, toolHint bool) (b Block, ok 
 		forIdentity = identityBudget * left / blockBudget
 	}
 
-	files, mixed := userText(start.Identity), userText(start.Mixed)
+	files, mixed := nested(start.Identity, true), nested(start.Mixed, true)
 	wanted := Tokens(section(identityHeading, files, left)) + Tokens(section(mixedHeading, mixed, left))
 	profile, standing := profileOf(start.Profile, recall.Profile)
 	most := max(left-wanted, min(memoriesBudget, left-min(wanted, forIdentity))) - Tokens(profile)
 	items := ranked(recall.Items, start.Items)
-	notes := []string{recalledText(recall.Notes), recalledText(recall.Mixed), recalledText(start.Notes)}
+	notes := []string{nested(recall.Notes, false), nested(recall.Mixed, false), nested(start.Notes, false)}
 	memories, names := memoriesSection(items, notes, most, start.Continued+profile)
 
 	var body strings.Builder
@@ -110,7 +110,7 @@ func Compose(session string, start, recall Context, toolHint bool) (b Block, ok 
 		return Block{}, false
 	}
 	if toolHint {
-		body.WriteString(section(toolNotesHeading, recalledText(start.ToolNotes),
+		body.WriteString(section(toolNotesHeading, nested(start.ToolNotes, false),
 			left+Tokens(start.Continued)-Tokens(body.String())))
 	}
 	body.WriteString(hint)

@@ -45,19 +45,13 @@ func itemText(text string) string {
 	return strings.Join(parts, "\n")
 }
 
-// userText prepares files that the user wrote. Their headings are moved below ours; code stays as it is.
-func userText(text string) string { return nested(safe(text, maxBytes), true) }
-
-// recalledText prepares text that the user did not write. Its headings are moved in code, too.
-func recalledText(text string) string { return nested(safe(text, maxBytes), false) }
-
-// nested moves every Markdown heading two levels down, below the block's sections, and makes one of several blank
-// lines. With code, what is code is left alone.
-func nested(text string, code bool) string {
+// nested prepares foreign text: it moves every Markdown heading two levels down, below the block's sections, and makes
+// one of several blank lines. Code stays as it is in what the user wrote; in other text its headings are moved, too.
+func nested(text string, byUser bool) string {
 	var b strings.Builder
-	lines := strings.Split(strings.TrimRight(text, " \t\n"), "\n")
+	lines := strings.Split(strings.TrimRight(safe(text, maxBytes), " \t\n"), "\n")
 	verbatim := make([]bool, len(lines))
-	if code {
+	if byUser {
 		verbatim = Code(lines)
 	}
 	gap := false

@@ -75,7 +75,7 @@ func NewBackend(c *config.Config, std term.Streams, id string, harness Started) 
 func (b *backend) Options(pump proxy.Options) proxy.Options {
 	o := proxy.Options{
 		Client: pump.Client, Harness: pump.Harness, Name: pump.Name, Log: b.log.Logger(),
-		Events: b.begin, Open: b.tryOpen, Heard: b.heard,
+		Events: b.begin, Open: b.tryOpen, Heard: func(e ...correlation.Event) { b.follower.note(e...) },
 		HoldLimit: b.c.Hold, FetchLimit: b.c.Fetch, ContextAge: contextAge,
 		Identity: embedded.New(nil, embeddedOptions(b.c)).Identity,
 		Announce: b.c.Announce == "on", Notice: b.c.Announce == "notice",
@@ -120,8 +120,6 @@ func (b *backend) begin(folded func(bool, []int)) (_ proxy.Events, err error) {
 	b.follower = newFollower(b.events, b.c.Presence, filepath.Join(b.c.SignetPath, "skills"), b.log.Logger())
 	return b.events, nil
 }
-
-func (b *backend) heard(events ...correlation.Event) { b.follower.note(events...) }
 
 // tryOpen opens the database. After sqlite.ErrBusy the relay tries again.
 func (b *backend) tryOpen(ctx context.Context) (opened *proxy.Backend, err error) {

@@ -140,42 +140,38 @@ func (f *follower) note(events ...correlation.Event) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for _, e := range events {
-		f.noteLocked(e)
-	}
-}
-
-func (f *follower) noteLocked(e correlation.Event) {
-	switch e := e.(type) {
-	case correlation.Opened:
-		s := f.sessionLocked(e.Session)
-		s.who = memory.Session{Key: s.who.Key, Harness: e.Open.Harness, Cwd: e.Open.Cwd, Project: e.Open.Project,
-			AgentID: e.Open.AgentID}
-		f.keyLocked(s, e.Open.Key)
-	case correlation.Rekeyed:
-		f.keyLocked(f.sessionLocked(e.Session), e.Spent)
-		f.keyLocked(f.sessionLocked(e.Session), e.Key)
-	case correlation.TurnBegan:
-		s := f.sessionLocked(e.Session)
-		f.keyLocked(s, e.Key)
-		f.turns[e.Turn] = &followedTurn{session: s, quiet: e.Command != ""}
-		f.commandLocked(s, strings.TrimPrefix(e.Command, "/"))
-	case correlation.UserSaid:
-		f.promptLocked(f.turns[e.Turn], e.Text)
-	case correlation.AssistantSaid:
-		if t := f.turns[e.Turn]; t != nil && f.presence && t.said.Len() < lastSize {
-			t.said.WriteString(chars.Cut(e.Text, lastSize))
+		switch e := e.(type) {
+		case correlation.Opened:
+			s := f.sessionLocked(e.Session)
+			s.who = memory.Session{Key: s.who.Key, Harness: e.Open.Harness, Cwd: e.Open.Cwd, Project: e.Open.Project,
+				AgentID: e.Open.AgentID}
+			f.keyLocked(s, e.Open.Key)
+		case correlation.Rekeyed:
+			f.keyLocked(f.sessionLocked(e.Session), e.Spent)
+			f.keyLocked(f.sessionLocked(e.Session), e.Key)
+		case correlation.TurnBegan:
+			s := f.sessionLocked(e.Session)
+			f.keyLocked(s, e.Key)
+			f.turns[e.Turn] = &followedTurn{session: s, quiet: e.Command != ""}
+			f.commandLocked(s, strings.TrimPrefix(e.Command, "/"))
+		case correlation.UserSaid:
+			f.promptLocked(f.turns[e.Turn], e.Text)
+		case correlation.AssistantSaid:
+			if t := f.turns[e.Turn]; t != nil && f.presence && t.said.Len() < lastSize {
+				t.said.WriteString(chars.Cut(e.Text, lastSize))
+			}
+		case correlation.Injected:
+			f.gaveLocked(f.sessionLocked(e.Session), e.Injection.Items)
+		case correlation.Compacting:
+			f.tellLocked(f.sessionLocked(e.Session), "a compaction",
+				func(ctx context.Context, d *signet.Client, who memory.Session) error { return d.Compacting(ctx, who) })
+		case correlation.Closed:
+			f.closedLocked(e.Session)
+		case correlation.TurnEnded:
+			t := f.turns[e.Turn]
+			delete(f.turns, e.Turn)
+			f.endedLocked(t)
 		}
-	case correlation.Injected:
-		f.gaveLocked(f.sessionLocked(e.Session), e.Injection.Items)
-	case correlation.Compacting:
-		f.tellLocked(f.sessionLocked(e.Session), "a compaction",
-			func(ctx context.Context, d *signet.Client, who memory.Session) error { return d.Compacting(ctx, who) })
-	case correlation.Closed:
-		f.closedLocked(e.Session)
-	case correlation.TurnEnded:
-		t := f.turns[e.Turn]
-		delete(f.turns, e.Turn)
-		f.endedLocked(t)
 	}
 }
 
