@@ -283,7 +283,7 @@ func TestIdleSessionsHoldLittle(t *testing.T) {
 	}
 	block := given[0].Text
 	n := 0
-	c.know(func(all *session.Connection) { n, _, _ = all.Ours(all.Session("s1"), []string{block + "hello"}) })
+	c.know(func(all *session.Connection) { n, _, _ = all.Ours(all.Given("s1").Session, []string{block + "hello"}) })
 	if n != len(block) {
 		t.Errorf("%d bytes of %d are known again: %.200q", n, len(block), block)
 	}

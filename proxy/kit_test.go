@@ -472,7 +472,7 @@ func (w *world) awaitFetch(c *connection, id string) {
 	for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(time.Millisecond) {
 		done := false
 		c.know(func(all *session.Connection) {
-			s := all.Session(id)
+			s := all.Given(id).Session
 			done = s != nil && s.Fetched()
 		})
 		if done {

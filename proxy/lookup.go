@@ -19,9 +19,7 @@ import (
 func (e *env) LookUp(ctx context.Context, l *session.Lookup) {
 	var answer session.LookedUp
 	e.database.begin(ctx, "look-up", func(b *Backend) (err error) {
-		recorded := false
-		e.talk.Tell(func(c *session.Connection) { recorded = c.HaveEvents(l.First) })
-		if recorded {
+		if l.Recorded {
 			if err := e.file.Folded(ctx); err != nil {
 				return err
 			}

@@ -204,7 +204,7 @@ func (q *quiet) settle(t testing.TB, id string) {
 
 // session returns a session of the connection; nil: it has none with this id.
 func (q *quiet) session(id string) (s *session.Session) {
-	q.talk.Do(func(c *session.Connection) { s = c.Session(id) })
+	q.talk.Do(func(c *session.Connection) { s = c.Given(id).Session })
 	return s
 }
 

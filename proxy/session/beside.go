@@ -43,14 +43,14 @@ const (
 // A Lookup asks the ledger about a session: what it has of it or of its parent, or which session a new one continues.
 // Whoever asks comes back with Found and then with LookedUp.
 type Lookup struct {
-	Session *Session
-	Kind    OpeningKind
-	Harness string
-	ID      string     // of the session that the ledger is asked for; "" for a new one
-	Cwd     string     // of a new one
-	Row     int64      // for a new one: of the session whose load has failed; 0: none
-	Had     bool       // the ledger had it before
-	First   []*Session // the ledger has to have all that was recorded of these
+	Session  *Session
+	Kind     OpeningKind
+	Harness  string
+	ID       string // of the session that the ledger is asked for; "" for a new one
+	Cwd      string // of a new one
+	Row      int64  // for a new one: of the session whose load has failed; 0: none
+	Had      bool   // the ledger had it before
+	Recorded bool   // something of what it is about is, which the ledger has to have first
 
 	of       *Session          // that the ledger is asked about: Session, or the parent of a fork
 	then     correlation.State // of that, as its fork was requested

@@ -30,7 +30,7 @@ type Connection struct {
 	early         map[string]map[string]bool // commands by id, of sessions not named yet
 	commands      map[string]bool            // those advertised last, to be shared between sessions
 	slowest       time.Duration              // that the harness took to open a session
-	failed        *failedLoad                // the last request to open a session, if it failed
+	failed        *Request                   // the last request to open a session, if it failed, and when
 	listed        map[string]string          // folders of the sessions that the harness has listed, by their ids
 	deaf          bool                       // a look-up of a block in a session that is not open took too long
 	lookups       []*Lookup                  // of sessions that the client has opened; those that wait for others too
@@ -39,10 +39,10 @@ type Connection struct {
 	numbers struct{ session, turn int } // the last ones given in our events
 
 	beside      Beside
-	inbox       chan message  // what comes to the goroutine
-	turnChanges atomic.Uint64 // Owner.TurnChanges
-	changed     []*Session    // since the last message
-	waiters     []*waiter
+	inbox       chan func()                              // what the goroutine is to do
+	turnChanges atomic.Uint64                            // Owner.TurnChanges
+	changed     []*Session                               // since it has done something
+	waiters     map[chan struct{}]func(*Connection) bool // to be closed once that is so (Owner.Await)
 }
 
 // newConnection begins with nothing known.
@@ -60,7 +60,8 @@ func newConnection(o Options, b Beside) *Connection {
 		o.Now = time.Now
 	}
 	return &Connection{
-		o: o, traits: o.Traits, beside: b, inbox: make(chan message),
+		o: o, traits: o.Traits, beside: b, inbox: make(chan func()),
+		waiters:  map[chan struct{}]func(*Connection) bool{},
 		sessions: map[string]*Session{}, pending: map[string]Request{}, early: map[string]map[string]bool{},
 	}
 }
@@ -78,15 +79,6 @@ type Request struct {
 
 	n  int       // its number among those that were awaited
 	at time.Time // when it came
-}
-
-// failedLoad is a load or resume that the harness refused. A session/new right after it continues the conversation
-// (docs/facts/acpx.md, "A load that fails").
-type failedLoad struct {
-	session *Session
-	cwd     string
-	at      time.Time
-	n       int // the request's
 }
 
 // waiting is what is still to be redacted and recorded.
@@ -107,9 +99,6 @@ type Told struct {
 	Project, Text   string
 	Blocks, Private []string
 }
-
-// Session returns the session with this id, nil if this connection has none.
-func (c *Connection) Session(id string) *Session { return c.sessions[id] }
 
 // Sessions returns all sessions that have an id, in no order.
 func (c *Connection) Sessions() []*Session {
@@ -193,16 +182,4 @@ func (c *Connection) orNewKey(key string) string {
 // removeMaking takes a session off the list of those without an id.
 func (c *Connection) removeMaking(s *Session) {
 	c.making = slices.DeleteFunc(c.making, func(m *Session) bool { return m == s })
-}
-
-// A message is what the goroutine has to know.
-type message struct {
-	handle  func(*Connection)
-	handled chan struct{}
-}
-
-// A waiter is somebody who waits until something is so.
-type waiter struct {
-	ready func(*Connection) bool
-	done  chan struct{}
 }

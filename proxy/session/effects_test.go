@@ -275,7 +275,7 @@ func TestEffects(t *testing.T) {
 	}
 	fetched := func(id string, stored json.RawMessage, err error) func(*stage) {
 		return is(func(_ *stage, c *Connection) {
-			c.FetchEnded(c.Session(id).context.fetch, memory.Context{}, stored, err)
+			c.FetchEnded(c.sessions[id].context.fetch, memory.Context{}, stored, err)
 		})
 	}
 	judged := judges("h")

@@ -19,7 +19,7 @@ func AskTime(hold time.Duration) time.Duration { return hold - min(claimTime, ho
 // mustHold reports whether a plain prompt has to be held, because it may get a block or the ledger has not answered.
 // While another prompt of this connection is held or carries a block, none is.
 func (c *Connection) mustHold(s *Session) bool {
-	if s.off() || s.context.held != nil {
+	if s.context.held != nil {
 		return false
 	}
 	if s.exists.ledger == none { // the identity needs none

@@ -114,14 +114,6 @@ func (h *history) rewound() bool {
 		!slices.ContainsFunc(h.blocks, func(b *Injection) bool { return b.shown })
 }
 
-// showUser notes that the harness has replayed some of the user's text, in bytes of its frame.
-func (h *history) showUser(bytes int) {
-	if h.replay.step != replayOver {
-		h.replay.shown = max(h.replay.shown, shownWords)
-		h.since += bytes
-	}
-}
-
 // match returns how many bytes at the start of a user message are a block that went in, and marks that block as shown.
 // Each block comes back once: a second copy is the user's own text.
 func (h *history) match(text string) int {

@@ -12,7 +12,7 @@ func (s *Session) Settled() bool { return s.off() || s.exists.ledger.answered() 
 // Talking returns the sessions in which a turn is under way.
 func (c *Connection) Talking() (all []*Session) {
 	for _, s := range c.sessions {
-		if s.exists.live && !s.off() && len(s.turns.open) > 0 && s.turns.open[0].step != turnWaits {
+		if s.exists.live && !s.off() && s.turns.running() != nil {
 			all = append(all, s)
 		}
 	}
@@ -79,9 +79,4 @@ func (c *Connection) Forget(numbers []int) {
 			c.forget(s)
 		}
 	}
-}
-
-// HaveEvents reports whether there are events of any of some sessions, which the ledger may not have yet.
-func (c *Connection) HaveEvents(sessions []*Session) bool {
-	return slices.ContainsFunc(sessions, func(s *Session) bool { return s.exists.recorded })
 }

@@ -22,18 +22,6 @@ func (c *Connection) lookUp(l *Lookup) {
 	c.beginLookups()
 }
 
-func (c *Connection) lookUpFork(s, parent *Session, id string) {
-	l := &Lookup{Session: s, Kind: OpensFork, of: parent}
-	if parent == nil { // this connection does not have it
-		l.of = &Session{context: briefing{state: correlation.Armed, fetch: &Fetch{}}}
-		l.of.exists.Open.ACPID = id
-	} else {
-		l.after = []*Session{parent}
-	}
-	l.then = l.of.context.state
-	c.lookUp(l)
-}
-
 // beginLookups begins those that wait for no other.
 func (c *Connection) beginLookups() {
 	for _, l := range c.lookups {
@@ -49,7 +37,8 @@ func (c *Connection) beginLookups() {
 func (c *Connection) filled(l *Lookup) *Lookup {
 	of := &l.of.exists
 	l.Harness, l.Cwd, l.Had = c.harness(), l.Session.exists.Open.Cwd, of.row != 0 || of.recorded
-	l.First = append([]*Session{l.Session}, l.after...)
+	recorded := func(s *Session) bool { return s.exists.recorded }
+	l.Recorded = recorded(l.Session) || slices.ContainsFunc(l.after, recorded)
 	if l.Kind != OpensNew {
 		l.ID = l.of.ID()
 	}

@@ -1,9 +1,12 @@
 package session
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 	"time"
+
+	"github.com/Signet-AI/signet-acp-proxy/correlation"
 )
 
 // continueWindow is how soon after a failed load a new session continues it.
@@ -28,7 +31,7 @@ func (c *Connection) open(o Opening) (s *Session) {
 		s = c.newSession(o.Cwd)
 		l := &Lookup{Session: s, Kind: OpensNew}
 		if failed != nil && c.continues(failed, o.Cwd) {
-			l.failed = failed.session
+			l.failed = failed.Session
 		}
 		for _, old := range c.sessions { // it may continue them
 			if !old.exists.live {
@@ -38,15 +41,19 @@ func (c *Connection) open(o Opening) (s *Session) {
 		c.making = append(c.making, s)
 		c.lookUp(l)
 	case OpensFork:
-		parent := c.sessions[o.Target]
-		cwd := o.Cwd
-		if cwd == "" && parent != nil {
-			cwd = parent.exists.Open.Cwd
+		l := &Lookup{Kind: OpensFork, of: c.sessions[o.Target]}
+		if l.of != nil {
+			l.after = []*Session{l.of}
+		} else { // this connection does not have it
+			l.of = &Session{context: briefing{state: correlation.Armed, fetch: &Fetch{}}}
+			l.of.exists.Open.ACPID = o.Target
 		}
-		s = c.newSession(cwd)
+		l.then = l.of.context.state
+		s = c.newSession(cmp.Or(o.Cwd, l.of.exists.Open.Cwd))
+		l.Session = s
 		s.history.expectReplay()
 		c.making = append(c.making, s)
-		c.lookUpFork(s, parent, o.Target)
+		c.lookUp(l)
 	default:
 		if s = c.sessions[o.Target]; s == nil {
 			s = c.newSession(o.Cwd)
@@ -66,10 +73,10 @@ func (c *Connection) open(o Opening) (s *Session) {
 	return s
 }
 
-// continues reports whether a new session continues one whose load has just failed: the client has to be known to do so
-// (Options.Continues).
-func (c *Connection) continues(f *failedLoad, cwd string) bool {
-	return c.client.Name == c.o.Continues && f.cwd == cwd && f.n == c.requests && c.o.Now().Sub(f.at) <= continueWindow
+// continues reports whether a new session continues one whose load or resume has just failed: the client has to be known
+// to do so (Options.Continues; docs/facts/acpx.md, "A load that fails").
+func (c *Connection) continues(f *Request, cwd string) bool {
+	return c.client.Name == c.o.Continues && f.Opening.Cwd == cwd && f.n == c.requests && c.o.Now().Sub(f.at) <= continueWindow
 }
 
 // OpeningAnswer is the response to a request that opens a session.
@@ -167,7 +174,8 @@ func (c *Connection) notOpened(req Request, code int) {
 		return
 	}
 	if code != authRequired { // after a login the client loads it again
-		c.failed = &failedLoad{session: s, cwd: req.Opening.Cwd, at: c.o.Now(), n: req.n}
+		req.at = c.o.Now()
+		c.failed = &req
 	}
 	if e := &s.exists; e.ledger.answered() && e.row == 0 && !e.recorded { // nobody has it
 		delete(c.sessions, s.ID())

@@ -89,7 +89,7 @@ func TestEarlyIDs(t *testing.T) {
 		p.opens("2", OpeningAnswer{ID: "b"})
 		p.opens("1", OpeningAnswer{ID: "a"})
 		for id, command := range map[string]string{"a": "one", "b": "two"} {
-			if s := p.c.Session(id); s == nil || !s.exists.commands[command] || len(s.exists.commands) != 1 {
+			if s := p.c.sessions[id]; s == nil || !s.exists.commands[command] || len(s.exists.commands) != 1 {
 				p.Errorf("%s: %+v", id, s)
 			}
 		}
@@ -216,7 +216,7 @@ func TestNotOpened(t *testing.T) {
 		} {
 			s := p.asks("a", tt.opening)
 			p.opens("a", OpeningAnswer{Failed: true})
-			if known := p.c.Session(s.ID()) == s; known != tt.known || len(p.c.making) > 0 {
+			if known := p.c.sessions[s.ID()] == s; known != tt.known || len(p.c.making) > 0 {
 				p.Errorf("%+v: it is known: %t", tt.opening, known)
 			}
 			if mayContinue := p.c.failed != nil; mayContinue != (tt.opening.Target == "nobody") {
@@ -270,7 +270,7 @@ func TestLookupsInTurn(t *testing.T) {
 			p.Fatalf("asked: %+v", p.asked)
 		}
 		p.answer()
-		if len(p.asked) != 1 || p.asked[0].Kind != OpensNew || len(p.asked[0].First) != 2 {
+		if len(p.asked) != 1 || p.asked[0].Kind != OpensNew {
 			p.Errorf("asked then: %+v", p.asked)
 		}
 		before := &correlation.Session{ID: 7, State: correlation.Off}
@@ -281,13 +281,21 @@ func TestLookupsInTurn(t *testing.T) {
 	})
 }
 
-// The ledger is waited for where there are events of a session.
-func TestHaveEvents(t *testing.T) {
+// The ledger is waited for where there are events of a session, or of one that it comes from.
+func TestRecordedFirst(t *testing.T) {
 	onStage(t, func(p *stage) {
 		p.start()
 		steps["new"](p)
-		if c := p.c; !c.HaveEvents([]*Session{{}, p.session()}) || c.HaveEvents([]*Session{{}}) {
-			p.Error("of a new session there are events, and of none there are not")
+		p.dumb = true
+		p.asks("1", Opening{Kind: OpensFork, Target: p.id})
+		p.asks("2", Opening{Kind: OpensKnown, Target: "another"})
+		p.asks("3", Opening{Kind: OpensKnown, Target: p.id})
+		var recorded []bool
+		for _, l := range p.asked {
+			recorded = append(recorded, l.Recorded)
+		}
+		if !slices.Equal(recorded, []bool{true, false, true}) {
+			p.Errorf("something is recorded first: %v", recorded)
 		}
 	})
 }

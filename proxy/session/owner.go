@@ -2,7 +2,6 @@ package session
 
 import (
 	"context"
-	"slices"
 	"time"
 
 	"github.com/Signet-AI/signet-acp-proxy/guard"
@@ -40,55 +39,48 @@ func (w *Owner) End() {
 
 // Do has the goroutine do something for a frame, and waits for that. It reports false if it was not done.
 func (w *Owner) Do(f func(*Connection)) bool {
-	m := message{f, make(chan struct{})}
-	select {
-	case w.c.inbox <- m:
-		<-m.handled
-		return true
-	default: // it is busy
-	}
 	timer := time.NewTimer(askLimit)
 	defer timer.Stop()
-	return w.send(m, timer.C)
+	return w.send(f, timer.C)
 }
 
 // Tell is Do for what comes from beside the conversation: no frame waits for it, and nothing of it may be lost, so it
 // waits until the goroutine has time. It reports false if that has ended.
-func (w *Owner) Tell(f func(*Connection)) bool { return w.send(message{f, make(chan struct{})}, nil) }
+func (w *Owner) Tell(f func(*Connection)) bool { return w.send(f, nil) }
 
-func (w *Owner) send(m message, late <-chan time.Time) bool {
+func (w *Owner) send(f func(*Connection), late <-chan time.Time) bool {
+	handled := make(chan struct{})
+	handle := func() {
+		defer close(handled)
+		guard.Run("sessions", func() { // a panic ends that, and nothing else
+			f(w.c)
+			w.c.finish()
+		})
+	}
 	select {
-	case w.c.inbox <- m:
+	case w.c.inbox <- handle:
+		<-handled
+		return true
 	case <-w.ended:
 		return false
 	case <-late:
 		return false
 	}
-	<-m.handled
-	return true
 }
 
 // Await waits until something is so, and reports false if ctx ends first. ready is asked by the goroutine, at once and
 // whenever something has come.
 func (w *Owner) Await(ctx context.Context, ready func(*Connection) bool) bool {
-	one, is := &waiter{ready, make(chan struct{})}, false
-	if w.Do(func(c *Connection) {
-		if is = ready(c); !is {
-			c.waiters = append(c.waiters, one)
-		}
-	}); is {
-		return true
-	}
+	is := make(chan struct{})
+	w.Do(func(c *Connection) { c.waiters[is] = ready }) // which asks it
 	select {
-	case <-one.done:
+	case <-is:
 		return true
 	case <-w.ended:
 		return false
 	case <-ctx.Done():
 	}
-	w.Do(func(c *Connection) {
-		c.waiters = slices.DeleteFunc(c.waiters, func(other *waiter) bool { return other == one })
-	})
+	w.Do(func(c *Connection) { delete(c.waiters, is) })
 	return false
 }
 
@@ -101,12 +93,8 @@ func (w *Owner) TurnChanges() uint64 { return w.c.turnChanges.Load() }
 func (c *Connection) until(ctx context.Context, ready func() bool) bool {
 	for !ready() {
 		select {
-		case m := <-c.inbox:
-			guard.Run("sessions", func() { // a panic ends that, and nothing else
-				defer close(m.handled)
-				m.handle(c)
-				c.finish()
-			})
+		case handle := <-c.inbox:
+			handle()
 		case <-ctx.Done():
 			return false
 		}
@@ -123,11 +111,10 @@ func (c *Connection) finish() {
 	}
 	clear(c.changed)
 	c.changed = c.changed[:0]
-	c.waiters = slices.DeleteFunc(c.waiters, func(w *waiter) bool {
-		ready := w.ready(c)
-		if ready {
-			close(w.done)
+	for is, ready := range c.waiters {
+		if ready(c) {
+			delete(c.waiters, is)
+			close(is)
 		}
-		return ready
-	})
+	}
 }

@@ -88,10 +88,7 @@ func (c *Connection) Steered(s *Session, bytes int, prompt Prompt) {
 		return
 	}
 	c.recordBegun(t)
-	t.prompts = append(t.prompts, prompt)
-	c.unread(prompt)
-	c.markDue(t)
-	c.touch(s)
+	c.keep(t, prompt)
 }
 
 // Said is what a prompt says.
@@ -116,21 +113,21 @@ func (c *Connection) said(t *Turn, said Said) {
 	if t.dropped {
 		return
 	}
-	t.prompts = append(t.prompts, said.Prompt)
 	t.lost += said.Prompt.Omitted
-	c.unread(said.Prompt)
 	if t.step != turnWaits {
 		c.recordBegun(t)
 	}
-	c.markDue(t)
-	c.touch(t.Session)
+	c.keep(t, said.Prompt)
 }
 
-// unread counts what waits to be read.
-func (c *Connection) unread(p Prompt) {
+// keep has what the user says in a turn recorded.
+func (c *Connection) keep(t *Turn, p Prompt) {
+	t.prompts = append(t.prompts, p)
 	if c.waiting.unread += p.Size; c.waiting.unread > maxUnread {
 		c.beside.Hurry(Now)
 	}
+	c.markDue(t)
+	c.touch(t.Session)
 }
 
 // HarnessEnded begins the turns whose prompts are still held: the harness will not get them, but the user has said it.

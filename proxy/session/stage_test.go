@@ -456,7 +456,7 @@ func (p *stage) open(kind OpeningKind, opening Opening, shows bool) {
 			p.shows(id, text)
 		}
 	}
-	if s := p.opens(key, OpeningAnswer{ID: id}); s == nil || s != p.c.Session(id) {
+	if s := p.opens(key, OpeningAnswer{ID: id}); s == nil || s != p.c.sessions[id] {
 		p.Errorf("the answer is about %+v", s)
 	}
 	p.id = id

@@ -267,7 +267,7 @@ var steps = map[string]func(*stage){
 	"takes much for tools": func(p *stage) { p.tools = 2; p.uses(60_000, true) },
 	"close": func(p *stage) {
 		p.do(func(c *Connection) {
-			c.Closed(c.Session(p.id), "session/close")
+			c.Closed(c.sessions[p.id], "session/close")
 			c.RecordClosings()
 		})
 	},
@@ -294,7 +294,7 @@ var steps = map[string]func(*stage){
 func (p *stage) load(shows bool) {
 	p.open(OpensKnown, Opening{}, shows)
 	if p.old { // it tells of an old compaction
-		p.do(func(c *Connection) { c.Compaction(c.Session(p.id), "old", "completed", nil) })
+		p.do(func(c *Connection) { c.Compaction(c.sessions[p.id], "old", "completed", nil) })
 	}
 }
 
@@ -307,7 +307,7 @@ func (p *stage) uses(tokens int64, turn bool) {
 	p.prompt(plain, succeeds)
 	if !turn {
 		p.do(func(c *Connection) {
-			c.Used(c.Session(p.id), Usage{Usage: correlation.Usage{ContextUsed: &tokens}, Window: true})
+			c.Used(c.sessions[p.id], Usage{Usage: correlation.Usage{ContextUsed: &tokens}, Window: true})
 		})
 	}
 }

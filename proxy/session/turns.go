@@ -1,6 +1,7 @@
 package session
 
 import (
+	"cmp"
 	"slices"
 	"time"
 
@@ -15,27 +16,16 @@ func (w *turns) begin(s *Session) *Turn {
 	return t
 }
 
-// current returns the turn that the agent's next words belong to, nil if there is none.
-func (w *turns) current() *Turn {
+// running returns the oldest turn without a response, which the harness works on; nil: there is none, or it is held.
+func (w *turns) running() *Turn {
 	if len(w.open) > 0 && w.open[0].step != turnWaits {
 		return w.open[0]
 	}
-	return w.last
+	return nil
 }
 
-// works notes that the harness works on the oldest turn, though it has said nothing yet.
-func (w *turns) works() {
-	if len(w.open) > 0 && w.open[0].step != turnWaits {
-		w.open[0].begun = true
-	}
-}
-
-// takes notes that the harness has taken up the oldest turn.
-func (w *turns) takes(at time.Time) {
-	if len(w.open) > 0 && w.open[0].step != turnWaits && w.open[0].taken.IsZero() {
-		w.open[0].taken = at
-	}
-}
+// current returns the turn that the agent's next words belong to, nil if there is none.
+func (w *turns) current() *Turn { return cmp.Or(w.running(), w.last) }
 
 // before returns the turns in front of t that have no response either, accepted ones aside; none if t is not open.
 func (w *turns) before(t *Turn) []*Turn {

@@ -68,8 +68,9 @@ func (c *Connection) UserShown(id []byte, bytes int, users, marked bool) (s *Ses
 	if s = c.sessionFor(id); s == nil {
 		s = c.stranger()
 	}
-	if users {
-		s.history.showUser(bytes)
+	if r := &s.history.replay; users && r.step != replayOver {
+		r.shown = max(r.shown, shownWords)
+		s.history.since += bytes
 	}
 	if wait = marked && s.exists.ledger == asked; wait {
 		s.exists.ledger = overdue
@@ -193,10 +194,13 @@ func (c *Connection) TitleShown(id, title string) (s *Session, from *Injection) 
 // it has its prompt.
 func (c *Connection) Titled(id []byte, title string, active bool) {
 	s := c.sessionFor(id)
-	if s != nil && active {
-		s.turns.takes(c.o.Now())
+	if s == nil {
+		return
 	}
-	if s == nil || s.off() || title == "" || title == s.history.title {
+	if t := s.turns.running(); active && t != nil && t.taken.IsZero() {
+		t.taken = c.o.Now()
+	}
+	if s.off() || title == "" || title == s.history.title {
 		return
 	}
 	s.history.title = title
@@ -213,7 +217,9 @@ func (c *Connection) TitledByClient(id []byte) {
 
 // Used takes what the harness says was used, in the turn under way or the last.
 func (c *Connection) Used(s *Session, u Usage) {
-	s.turns.works()
+	if t := s.turns.running(); t != nil { // the harness works on it, though it has said nothing yet
+		t.begun = true
+	}
 	c.usage(s, nil, u)
 }
 
