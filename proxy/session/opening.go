@@ -73,10 +73,11 @@ func (c *Connection) open(o Opening) (s *Session) {
 	return s
 }
 
-// continues reports whether a new session continues one whose load or resume has just failed: the client has to be known
-// to do so (Options.Continues; docs/facts/acpx.md, "A load that fails").
+// continues reports whether a new session continues one whose load or resume has just failed: the client has to be
+// known to do so (Options.Continues; docs/facts/acpx.md, "A load that fails").
 func (c *Connection) continues(f *Request, cwd string) bool {
-	return c.client.Name == c.o.Continues && f.Opening.Cwd == cwd && f.n == c.requests && c.o.Now().Sub(f.at) <= continueWindow
+	return c.client.Name == c.o.Continues && f.Opening.Cwd == cwd && f.n == c.requests &&
+		c.o.Now().Sub(f.at) <= continueWindow
 }
 
 // OpeningAnswer is the response to a request that opens a session.
