@@ -37,7 +37,7 @@ func (e *env) tell(format string, args ...any) {
 
 // logEdit logs, at level debug, that a frame was edited: the kind of edit, the session (nil: none) and by how many
 // bytes the frame grew. With it every difference between what one side wrote and what the other read can be explained.
-// Injections into prompts are logged in Resolve, at level info.
+// Injections into prompts are logged as they leave (up.release), at level info.
 func (e *env) logEdit(kind string, s *session.Session, before, after []byte) {
 	log := e.o.Log.Debug()
 	if !log.Enabled() || bytes.Equal(before, after) {

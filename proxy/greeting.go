@@ -9,7 +9,8 @@ import (
 
 // initialize notes who the client is, and returns the request as the harness is to get it.
 func (e *env) initialize(line, id []byte) []byte {
-	client := clientHello{Program: programAt(line, "params"), notices: takesNotices(line)}
+	client := clientHello{Program: programAt(line, "params"),
+		notices: hasObject(line, "params", "clientCapabilities", "session", "notices")}
 	if at, ok := frame.Find(line, "params", "protocolVersion"); ok {
 		client.version = string(at.Of(line))
 	}
@@ -37,7 +38,9 @@ func (e *env) initialized(c *session.Connection, line []byte) {
 		return
 	}
 	agent := agentHello{
-		Program: programAt(line, "result"), systemPrompt: takesSystemPrompt(line), servers: serversTaken(line),
+		Program: programAt(line, "result"), servers: serversTaken(line),
+		systemPrompt: hasObject(line, "result", "agentCapabilities", "sessionCapabilities", "systemPrompt") ||
+			hasObject(line, "result", "capabilities", "session", "systemPrompt"), // version 2
 	}
 	agent.traits = e.o.Traits(agent.Name)
 	client := e.client.Load()
@@ -82,17 +85,8 @@ func serversTaken(line []byte) (kinds []string) {
 	return kinds
 }
 
-// takesSystemPrompt reports whether an initialize response, of either protocol version, advertises systemPrompt.
-func takesSystemPrompt(line []byte) bool {
-	at, ok := frame.Find(line, "result", "agentCapabilities", "sessionCapabilities", "systemPrompt")
-	if !ok {
-		at, ok = frame.Find(line, "result", "capabilities", "session", "systemPrompt")
-	}
-	return ok && line[at.Start] == '{'
-}
-
-// takesNotices reports whether an initialize request asks for notice updates.
-func takesNotices(line []byte) bool {
-	at, ok := frame.Find(line, "params", "clientCapabilities", "session", "notices")
+// hasObject reports whether there is an object at a path: so capabilities are advertised.
+func hasObject(line []byte, path ...string) bool {
+	at, ok := frame.Find(line, path...)
 	return ok && line[at.Start] == '{'
 }

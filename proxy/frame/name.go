@@ -33,39 +33,23 @@ const (
 	nameKind
 )
 
+// names are the keys that Peek looks for, by the object that has them, the most frequent first.
+var names = [...][]struct {
+	quoted string
+	name   name
+}{
+	inFrame: {{`"method"`, nameMethod}, {`"params"`, nameParams}, {`"id"`, nameID}, {`"result"`, nameResult},
+		{`"error"`, nameError}},
+	inParams: {{`"sessionId"`, nameSession}, {`"update"`, nameUpdate}},
+	inUpdate: {{`"sessionUpdate"`, nameKind}},
+}
+
 // nameAt returns the known key that b starts with, spelled without escapes, and its length with the quotes. It compares
 // instead of searching for the key's end: most keys on the way to what Peek wants are known ones.
 func nameAt(b []byte, in level) (name, int) {
-	var padded [len(`"sessionUpdate"`)]byte
-	if len(b) < len(padded) {
-		copy(padded[:], b)
-		b = padded[:]
-	}
-	key := (*[len(padded)]byte)(b)
-	switch in {
-	case inFrame:
-		switch {
-		case string(key[:8]) == `"method"`:
-			return nameMethod, 8
-		case string(key[:8]) == `"params"`:
-			return nameParams, 8
-		case string(key[:4]) == `"id"`:
-			return nameID, 4
-		case string(key[:8]) == `"result"`:
-			return nameResult, 8
-		case string(key[:7]) == `"error"`:
-			return nameError, 7
-		}
-	case inParams:
-		switch {
-		case string(key[:11]) == `"sessionId"`:
-			return nameSession, 11
-		case string(key[:8]) == `"update"`:
-			return nameUpdate, 8
-		}
-	case inUpdate:
-		if string(key[:]) == `"sessionUpdate"` {
-			return nameKind, len(key)
+	for _, key := range names[in] {
+		if size := len(key.quoted); len(b) >= size && string(b[:size]) == key.quoted {
+			return key.name, size
 		}
 	}
 	return nameOther, 0

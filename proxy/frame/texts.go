@@ -216,7 +216,16 @@ func (t *Texts) take(b []byte) {
 // endValue ends the current value: the next key has come, or the frame's end.
 func (t *Texts) endValue() {
 	if t.state == inShortValue {
-		t.shortEnded(bytes.TrimSpace(t.value))
+		value := bytes.TrimSpace(t.value)
+		isText := bytes.HasPrefix(value, []byte(`"text"`))
+		switch {
+		case t.key == keyInject:
+			t.off = t.off || bytes.HasPrefix(value, []byte("false"))
+		case !t.typePending:
+			t.isText = isText
+		case isText:
+			t.takePending()
+		}
 	}
 	t.state = betweenKeys
 }
@@ -226,19 +235,6 @@ func (t *Texts) takePending() {
 	t.typePending = false
 	t.Into.Begin()
 	t.Into.Write(t.held)
-}
-
-func (t *Texts) shortEnded(value []byte) {
-	if t.key == keyInject {
-		t.off = t.off || bytes.HasPrefix(value, []byte("false"))
-		return
-	}
-	switch isText := bytes.HasPrefix(value, []byte(`"text"`)); {
-	case !t.typePending:
-		t.isText = isText
-	case isText:
-		t.takePending()
-	}
 }
 
 // End ends the frame, and reports whether its _meta switches memory off ("signet.ai", "inject").
