@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -20,6 +21,7 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/correlation"
 	. "github.com/Signet-AI/signet-acp-proxy/correlation/eventlog"
 	"github.com/Signet-AI/signet-acp-proxy/migrations"
+	"github.com/Signet-AI/signet-acp-proxy/pace"
 	"github.com/Signet-AI/signet-acp-proxy/sqlite"
 )
 
@@ -126,22 +128,27 @@ func TestNothingSaid(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			b := newBench(t)
 			faults := b.failing()
-			o := b.options()
-			o.Log = zerolog.New(io.Discard).Hook(zerolog.HookFunc(func(_ *zerolog.Event, _ zerolog.Level, said string) {
-				t.Errorf("attached: %t: it says %q", attached, said)
-			}))
-			empty := must(Open(o))(t)
+			b.sweep() // in no folder
+			empty := b.log(attached)
 			if attached {
-				empty.Attach(b.store)
-				time.Sleep(time.Second)
+				ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+				defer cancel()
+				if _, err := empty.Row(ctx, 1); !errors.Is(err, context.DeadlineExceeded) {
+					t.Errorf("the row of a session that was not opened: %v", err)
+				}
 			}
+			time.Sleep(time.Second)
 			faults.Fail(0)
 			time.Sleep(time.Hour)
 			if n := faults.Done(); n != 0 {
 				t.Errorf("attached: %t: the database was asked %d times", attached, n)
 			}
-			if left := must(empty.Close(t.Context()))(t); left || len(b.files()) != 0 || len(b.told) != 0 {
-				t.Errorf("attached: %t: left: %t, files: %q, told: %q", attached, left, b.files(), b.told)
+			if left := must(empty.Close(t.Context()))(t); left || len(b.files()) != 0 || len(b.told)+len(b.said) != 0 {
+				t.Errorf("attached: %t: left: %t, files: %q, told: %q, said: %q", attached, left, b.files(), b.told, b.said)
+			}
+			began := time.Now()
+			if err := empty.AppendWait(t.Context(), correlation.KeyStarted{Key: "k"}); err == nil || time.Since(began) != 0 {
+				t.Errorf("written to a log that is closed: %v, after %v", err, time.Since(began))
 			}
 			empty.Attach(b.store)
 			if _, err := empty.Row(t.Context(), 1); err == nil {
@@ -171,6 +178,15 @@ func TestFoldsTogether(t *testing.T) {
 		time.Sleep(time.Second)
 		if n := folds.Load(); n < 2 || n > 20 {
 			t.Errorf("%d folds in a second", n)
+		}
+		for ctx, waits := range map[context.Context]bool{t.Context(): false, pace.Gently(t.Context()): true} {
+			l.Append(correlation.AssistantSaid{Turn: turns[1], Text: "more"})
+			check(t, l.Folded(ctx))
+			began := time.Now()
+			l.Append(correlation.AssistantSaid{Turn: turns[1], Text: "more"})
+			if check(t, l.Folded(ctx)); (time.Since(began) > 0) != waits {
+				t.Errorf("it is in the database after %v", time.Since(began))
+			}
 		}
 		must(l.Close(t.Context()))(t)
 	})
@@ -277,8 +293,8 @@ func TestBecomesRows(t *testing.T) {
 		}
 	}
 	info := must(os.Stat(filepath.Join(b.dir, b.files()[0])))(t)
-	if info.Size() > 3*64<<10 {
-		t.Errorf("the file has %d bytes", info.Size())
+	if must(l.Close(t.Context()))(t); info.Size() > 3*64<<10 || slices.Contains(b.said, "removing a file of events") {
+		t.Errorf("the file has %d bytes, said: %q", info.Size(), b.said)
 	}
 }
 
@@ -332,23 +348,58 @@ func TestCheckpoint(t *testing.T) {
 	}
 }
 
-// A database that is removed while a process runs is begun again, and gets what was said last.
+// A database that is removed while a process runs is begun again, and gets what was said last: at once, or at the end.
 func TestReplaced(t *testing.T) {
-	b := newBench(t)
-	l := b.log(true)
-	conversation(l, "s")
-	check(t, l.Folded(t.Context()))
-	b.found("s")
-	for _, name := range must(filepath.Glob(b.path + "*"))(t) {
-		if err := os.Rename(name, name+".away"); !errors.Is(err, fs.ErrNotExist) { // whoever opens the rest drops an old log
-			check(t, err)
+	for _, ends := range []bool{false, true} {
+		b := newBench(t)
+		l := b.log(true)
+		conversation(l, "s")
+		check(t, l.Folded(t.Context()))
+		b.found("s")
+		for _, name := range must(filepath.Glob(b.path + "*"))(t) {
+			if err := os.Rename(name, name+".away"); !errors.Is(err, fs.ErrNotExist) { // whoever opens the rest drops an old log
+				check(t, err)
+			}
 		}
+		if !ends {
+			conversation(l, "later")
+			check(t, l.Folded(t.Context()))
+			b.found("s")
+			b.found("later")
+		}
+		l.Append(correlation.ProcessEnded{Reason: "eof"})
+		if left := must(l.Close(t.Context()))(t); left || len(b.files()) != 0 {
+			t.Errorf("left: %t, files: %q", left, b.files())
+		}
+		b.found("s")
 	}
-	l.Append(correlation.ProcessEnded{Reason: "eof"})
-	if left := must(l.Close(t.Context()))(t); left || len(b.files()) != 0 {
-		t.Errorf("left: %t, files: %q", left, b.files())
-	}
-	b.found("s")
+}
+
+// What takes long to bring into the database takes several transactions, so that others come between: here each event
+// that comes too late, which the log has.
+func TestLongFold(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t)
+		var folds atomic.Int64
+		o := b.options()
+		o.Log = o.Log.Hook(zerolog.HookFunc(func(*zerolog.Event, zerolog.Level, string) { time.Sleep(20 * time.Millisecond) }))
+		o.Folded = func(bool, []int) { folds.Add(1) }
+		l := must(Open(o))(t)
+		session, turns := conversation(l, "s")
+		for range 10 {
+			l.Append(correlation.Stepped{Session: session, From: []correlation.State{correlation.InFlight},
+				Step: correlation.Step{Name: correlation.Answered}}, correlation.AssistantSaid{Turn: turns[1], Text: "+"})
+		}
+		check(t, l.Flush(t.Context()))
+		l.Attach(b.store)
+		check(t, l.Folded(t.Context()))
+		must(l.Close(t.Context()))(t)
+		v := must(b.store.Find(t.Context(), "claude", "s"))(t)
+		all := must(b.store.Book().Turns(t.Context(), v.ID))(t)
+		if n := folds.Load(); n < 10 || len(all) != 2 || all[1].Assistant != "answer two++++++++++" {
+			t.Errorf("%d folds, %+v", n, all)
+		}
+	})
 }
 
 // A sweep beside somebody else's lock gives up soon, however many files there are, and has its own process's left

@@ -36,6 +36,9 @@ func TestFolded(t *testing.T) {
 	if n := b.count("SELECT count(*) FROM debts WHERE done = 0"); n != 1 {
 		t.Errorf("%d deliveries are owed, want 1", n)
 	}
+	if len(b.told) != 0 {
+		t.Errorf("told: %q", b.told)
+	}
 	if n := b.count("SELECT count(*) FROM attachments WHERE closed = 0"); n != 0 {
 		t.Errorf("%d sessions are held by nobody", n)
 	}
@@ -57,6 +60,9 @@ func TestEndsLast(t *testing.T) {
 	text := string(must(os.ReadFile(filepath.Join(b.dir, b.files()[0])))(t))
 	if strings.Contains(text[strings.Index(text, `"kind":"turn_ended"`):], `"kind":"assistant_said"`) {
 		t.Error("the turn ended before its words")
+	}
+	if header, _, _ := strings.Cut(text, "\n"); !strings.Contains(header, fmt.Sprintf(`"pid":%d,`, os.Getpid())) {
+		t.Errorf("the header is %s", header)
 	}
 	if i := strings.Index(text, `"kind":"process_ended"`); i < strings.LastIndex(text, `"kind":"assistant_said"`) {
 		t.Error("the process ended before its words")
@@ -87,7 +93,7 @@ func TestStrangeLines(t *testing.T) {
 		`{"at":1,"kind":"assistant_said","turn":1,"text":"` + strings.Repeat("x", 3<<20) + `"}` + "\n",
 		`{"at":1,"n":102,"kind":"turn_ended","turn":99}` + "\n",
 		`{"at":1,"n":103,"kind":"record_known","session":1,"record":"r"}` + "\n",
-		`{"at":1,"n":104,"kind":"record_known","session":1,"record":"torn`, // was being written
+		`{"at":1,"n":104,"kind":"record_known","session":1,"record":"` + strings.Repeat("torn", 1<<20), // was being written
 	} {
 		must(f.WriteString(line))(t)
 	}
@@ -108,8 +114,8 @@ func TestStrangeLines(t *testing.T) {
 	if n := b.count(`SELECT count(*) FROM events WHERE data = '{}'`); n != 1 {
 		t.Errorf("%d events have no fields, want the unknown one alone", n)
 	}
-	if len(b.files()) != 0 || session != 1 {
-		t.Errorf("files: %q", b.files())
+	if r := must(b.store.Book().Refused(t.Context()))(t); len(b.files()) != 0 || session != 1 || r.Lines < 4 {
+		t.Errorf("files: %q, kept aside: %+v", b.files(), r)
 	}
 }
 

@@ -115,10 +115,7 @@ const maxHeader = 16 << 10 // bytes
 
 // write writes the header, and returns its size.
 func (h header) write(w *os.File) (int64, error) {
-	text, err := json.Marshal(h)
-	if err != nil {
-		return 0, err
-	}
+	text, _ := json.Marshal(h) // texts and numbers
 	n, err := w.Write(append(text, '\n'))
 	if err != nil {
 		err = errors.Join(err, w.Truncate(0))

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"database/sql"
+	"io"
 	"os"
 	"path/filepath"
 	"sync"
@@ -11,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/rs/zerolog"
 	"go.uber.org/goleak"
 
 	"github.com/Signet-AI/signet-acp-proxy/correlation"
@@ -53,6 +55,7 @@ type bench struct {
 	mu   sync.Mutex // guards what follows
 	told []string
 	gone []int
+	said []string // in the log
 }
 
 func newBench(tb testing.TB) *bench {
@@ -86,6 +89,11 @@ func (b *bench) options() Options {
 	return Options{
 		Dir:     b.dir,
 		Process: correlation.ProcessInfo{Kind: correlation.Relay, Harness: "claude", Memory: "daemon"},
+		Log: zerolog.New(io.Discard).Hook(zerolog.HookFunc(func(_ *zerolog.Event, _ zerolog.Level, said string) {
+			b.mu.Lock()
+			defer b.mu.Unlock()
+			b.said = append(b.said, said)
+		})),
 		Tell: func(line string) {
 			b.mu.Lock()
 			defer b.mu.Unlock()

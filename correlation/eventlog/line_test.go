@@ -16,6 +16,7 @@ func TestLines(t *testing.T) {
 		correlation.AssistantSaid{Turn: 1, Text: "<b> \u2028 \x00 \"quoted\" \n 日本"},
 		correlation.ToolUsed{Turn: 1, Tool: correlation.ToolCall{ID: "1", Kind: "read", Locations: []string{"/x"}}},
 		correlation.Injected{Session: 1, Injection: correlation.Injection{Kind: "context", Text: "x"}},
+		correlation.Erased{},
 		correlation.Opened{Session: 1, Open: correlation.OpenSession{Harness: "h", ACPID: "s", New: true}, Fork: 2},
 		correlation.Stepped{Session: 1, From: []correlation.State{correlation.Armed},
 			Step: correlation.Step{Name: correlation.NothingToTell}},

@@ -155,12 +155,9 @@ func (q *queue) lose(batch []queued) {
 
 // tell says what has become of an event to whoever waits, once.
 func (q queued) tell(err error) {
-	if q.written == nil {
-		return
-	}
 	select {
 	case q.written <- err:
-	default: // it was told
+	default: // it was told, or nobody waits
 	}
 }
 

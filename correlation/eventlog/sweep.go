@@ -14,6 +14,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"github.com/Signet-AI/signet-acp-proxy/correlation"
+	"github.com/Signet-AI/signet-acp-proxy/files"
 	"github.com/Signet-AI/signet-acp-proxy/guard"
 	"github.com/Signet-AI/signet-acp-proxy/sqlite"
 )
@@ -70,12 +71,12 @@ func (s Sweep) Run(ctx context.Context) error {
 
 // unread reports whether files of a process are still to be folded in.
 func (s Sweep) unread(process string) bool {
-	files, err := filesIn(s.Store.LiveDir())
+	all, err := filesIn(s.Store.LiveDir())
 	if err != nil {
 		s.Log.Warn().Err(err).Msg("looking for files of events")
 		return true
 	}
-	return slices.ContainsFunc(files, func(f file) bool {
+	return slices.ContainsFunc(all, func(f file) bool {
 		_, alone := leftAlone.Load(f.path)
 		return f.process == process && !alone
 	})
@@ -161,8 +162,8 @@ func (s Sweep) leaveAlone(f file, why error) {
 
 // LeftAlone looks through a folder for files that a sweep leaves alone, and says of each why.
 func LeftAlone(dir string) (all []error, err error) {
-	files, err := filesIn(dir)
-	for _, f := range files {
+	found, err := filesIn(dir)
+	for _, f := range found {
 		in, h, _, err := f.open(os.O_RDONLY)
 		if err == nil {
 			if err = in.Close(); h.Process.ID != f.process {
@@ -178,11 +179,9 @@ func LeftAlone(dir string) (all []error, err error) {
 
 // remove removes a file that is folded in and, with the last of its process, the process's lock.
 func (s Sweep) remove(f file, last bool) error {
-	if err := os.Remove(f.path); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err
+	err := files.Remove("a file of events", f.path)
+	if err == nil && last {
+		err = correlation.RemoveLock(s.Store.LiveDir(), f.process)
 	}
-	if last {
-		return correlation.RemoveLock(s.Store.LiveDir(), f.process)
-	}
-	return nil
+	return err
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -184,13 +185,15 @@ func TestTogether(t *testing.T) {
 	failed := errors.New("failed")
 	did := func(context.CancelFunc) error { return nil }
 	for name, tt := range map[string]struct {
-		last   time.Duration // when it was begun last, from when it is asked; 0: never
-		marked string        // what the file says of that
-		work   func(context.CancelFunc) error
-		err    error
-		works  int
-		done   bool // for who asked before
+		last    time.Duration // when it was begun last, from when it is asked; 0: never
+		marked  string        // what the file says of that
+		work    func(context.CancelFunc) error
+		err     error
+		works   int
+		done    bool // for who asked before
+		nowhere bool
 	}{
+		"nowhere":                  {nowhere: true, err: fs.ErrNotExist},
 		"done":                     {work: did, works: 1, done: true},
 		"done before":              {last: -time.Hour, marked: "x", work: did, works: 1, done: true},
 		"done meanwhile":           {last: time.Hour, marked: "x", done: true},
@@ -202,6 +205,9 @@ func TestTogether(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				file, works := filepath.Join(t.TempDir(), "turn"), 0
+				if tt.nowhere {
+					file = filepath.Join(file, "turn")
+				}
 				if tt.last != 0 {
 					at := time.Now().Add(tt.last)
 					check(t, errors.Join(os.WriteFile(file, []byte(tt.marked), 0o600), os.Chtimes(file, at, at)))
@@ -212,8 +218,8 @@ func TestTogether(t *testing.T) {
 				if !errors.Is(err, tt.err) || (err != nil) != (tt.err != nil) || works != tt.works {
 					t.Errorf("done %d times, %v", works, err)
 				}
-				if done := must(os.Stat(file))(t).Size() > 0; done != tt.done {
-					t.Errorf("done for others: %t", done)
+				if info, err := os.Stat(file); (err == nil && info.Size() > 0) != tt.done {
+					t.Errorf("done for others: %t", !tt.done)
 				}
 			})
 		})

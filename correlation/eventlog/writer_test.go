@@ -25,6 +25,16 @@ func TestFolderRemoved(t *testing.T) {
 	session, _ := conversation(l, "s")
 	check(t, l.Flush(t.Context()))
 	check(t, os.RemoveAll(b.dir))
+	inTheWay := filepath.Join(b.dir, l.Process()+".lock")
+	check(t, os.MkdirAll(inTheWay, 0o700)) // for a moment
+	l.Append(correlation.KeyStarted{Key: "k"})
+	check(t, l.Flush(t.Context()))
+	b.mu.Lock()
+	if len(b.told) != 1 || !strings.HasPrefix(b.told[0], "this conversation cannot be saved: ") {
+		t.Errorf("told: %q", b.told)
+	}
+	b.mu.Unlock()
+	check(t, os.Remove(inTheWay))
 	turn := number()
 	l.Append(correlation.TurnBegan{Session: session, Turn: turn}, correlation.UserSaid{Turn: turn, Text: "is anybody there?"})
 	check(t, l.AppendWait(t.Context(), correlation.TurnEnded{Turn: turn, Stop: "end_turn"}))
