@@ -71,7 +71,10 @@ const gonePassages = `SELECT id FROM passages_index i WHERE kind = 'passage'
 // indexStale indexes the newest stale rows, at most most of memories and most of passages, until the time until; the
 // zero time is never.
 func indexStale(ctx context.Context, tx *sql.Tx, most int, until time.Time) error {
-	memories, err := sqlite.Collect(ctx, tx, scanStored, `SELECT i.id, m.id IS NULL, coalesce(source, ''),
+	memories, err := sqlite.Collect(ctx, tx, func(row sqlite.Row) (m storedMemory, err error) {
+		return m, row.Scan(&m.id, &m.gone, &m.source, &m.content, &m.key, &m.position, &m.who, &m.context, &m.project,
+			&m.personal, &m.created)
+	}, `SELECT i.id, m.id IS NULL, coalesce(source, ''),
 		coalesce(content, ''), coalesce(key, ''), position, coalesce(who, ''), coalesce(context || ' ' || tags, ''),
 		coalesce(project, ''), coalesce(personal, 0), coalesce(created, 0)
 		FROM passages_index i LEFT JOIN memories m ON m.id = i.id WHERE i.kind = 'memory'
@@ -87,7 +90,9 @@ func indexStale(ctx context.Context, tx *sql.Tx, most int, until time.Time) erro
 	if err != nil {
 		return err
 	}
-	passages, err := sqlite.Collect(ctx, tx, scanPassage, `SELECT i.id, coalesce(m.content, p.content, ''),
+	passages, err := sqlite.Collect(ctx, tx, func(row sqlite.Row) (p storedPassage, err error) {
+		return p, row.Scan(&p.id, &p.content, &p.context, &p.project, &p.personal, &p.gone, &p.note)
+	}, `SELECT i.id, coalesce(m.content, p.content, ''),
 		coalesce(m.context || ' ' || m.tags, ''), coalesce(p.project, ''), coalesce(p.personal, 0), p.id IS NULL,
 		p.memory IS NOT NULL AND p.thread = 0 AND coalesce(m.source, '') <> '`+sourceTurn+`'
 		FROM passages_index i LEFT JOIN passages p ON p.id = i.id LEFT JOIN memories m ON m.id = p.memory
@@ -108,10 +113,6 @@ type storedPassage struct {
 	id                        int64
 	content, context, project string
 	personal, gone, note      bool
-}
-
-func scanPassage(row sqlite.Row) (p storedPassage, err error) {
-	return p, row.Scan(&p.id, &p.content, &p.context, &p.project, &p.personal, &p.gone, &p.note)
 }
 
 // index replaces the passage's entry, or deletes it where the row is gone.
@@ -151,11 +152,6 @@ type storedMemory struct {
 	who, context                  string
 	position                      sql.NullFloat64
 	created                       int64
-}
-
-func scanStored(row sqlite.Row) (m storedMemory, err error) {
-	return m, row.Scan(&m.id, &m.gone, &m.source, &m.content, &m.key, &m.position, &m.who, &m.context, &m.project,
-		&m.personal, &m.created)
 }
 
 // index makes the passage of a memory, and that passage's entry. A memory that was learned from a turn has one only

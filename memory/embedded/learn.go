@@ -296,3 +296,18 @@ func (l learned) saveNotes(ctx context.Context, tx *sql.Tx, forgotten language.S
 		AND digest NOT IN (SELECT value FROM json_each(?))`, t.Turn, sqlite.List(now))
 	return err
 }
+
+// saveFiles makes the rows of a turn's files.
+func (l learned) saveFiles(ctx context.Context, tx *sql.Tx) error {
+	t := l.turn
+	if _, err := tx.ExecContext(ctx, `DELETE FROM files WHERE turn = ?`, t.Turn); err != nil {
+		return err
+	}
+	for _, f := range l.files {
+		if _, err := tx.ExecContext(ctx, `INSERT INTO files (turn, session, project, path, kind, at)
+			VALUES (?, ?, ?, ?, ?, ?)`, t.Turn, t.Session, l.project, f.Path, f.Kind, t.Started); err != nil {
+			return err
+		}
+	}
+	return nil
+}

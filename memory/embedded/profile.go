@@ -61,20 +61,7 @@ func (s *Store) profile(ctx context.Context, q sqlite.Querier, in Query) ([]line
 	if err != nil {
 		return nil, err
 	}
-	list := grouped(rows)
-	again, err := sqlite.Collect(ctx, q, sqlite.One[string], `SELECT DISTINCT item FROM uses WHERE state = ?`,
-		correlation.SaidAgain)
-	if err != nil {
-		return nil, err
-	}
-	for i, l := range list {
-		list[i].again = slices.ContainsFunc(l.rows, func(r Memory) bool { return slices.Contains(again, r.ID) })
-	}
-	return withoutTemplates(ctx, q, list)
-}
-
-// grouped makes lines of their rows.
-func grouped(rows []Memory) (list []line) {
+	var list []line
 	for _, r := range rows {
 		terms := language.Terms(r.Content)
 		at := slices.IndexFunc(list, func(have line) bool {
@@ -87,7 +74,15 @@ func grouped(rows []Memory) (list []line) {
 		}
 		list[at].rows = append(list[at].rows, r)
 	}
-	return list
+	again, err := sqlite.Collect(ctx, q, sqlite.One[string], `SELECT DISTINCT item FROM uses WHERE state = ?`,
+		correlation.SaidAgain)
+	if err != nil {
+		return nil, err
+	}
+	for i, l := range list {
+		list[i].again = slices.ContainsFunc(l.rows, func(r Memory) bool { return slices.Contains(again, r.ID) })
+	}
+	return withoutTemplates(ctx, q, list)
 }
 
 // withoutTemplates leaves out what nobody says again and again: a statement that stands in the same paragraph, among

@@ -49,47 +49,29 @@ func (s *Store) tell(ctx context.Context, q *rank.Query, ranked []*rank.Passage,
 	words = words[:min(len(words), 4*maxWords)]
 	ranked = slices.DeleteFunc(slices.Clone(ranked),
 		func(c *rank.Passage) bool { return c.Traits.Has(passage.Narrates) })
-	t := selection{q: q, threads: map[int64][]*rank.Passage{}, at: map[int64]int{}, left: left,
+	t := selection{q: q, threads: map[int64][]*rank.Passage{}, at: map[int64]int{}, left: left, seen: in.seen,
 		project: in.Project, said: map[string]bool{}, cut: map[int64][]sentence{}}
 	t.place(ranked)
-	ids := idsOf(words)
-	for _, c := range ranked[:min(len(ranked), 2*maxOpening)] {
+	ids, best := idsOf(words), ranked[:min(len(ranked), 2*maxOpening)]
+	for _, c := range best {
 		thread, at := t.thread(c), t.at[c.ID]
-		for i := max(at-joinWithin, 0); i <= min(at+joinWithin, len(thread)-1); i++ {
-			ids = append(ids, thread[i].ID)
-		}
+		ids = append(ids, idsOf(thread[max(at-joinWithin, 0):min(at+joinWithin+1, len(thread))])...)
 	}
 	slices.Sort(ids)
-	texts, err := s.pieces(ctx, slices.Compact(ids))
-	if err != nil {
+	var err error
+	if t.texts, err = s.pieces(ctx, slices.Compact(ids)); err != nil {
 		return nil, err
 	}
-	t.texts = texts
 	for _, text := range in.seen {
 		if len(text) > 40 { // no id
 			t.markSaid(sentencesOf(text))
 		}
 	}
-	stands := func(c *rank.Passage) bool {
-		m := texts[c.ID]
-		return slices.Contains(in.seen, m.ID) || slices.Contains(in.seen, m.Content)
-	}
-	seen := func(c *rank.Passage) bool {
-		_, ok := texts[c.ID]
-		return !ok || stands(c)
-	}
-	looked := slices.Concat(words, ranked[:min(len(ranked), 2*maxOpening)])
+	looked := slices.Concat(words, best)
 	t.outdate(looked)
-	quoted := func(most int) {
-		for _, c := range words {
-			if len(t.items) < most && !seen(c) && t.bears(c) {
-				t.quote(c, wordsExcerpt)
-			}
-		}
-	}
-	quoted(maxWords)
-	t.open(ranked, func(c *rank.Passage) bool { return seen(c) || t.beside(c, stands) })
-	quoted(t.most + moreWords)
+	t.quoteWords(words, maxWords)
+	t.open(ranked)
+	t.quoteWords(words, t.most+moreWords)
 	t.addAnswers()
 	if t.failed, err = s.failures(ctx, t.items); err != nil && !timedOut(err) {
 		return nil, err
@@ -98,12 +80,34 @@ func (s *Store) tell(ctx context.Context, q *rank.Query, ranked []*rank.Passage,
 	return t.finish(left), nil
 }
 
+// stands reports whether the session is told a passage anyway, or was.
+func (t *selection) stands(c *rank.Passage) bool {
+	m, read := t.texts[c.ID]
+	return read && (slices.Contains(t.seen, m.ID) || slices.Contains(t.seen, m.Content))
+}
+
 // beside reports whether a passage has no word of the prompt, and was found for one of its turn that stands in the
 // block anyway.
-func (t *selection) beside(c *rank.Passage, stands func(*rank.Passage) bool) bool {
+func (t *selection) beside(c *rank.Passage) bool {
 	return slices.ContainsFunc(t.thread(c), func(other *rank.Passage) bool {
-		return other.Turn == c.Turn && stands(other)
+		return other.Turn == c.Turn && t.stands(other)
 	}) && t.q.Held(language.Terms(t.texts[c.ID].Content)) == 0
+}
+
+// quoteWords makes items of the user's words that bear on the prompt, until there are most items.
+func (t *selection) quoteWords(words []*rank.Passage, most int) {
+	for _, c := range words {
+		if len(t.items) < most && !t.stands(c) && t.bears(c) {
+			t.quote(c, wordsExcerpt)
+		}
+	}
+}
+
+// bears reports whether the user's words say something about the prompt: they hold a quarter of it, or have a word of
+// it and say how things are to be done.
+func (t *selection) bears(c *rank.Passage) bool {
+	held := t.q.Held(language.Terms(t.texts[c.ID].Content))
+	return held > minOfWords || held > 0 && c.Traits.Has(passage.Directs)
 }
 
 // failures returns what the user said next, where that says that what an agent's passage told did not help.
@@ -127,15 +131,15 @@ func (s *Store) failures(ctx context.Context, items []excerpt) (map[int64]string
 	return failed, err
 }
 
-// open makes items of the best passages that were not seen.
-func (t *selection) open(ranked []*rank.Passage, seen func(*rank.Passage) bool) {
+// open makes items of the best passages that were read, and that nothing else tells.
+func (t *selection) open(ranked []*rank.Passage) {
 	t.most = len(t.items) + maxRecalled
 	opened := 0
 	for _, c := range ranked {
 		if opened == maxOpening {
 			return
 		}
-		if seen(c) {
+		if _, read := t.texts[c.ID]; !read || t.stands(c) || t.beside(c) {
 			continue
 		}
 		opened++
@@ -157,13 +161,6 @@ func (t *selection) addAnswers() {
 	}
 }
 
-// bears reports whether the user's words say something about the prompt: they hold a quarter of it, or have a word of
-// it and say how things are to be done.
-func (t *selection) bears(c *rank.Passage) bool {
-	held := t.q.Held(language.Terms(t.texts[c.ID].Content))
-	return held > minOfWords || held > 0 && c.Traits.Has(passage.Directs)
-}
-
 // A selection is the items of a block while they are being chosen.
 type selection struct {
 	q       *rank.Query
@@ -174,6 +171,7 @@ type selection struct {
 	most    int                  // how many items
 	left    int                  // bytes that are free
 	project string               // of the session
+	seen    []string             // ids and texts that it is told anyway, or was
 	said    map[string]bool      // sentences in the items, by key
 	cut     map[int64][]sentence // of passages
 

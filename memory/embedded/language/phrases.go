@@ -111,9 +111,9 @@ func PlainOf(text string) Plain {
 	return p
 }
 
-// Word returns the word at an index as phrases have it; "" behind the last one.
+// Word returns the word at an index as phrases have it; "" before the first and behind the last one.
 func (t Plain) Word(i int) string {
-	if i < len(t.folded) {
+	if i >= 0 && i < len(t.folded) {
 		return t.folded[i]
 	}
 	return ""

@@ -25,7 +25,7 @@ func isDecision(text language.Plain) bool {
 func proposal(text language.Plain) bool {
 	for i := range text.Words {
 		lets := text.Word(i) == "lets" || text.Word(i) == "let" && text.Word(i+1) == "us"
-		if !lets || i > 0 && !startsClause(text, i) && !beforeProposal()[text.Word(i-1)] {
+		if !lets || !startsClause(text, i) && !beforeProposal()[text.Word(i-1)] {
 			continue
 		}
 		next := i + 1

@@ -3,7 +3,6 @@ package stated
 import (
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/Signet-AI/signet-acp-proxy/memory/embedded/language"
 	"github.com/Signet-AI/signet-acp-proxy/memory/pattern"
@@ -41,7 +40,7 @@ const (
 func isFact(text language.Plain) bool {
 	end := remembers.End(text)
 	behind := text.Word(end)
-	notes := end > 1 && text.Word(end-2) == "note" // "note that X must …"; manuals note what is so
+	notes := text.Word(end-2) == "note" // "note that X must …"; manuals note what is so
 	return strings.ContainsAny(text.Text, ":,억") && remembering().MatchString(text.Text) ||
 		remembers.Begins(text) && !reports()[text.Word(0)] &&
 			behind != "you" && !demonstratives()[behind] && (!notes || holds.In(text))
@@ -51,14 +50,15 @@ func isFact(text language.Plain) bool {
 // ("it never came") is none, nor what others are to do, what a screen is to look like, or what points at something at
 // hand.
 func isRule(text language.Plain) bool {
-	if auxiliaries()[text.Word(0)] || guesses.In(text) || examples.Begins(text) || remarks.In(text) || points(text) ||
-		ofOthers(text) || ofProduct(text) {
+	switch {
+	case auxiliaries()[text.Word(0)], guesses.In(text), examples.Begins(text), remarks.In(text), points(text),
+		ofOthers(text), ofProduct(text), measure().MatchString(text.Text):
 		return false
+	case lasting.In(text), orders(text), replacing(text), ever(text), ofEvery(text):
+		return true
 	}
-	lasts := lasting.In(text) || recurring.In(text) && !anyWord(text, speakers()) || orders(text) || replacing(text) ||
-		avoids.Begins(text) && strings.HasSuffix(text.Word(1), "ing") || ever(text) ||
-		here.In(text) && (replacing(text) || anyWord(text, adverbs())) || ofEvery(text)
-	return lasts && !measure().MatchString(text.Text)
+	return recurring.In(text) && !anyWord(text, speakers()) || here.In(text) && anyWord(text, adverbs()) ||
+		avoids.Begins(text) && strings.HasSuffix(text.Word(1), "ing")
 }
 
 // measure is of layouts.
@@ -81,25 +81,24 @@ func orders(text language.Plain) bool {
 		case adverb != "never" && adverb != "always":
 			return !happens()[text.Word(i+1)] &&
 				(anyWord(text, begs()) || !tellers()[text.Word(0)] && (i <= 1 || adverb[0] < 0x80))
-		case i > 0 && strings.HasSuffix(text.Word(i-1), "nt"): // "I don't always need it"
-		case i+1 < len(text.Words) && (i == 0 || startsClause(text, i) || beforeOrder()[text.Word(i-1)]) &&
+		case strings.HasSuffix(text.Word(i-1), "nt"): // "I don't always need it"
+		case i+1 < len(text.Words) && (startsClause(text, i) || beforeOrder()[text.Word(i-1)]) &&
 			!narrated(text.Word(i+1)):
 			return true
 		}
 	}
-	unspaced := strings.ContainsFunc(text.Text, func(r rune) bool { return r >= utf8.RuneSelf })
-	return unspaced && unspacedOrder().MatchString(text.Text) || negated().MatchString(text.Text)
+	return otherOrder().MatchString(text.Text)
 }
 
-var (
-	// unspacedOrder is the same where no spaces are set: at the beginning, or in a request.
-	unspacedOrder = pattern.New(`^(?:请|你)?(?:总是|永远|始终|必须|一律)|(?:いつも|常に|必ず|絶対に).*(?:ください|下さい|すること)|` +
-		`(?:항상|절대).*(?:주세요|마세요|하세요|할 것)`)
-	negated = pattern.New(`(?i)^non \pL+ mai\b`)
-)
+// otherOrder is the same where no spaces are set, at the beginning or in a request, and in Italian around a verb.
+var otherOrder = pattern.New(`^(?:请|你)?(?:总是|永远|始终|必须|一律)|(?:いつも|常に|必ず|絶対に).*(?:ください|下さい|すること)|` +
+	`(?:항상|절대).*(?:주세요|마세요|하세요|할 것)|(?i)^non \pL+ mai\b`)
 
-// startsClause reports whether a word stands behind a sign.
+// startsClause reports whether a word stands at the beginning or behind a sign.
 func startsClause(text language.Plain, i int) bool {
+	if i == 0 {
+		return true
+	}
 	before := text.Words[i-1]
 	return strings.TrimSpace(text.Text[before.At+len(before.Text):text.Words[i].At]) != ""
 }
@@ -147,7 +146,7 @@ func points(text language.Plain) bool {
 		switch word := text.Word(i); {
 		case demonstratives()[word] && i < atHand && !ofProject()[text.Word(i+1)]:
 			return true
-		case word == "that" && (i+1 == len(text.Words) || i > 0 && beforeThat()[text.Word(i-1)]):
+		case word == "that" && (i+1 == len(text.Words) || beforeThat()[text.Word(i-1)]):
 			return true
 		case word == "them" && i == len(text.Words)-1 && i <= 3:
 			return true
