@@ -39,22 +39,22 @@ const (
 	optionID = "allow"
 )
 
-// run looks for questions until ctx ends.
-func (a *asker) run(ctx context.Context) {
+// run looks for questions until the relay ends.
+func (a *asker) run() {
 	tick := time.NewTicker(askEvery)
 	defer tick.Stop()
 	for {
 		select {
 		case <-tick.C:
-			a.look(ctx)
-		case <-ctx.Done():
+			a.look()
+		case <-a.ctx.Done():
 			return
 		}
 	}
 }
 
 // look puts new questions to the client, and withdraws those that nobody waits for any more.
-func (a *asker) look(ctx context.Context) {
+func (a *asker) look() {
 	of := map[string]string{} // sessions with a turn, by key
 	a.talk.Do(func(c *session.Connection) {
 		for _, s := range c.Talking() {
@@ -72,9 +72,9 @@ func (a *asker) look(ctx context.Context) {
 	for key := range of {
 		keys = append(keys, key)
 	}
-	questions, err := b.Questions(ctx, keys)
+	questions, err := b.Questions(a.ctx, keys)
 	if err != nil {
-		if ctx.Err() == nil {
+		if a.ctx.Err() == nil {
 			a.o.Log.Warn().Err(err).Msg("looking for requests for permission")
 		}
 		return
@@ -102,7 +102,7 @@ func (a *asker) look(ctx context.Context) {
 
 // send writes a frame of ours beside the pump, which may hang as long as the client does not read.
 func (a *asker) send(what string, line []byte) {
-	a.tasks.run("question", func(context.Context) {
+	a.tasks.run("question", func() {
 		if err := a.out.Add(line); err == nil {
 			a.o.Log.Info().Str("what", what).Int("bytes", len(line)).Msg("a request for permission of a delegation's")
 		}
@@ -157,8 +157,8 @@ func (a *asker) answered(id, line []byte) {
 
 // answerLocked has an answer stored.
 func (a *asker) answerLocked(question string, allowed bool) {
-	a.tasks.run("answer", func(ctx context.Context) {
-		ctx, cancel := context.WithTimeout(ctx, askLimit)
+	a.tasks.run("answer", func() {
+		ctx, cancel := context.WithTimeout(a.ctx, askLimit)
 		defer cancel()
 		if b := a.database.backend.Load(); b != nil {
 			if err := b.Answered(ctx, question, allowed); err != nil && ctx.Err() == nil {

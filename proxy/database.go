@@ -159,7 +159,7 @@ var errNoLedger = errors.New("no database")
 // begin has f run with the backend, once there is one, in a task of its own, and then ended with f's error, whatever
 // becomes of f. It reports false if the relay is at its end: then neither runs.
 func (d *database) begin(ctx context.Context, work string, f func(*Backend) error, ended func(error)) bool {
-	return d.tasks.run(work, func(context.Context) {
+	return d.tasks.run(work, func() {
 		ended(guard.Try(work, func() error {
 			b := d.ready(ctx)
 			if b == nil {
@@ -207,8 +207,8 @@ func within(ctx context.Context, work string, limit time.Duration, f func(contex
 
 // deliverClosed has what closed sessions owe delivered, once their closing is folded in.
 func (d *database) deliverClosed() {
-	d.tasks.run("hand-over", func(ctx context.Context) {
-		ctx, cancel := context.WithTimeout(ctx, closedLimit)
+	d.tasks.run("hand-over", func() {
+		ctx, cancel := context.WithTimeout(d.ctx, closedLimit)
 		defer cancel()
 		if b := d.ready(ctx); b != nil && b.SessionClosed != nil && d.file.Folded(ctx) == nil {
 			b.SessionClosed(ctx)

@@ -48,10 +48,10 @@ func (d *down) Judge(b []byte, whole bool) wire.Verdict {
 	case methodUpdate:
 		return d.judgeUpdate(d.head.Update)
 	case methodReadFile, methodWriteFile:
-		d.compat.noteRequest(&d.head)
+		d.noteRequest(&d.head)
 		return d.judgeUpdate(d.head.Method)
 	}
-	d.compat.noteRequest(&d.head)
+	d.noteRequest(&d.head)
 	return wire.Pass
 }
 
@@ -184,7 +184,7 @@ func (d *down) edit(line []byte) (notice, edited []byte) {
 
 // needs says what must be known of a frame, by its method, before it can be judged.
 func (d *down) needs(method []byte) frame.Need {
-	if slices.Contains(d.compat.o.Answers, string(method)) {
+	if slices.Contains(d.o.Compat.Answers, string(method)) {
 		return frame.NeedID
 	}
 	return downNeeds(method)

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -12,16 +13,16 @@ import (
 
 // An env is what all parts of a relay share. It is also what goes on beside the conversation (session.Beside).
 type env struct {
-	o        *Options
-	talk     *session.Owner // of the sessions
-	file     Events         // nil: the relay is a byte pump
-	database *database
-	recorder *recorder
-	compat   *compat
-	client   atomic.Pointer[clientHello] // empty before its initialize
-	agent    atomic.Pointer[agentHello]  // empty before it has answered that
-	ctx      context.Context             // ends with the relay; fetches run under it
-	tasks    *tasks                      // fetches and look-ups
+	o         *Options
+	talk      *session.Owner // of the sessions
+	file      Events         // nil: the relay is a byte pump
+	database  *database
+	recorder  *recorder
+	client    atomic.Pointer[clientHello] // empty before its initialize
+	agent     atomic.Pointer[agentHello]  // empty before it has answered that
+	refusable sync.Map                    // ids (idKey) of the harness's requests that acpx would answer
+	ctx       context.Context             // ends with the relay; fetches run under it
+	tasks     tasks                       // fetches and look-ups
 }
 
 // editing reports whether the initialize response has named a protocol version that we know.

@@ -60,7 +60,7 @@ func (e *env) Identity(p *session.Held, who memory.Session) {
 
 // identity reads the local identity files; a panic leaves nothing of them.
 func (e *env) identity(who memory.Session, read func(memory.Context, error)) {
-	e.tasks.run("identity", func(context.Context) {
+	e.tasks.run("identity", func() {
 		var got memory.Context
 		err := guard.Try("identity", func() error {
 			got = e.o.Identity(who)

@@ -19,7 +19,10 @@ func (e *env) initialize(line, id []byte) []byte {
 	}
 	e.client.Store(&client)
 	e.talk.Do(func(c *session.Connection) { c.ClientGreeted(client.Program, idKey(id), methodInitialize) })
-	edited := e.compat.initialize(line, client.Name, client.Version)
+	if client.Name != acpxName {
+		return line
+	}
+	edited := e.o.Compat.initialize(line)
 	e.logEdit("acpx's initialize", nil, line, edited)
 	return edited
 }

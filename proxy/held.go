@@ -1,7 +1,6 @@
 package proxy
 
 import (
-	"context"
 	"runtime"
 	"runtime/debug"
 	"time"
@@ -21,20 +20,20 @@ func (u *up) release(p *session.Held, line []byte) [][]byte {
 		log.Bool("injected", in != nil).Msg("prompt")
 	}
 	if len(line) > largePrompt {
-		u.tasks.run("giving memory back", giveBack)
+		u.tasks.run("giving memory back", u.giveBack)
 	}
 	return parts
 }
 
 // giveBack returns the memory of a large prompt to the system; the runtime would keep it for minutes. It tries again
 // while the harness is still reading the prompt, or its words are still to be recorded.
-func giveBack(ctx context.Context) {
+func (u *up) giveBack() {
 	var stats runtime.MemStats
 	for after := giveBackAfter; after <= giveBackLast; after *= 2 {
 		timer := time.NewTimer(after)
 		select {
 		case <-timer.C:
-		case <-ctx.Done():
+		case <-u.ctx.Done():
 			timer.Stop()
 			return
 		}

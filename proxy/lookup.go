@@ -55,7 +55,7 @@ func (e *env) LookUp(ctx context.Context, l *session.Lookup) {
 
 // FindRecord finds the acpx record of a session.
 func (e *env) FindRecord(s *session.Session) {
-	e.tasks.run("acpx's record", func(context.Context) { e.findRecord(s) })
+	e.tasks.run("acpx's record", func() { e.findRecord(s) })
 }
 
 // takeStored takes a context that an earlier process has fetched and not used, if there is one.

@@ -37,11 +37,9 @@ func New(o Options) *Relay {
 	options := o.withDefaults()
 	r := &Relay{env: &env{o: options}}
 	r.ctx, r.cancel = context.WithCancel(context.Background())
-	r.tasks = &tasks{ctx: r.ctx}
 	r.client.Store(&clientHello{})
 	r.agent.Store(&agentHello{})
-	r.compat, r.database = &compat{o: options.Compat, requests: map[string]bool{}}, newDatabase(r.env)
-	r.recorder = newRecorder(r.env)
+	r.database, r.recorder = newDatabase(r.env), newRecorder(r.env)
 	if options.Open != nil && options.Events != nil {
 		events, err := options.Events(r.database.folded)
 		if err != nil {

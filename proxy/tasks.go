@@ -1,15 +1,13 @@
 package proxy
 
 import (
-	"context"
 	"sync"
 
 	"github.com/Signet-AI/signet-acp-proxy/guard"
 )
 
-// tasks are the goroutines that work beside the conversation. They have to end soon after ctx does.
+// tasks are the goroutines that work beside the conversation. They have to end soon after the relay's context does.
 type tasks struct {
-	ctx     context.Context
 	running guard.Group
 
 	mu    sync.Mutex // guards what follows
@@ -18,13 +16,13 @@ type tasks struct {
 
 // run runs f, which is called work, in a goroutine that end joins, and reports whether it did. After end it does not:
 // the goroutine that reads from the client may outlive the relay.
-func (t *tasks) run(work string, f func(context.Context)) bool {
+func (t *tasks) run(work string, f func()) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.ended {
 		return false
 	}
-	t.running.Go(work, func() { f(t.ctx) })
+	t.running.Go(work, f)
 	return true
 }
 

@@ -109,7 +109,7 @@ func (u *up) setTitle() wire.Verdict {
 
 // needs says what must be known of a frame, by its method, before it can be judged.
 func (u *up) needs(method []byte) frame.Need {
-	if len(method) == 0 && (u.asker != nil || len(u.compat.o.Answers) > 0) {
+	if len(method) == 0 && (u.asker != nil || len(u.o.Compat.Answers) > 0) {
 		return frame.NeedID
 	}
 	return watchedMethods[string(method)].needs
@@ -126,7 +126,7 @@ func (u *up) Judge(b []byte, whole bool) wire.Verdict {
 	v, w := wire.Pass, watchedMethods[string(h.Method)]
 	switch {
 	case len(h.Method) == 0:
-		if ours := u.asker.mine(h); ours || u.compat.refusal(h) {
+		if ours := u.asker.mine(h); ours || u.refusal(h) {
 			u.heldAs = heldFrame{refusal: idKey(h.ID), ours: ours}
 			return wire.Hold
 		}
@@ -148,7 +148,7 @@ func (u *up) TooLong(b []byte) wire.Verdict {
 	if u.heldAs.method != methodPrompt || !frame.Peek(b, false, u.needs, &u.head) {
 		return wire.Pass
 	}
-	u.tasks.run("giving memory back", giveBack)
+	u.tasks.run("giving memory back", u.giveBack)
 	v := u.judgePrompt(true)
 	u.head = frame.Head{} // its slices keep the line in memory
 	return v
@@ -284,8 +284,8 @@ func (u *up) openSession(line []byte) []byte {
 	if s == nil {
 		return line
 	}
-	if method == methodNew {
-		worded := u.compat.newSession(line)
+	if client := u.client.Load(); method == methodNew && client.Name == acpxName {
+		worded := u.o.Compat.newSession(line, client.Version)
 		u.logEdit("acpx's settings", s, line, worded)
 		line = worded
 	}
