@@ -76,15 +76,6 @@ func harnessReads(harness, cwd string) (known []string) {
 	return known
 }
 
-// stands reports whether one of some texts holds text. One of less than 80 bytes must be the whole, for it would be
-// found in anything.
-func stands(text string, texts []string) bool {
-	folded := chars.OneLine(text)
-	return slices.ContainsFunc(texts, func(known string) bool {
-		return known == folded || len(folded) >= 80 && strings.Contains(known, folded)
-	})
-}
-
 // identityBytes is how much of a file is read: more than is ever told.
 const identityBytes = 64 << 10
 

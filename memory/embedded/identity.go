@@ -5,8 +5,10 @@ import (
 	"errors"
 	"io/fs"
 	"path/filepath"
+	"slices"
 	"strings"
 
+	"github.com/Signet-AI/signet-acp-proxy/chars"
 	"github.com/Signet-AI/signet-acp-proxy/files"
 	"github.com/Signet-AI/signet-acp-proxy/guard"
 	"github.com/Signet-AI/signet-acp-proxy/memory"
@@ -46,7 +48,10 @@ func (s *Store) Identity(session memory.Session) memory.Context {
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			s.opts.Log.Info().Err(err).Str("file", name).Msg("identity file left out")
 		}
-		if stands(text, known) {
+		folded := chars.OneLine(text)
+		if slices.ContainsFunc(known, func(read string) bool { // less than 80 bytes would be found in anything
+			return read == folded || len(folded) >= 80 && strings.Contains(read, folded)
+		}) {
 			continue
 		}
 		if text = memory.WithoutComment(text); text == "" {

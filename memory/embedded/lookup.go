@@ -9,7 +9,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/Signet-AI/signet-acp-proxy/correlation"
 	"github.com/Signet-AI/signet-acp-proxy/memory/embedded/language"
 	"github.com/Signet-AI/signet-acp-proxy/memory/embedded/rank"
 	"github.com/Signet-AI/signet-acp-proxy/sqlite"
@@ -55,9 +54,6 @@ func (s *Store) candidates(ctx context.Context, q *rank.Query, in Query) ([]*ran
 		}
 	}
 	q.Weigh(docs, passages, terms)
-	if in.sessions, err = correlation.SessionsOf(ctx, s.db, in.keys); err != nil {
-		return nil, err
-	}
 	finding, done := in.share(ctx, findShare)
 	ids, err := s.candidateIDs(finding, q, lists, in)
 	if done(); err != nil || len(ids) == 0 {

@@ -41,7 +41,10 @@ func (s *Store) Recall(ctx context.Context, session memory.Session, prompt strin
 		Text: prompt, Project: session.Project, keys: [2]string{session.Key, session.ParentKey},
 		AllProjects: s.opts.OtherProjects, seen: seen, Limit: maxRecalled, said: true, cut: &cut,
 	}
-	err := s.recall(ctx, session, in, &c)
+	var err error
+	if in.sessions, err = correlation.SessionsOf(ctx, s.db, in.keys); err == nil {
+		err = s.recall(ctx, session, in, &c)
+	}
 	// It reads a few rows by their ids, so it may outlast the deadline. If it fails, the prompt goes without memories.
 	c.Items, _ = s.withoutOwnNotes(context.WithoutCancel(ctx), session.Harness, c.Items)
 	if cut || err != nil && timedOut(err) {

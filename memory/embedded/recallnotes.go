@@ -4,7 +4,6 @@ import (
 	"context"
 	"slices"
 
-	"github.com/Signet-AI/signet-acp-proxy/correlation"
 	"github.com/Signet-AI/signet-acp-proxy/memory"
 	"github.com/Signet-AI/signet-acp-proxy/memory/embedded/rank"
 	"github.com/Signet-AI/signet-acp-proxy/sqlite"
@@ -40,9 +39,6 @@ func (s *Store) notesAbout(ctx context.Context, q *rank.Query, in Query) ([]Memo
 	}
 	ids := q.Notes(lists)
 	in.said = false
-	if in.sessions, err = correlation.SessionsOf(ctx, s.db, in.keys); err != nil {
-		return nil, err
-	}
 	if ids, err = s.visible(ctx, in, ids[:min(len(ids), likelyNotes)], likelyNotes); err != nil || len(ids) == 0 {
 		return nil, err
 	}

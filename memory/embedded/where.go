@@ -34,9 +34,18 @@ func (s *Store) recallWhere(ctx context.Context, q *rank.Query, ranked []*rank.P
 		return nil, err
 	}
 	files = files[:min(len(files), maxTried)]
-	if err := s.preferUsedFiles(ctx, session.Project, files); err != nil {
+	items := make([]string, len(files))
+	for i, f := range files {
+		items[i] = memory.FileItem(f.Path)
+	}
+	records, err := correlation.Records(ctx, s.db, session.Project, items) // what became of them when they were told
+	if err != nil {
 		return nil, err
 	}
+	for i := range files {
+		files[i].Score *= worth(records[items[i]])
+	}
+	slices.SortStableFunc(files, func(a, b rank.File) int { return cmp.Compare(b.Score, a.Score) })
 	top := memory.Top(session.Cwd)
 	var told []rank.File
 	named := false // a file that earlier work touched: this goes on with it
@@ -54,20 +63,6 @@ func (s *Store) recallWhere(ctx context.Context, q *rank.Query, ranked []*rank.P
 		return nil, nil
 	}
 	return s.placesFor(ctx, told, ranked)
-}
-
-// preferUsedFiles ranks files once more by what became of them when they were told.
-func (s *Store) preferUsedFiles(ctx context.Context, project string, files []rank.File) error {
-	items := make([]string, len(files))
-	for i, f := range files {
-		items[i] = memory.FileItem(f.Path)
-	}
-	records, err := correlation.Records(ctx, s.db, project, items)
-	for i, f := range files {
-		files[i].Score *= worth(records[memory.FileItem(f.Path)])
-	}
-	slices.SortStableFunc(files, func(a, b rank.File) int { return cmp.Compare(b.Score, a.Score) })
-	return err
 }
 
 // rankFiles ranks the files of a project for a prompt. It also returns how much the best turn bears on that.

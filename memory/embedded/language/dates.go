@@ -96,11 +96,9 @@ func (t calendar) at(words []string, i int, today time.Time) (Range, int, bool) 
 	}
 	for _, pattern := range dates {
 		m, n, ok := t.match(pattern, words[i:])
-		if !ok || n == 1 && ambiguousMonths()[words[i]] && (i == 0 || len(t.on) > 0 && !t.on[words[i-1]]) {
-			continue
-		}
-		if r, exists := inMonth(m.year, m.month+1, m.day, today); exists {
-			return r, n, true
+		vague := n == 1 && ambiguousMonths()[words[i]] && (i == 0 || len(t.on) > 0 && !t.on[words[i-1]])
+		if ok && !vague {
+			return inMonth(m.year, m.month+1, m.day, today), n, true
 		}
 	}
 	if d, ok := t.weekdays[words[i]]; ok { // the last one: of today it is that of a week ago
@@ -215,20 +213,20 @@ func (s span) near(today time.Time) Range {
 	return s.seenFrom(today)
 }
 
-// inMonth returns a day of a month, or all of it for day 0; of year 0 it is the last such month that has begun.
-func inMonth(year, month, d int, today time.Time) (Range, bool) {
+// inMonth returns a day of a month, or all of it for day 0 and for one that it does not have; of year 0 it is the last
+// such month that has begun.
+func inMonth(year, month, d int, today time.Time) Range {
 	if year == 0 {
 		year = today.Year()
 		if time.Date(year, time.Month(month), max(d, 1), 0, 0, 0, 0, time.UTC).After(today) {
 			year--
 		}
 	}
-	if d > 0 {
-		from := time.Date(year, time.Month(month), d, 0, 0, 0, 0, time.UTC)
-		return Range{from, from.AddDate(0, 0, 1)}, from.Day() == d && year > 1900
+	if from := time.Date(year, time.Month(month), d, 0, 0, 0, 0, time.UTC); d > 0 && from.Day() == d {
+		return Range{from, from.AddDate(0, 0, 1)}
 	}
 	from := time.Date(year, time.Month(month), 1, 0, 0, 0, 0, time.UTC)
-	return Range{from, from.AddDate(0, 1, 0)}, true
+	return Range{from, from.AddDate(0, 1, 0)}
 }
 
 // ordinal reads a day of the month: 3, 3rd, 3º.
@@ -273,15 +271,12 @@ func unspacedTime(text string, today time.Time) (r Range, rest string, ok bool) 
 		n, _ := strconv.Atoi(read(m, group))
 		return cmp.Or(n, unspacedNumerals[read(m, group)])
 	}
-	m := unspacedSince().FindStringSubmatchIndex(text)
-	if m != nil {
-		ok = true
-		r = span{cmp.Or(unspacedUnits[read(m, 2)], 'w'), number(m, 1)}.near(today)
-	} else if m = unspacedDay().FindStringSubmatchIndex(text); m != nil && number(m, 2) >= 1 && number(m, 2) <= 12 {
-		r, ok = inMonth(number(m, 1), number(m, 2), number(m, 3), today)
+	without := func(m []int) string { return text[:m[0]] + " " + text[m[1]:] }
+	if m := unspacedSince().FindStringSubmatchIndex(text); m != nil {
+		return span{cmp.Or(unspacedUnits[read(m, 2)], 'w'), number(m, 1)}.near(today), without(m), true
 	}
-	if !ok {
-		return Range{}, text, false
+	if m := unspacedDay().FindStringSubmatchIndex(text); m != nil && number(m, 2) >= 1 && number(m, 2) <= 12 {
+		return inMonth(number(m, 1), number(m, 2), number(m, 3), today), without(m), true
 	}
-	return r, text[:m[0]] + " " + text[m[1]:], true
+	return Range{}, text, false
 }
