@@ -1,13 +1,16 @@
 package correlation_test
 
 import (
+	"context"
 	"database/sql"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"testing"
+	"time"
 
 	. "github.com/Signet-AI/signet-acp-proxy/correlation"
 	"github.com/Signet-AI/signet-acp-proxy/correlation/correlationtest"
@@ -62,4 +65,130 @@ func TestFaults(t *testing.T) {
 			}
 		})
 	}
+}
+
+// Whatever statement fails, whoever asked is told, and nothing is changed by halves: of every method, with arguments
+// that mean something to most.
+func TestStatementsFail(t *testing.T) {
+	b := newBench(t)
+	p := b.register(ProcessInfo{Memory: "daemon", Hook: true, SignetPath: "s"})
+	v := b.open(OpenSession{Harness: "s", ACPID: "s", Record: "s", Cwd: "s", Project: "s", Process: p.ID()})
+	next := b.open(OpenSession{Harness: "s", ACPID: "next", New: true, ContinueOf: v.ID, Process: p.ID()})
+	b.open(OpenSession{Harness: "s", ACPID: "fork", New: true, ForkOf: v.ID, Process: p.ID()})
+	check(t, b.happen(p.ID(), DaemonAnswered{SignetPath: "s", URL: "s", Version: "1"}, KeyStarted{Key: v.Key},
+		KeyStarted{Key: "s"}, Summarised{Session: 1, Text: "s"}, Injected{Session: 1, Injection: Injection{Kind: "context",
+			BlockID: "s", Key: v.Key, Text: "s"}}))
+	b.turn(v.ID, p.ID(), "s", "s")
+	b.turn(next.ID, p.ID(), "s", "s")
+	check(t, p.End(t.Context(), "ended"))
+	another := b.register(ProcessInfo{Memory: "daemon"})
+	dead := b.died(ProcessInfo{Memory: "daemon"})
+	b.open(OpenSession{Harness: "s", ACPID: "dead", Process: dead})
+	b.openTurn(4, dead, "s", "s")
+	must(b.db.Exec(`UPDATE processes SET ended = 1 WHERE id = ?`, b.died(ProcessInfo{})))(t) // long ago
+	b.clock.Advance(2 * time.Hour)
+	taken := b.takeUp()
+	post := b.attempt(taken)
+	must(b.db.Exec("PRAGMA wal_checkpoint(TRUNCATE)"))(t)
+	file := must(os.ReadFile(filepath.Join(b.dir, "acp", "sessions.db")))(t)
+
+	values := map[reflect.Type]any{
+		reflect.TypeFor[context.Context](): t.Context(), reflect.TypeFor[string](): "s", reflect.TypeFor[int64](): v.ID,
+		reflect.TypeFor[int](): 1, reflect.TypeFor[[]string](): []string{"s", v.Key}, reflect.TypeFor[[]int64](): []int64{v.ID},
+		reflect.TypeFor[Debt](): taken, reflect.TypeFor[Selection](): post, reflect.TypeFor[[]State](): []State{Armed},
+		reflect.TypeFor[time.Time](): b.clock.Now(), reflect.TypeFor[ProcessInfo](): ProcessInfo{Memory: "daemon", SignetPath: "s"},
+		reflect.TypeFor[time.Duration](): time.Minute, reflect.TypeFor[Session](): v,
+		reflect.TypeFor[OpenSession]():  OpenSession{Harness: "s", ACPID: "s"},
+		reflect.TypeFor[Injection]():    Injection{Key: v.Key, Kind: "context", Text: "s"},
+		reflect.TypeFor[PruneOptions](): PruneOptions{Before: b.clock.Now()},
+	}
+	dir := t.TempDir()
+	n := 0
+	every := func(of func(*Store) any) {
+		kind := reflect.TypeOf(of(b.Store))
+		for m := range kind.NumMethod() {
+			method := kind.Method(m)
+			n++
+			path := filepath.Join(dir, fmt.Sprint(n))
+			check(t, os.WriteFile(path, file, 0o600))
+			db, faults := correlationtest.Failing(b.db, path)
+			watched := must(sql.Open(migrations.DriverName, "file:"+path))(t)
+			watched.SetMaxOpenConns(1)
+			version := func() (v int) {
+				check(t, watched.QueryRow("PRAGMA data_version").Scan(&v))
+				return v
+			}
+			s := of(New(db, Options{LiveDir: filepath.Join(b.dir, "acp", "live"), Path: path, Now: b.clock.Now}))
+			var in []reflect.Value
+			for i := 1; i < method.Type.NumIn(); i++ {
+				of := method.Type.In(i)
+				value, known := values[of]
+				switch {
+				case known:
+					in = append(in, reflect.ValueOf(value))
+				case of.Kind() == reflect.Func:
+					in = append(in, reflect.MakeFunc(of, func([]reflect.Value) (out []reflect.Value) {
+						for i := range of.NumOut() {
+							out = append(out, reflect.Zero(of.Out(i)))
+						}
+						return out
+					}))
+				default:
+					in = append(in, reflect.Zero(of))
+				}
+			}
+			for at := int64(1); ; at++ {
+				before := version()
+				faults.Fail(at)
+				out := reflect.ValueOf(s).Method(m).Call(in)
+				if !faults.Failed() {
+					if err, _ := out[len(out)-1].Interface().(error); at > 30 && err != nil {
+						t.Errorf("%s: %v", method.Name, err)
+					}
+					break
+				}
+				if err, _ := out[len(out)-1].Interface().(error); !errors.Is(err, sqlite.ErrDisk) {
+					t.Errorf("%s: statement %d: %v", method.Name, at, err)
+				}
+				if version() != before && !inSteps[method.Name] {
+					t.Errorf("%s: statement %d fails, and something is changed", method.Name, at)
+				}
+			}
+			check(t, errors.Join(watched.Close(), db.Close()))
+		}
+	}
+	every(func(s *Store) any { return s })
+	every(func(s *Store) any { return s.Book() })
+	every(func(s *Store) any { return s.Debts() })
+	every(func(s *Store) any { return s.Process(p.ID()) })
+	every(func(s *Store) any { return happenings{&bench{Store: s, tb: t}, another.ID()} })
+}
+
+// inSteps are methods that commit more than once.
+var inSteps = map[string]bool{"Expire": true, "SweepDead": true}
+
+// happenings are events as a method.
+type happenings struct {
+	b       *bench
+	process string
+}
+
+func (h happenings) Happen(context.Context) error {
+	usage := Usage{Reporter: "result", Raw: []byte(`{}`)}
+	return h.b.happen(h.process,
+		Opened{Session: 1, Open: OpenSession{Harness: "s", ACPID: "happens", New: true}},
+		Opened{Session: 2, Fork: 1, Open: OpenSession{Harness: "s", ACPID: "happens too", New: true}},
+		Opened{Session: 3, Continues: 1, Open: OpenSession{Harness: "s", ACPID: "s", New: true}},
+		KeyStarted{Key: "happens"}, Rekeyed{Session: 1, Key: "s 2", Spent: "s 1"}, RecordKnown{Session: 1, Record: "happens"},
+		ParentKnown{Session: 2, Key: "s 2"}, Titled{Session: 1, Title: "s"}, Warned{Session: 1, Text: "s"},
+		ContextStored{Session: 1, Key: "s 2", Context: []byte(`{}`)}, ContextDropped{Session: 1},
+		Unclaimed{Session: 1, From: Armed, Injection: Injection{Key: "s 2", Kind: "context", Text: "s"}},
+		Injected{Session: 1, Injection: Injection{Key: "s 2", Kind: "system", Text: "s"}},
+		TurnBegan{Session: 1, Turn: 1, Key: "s 2"}, UserSaid{Turn: 1, Text: "s"}, AssistantSaid{Turn: 1, Text: "s"},
+		ToolUsed{Turn: 1, Tool: ToolCall{ID: "a", Title: "s"}}, ToolUsed{Turn: 1, Tool: ToolCall{ID: "a", Status: "completed"}},
+		Noted{Turn: 1, What: "s"}, UsageReported{Session: 1, Turn: 1, Usage: usage}, UsageReported{Session: 1, Usage: usage},
+		TurnEnded{Turn: 1, Stop: "end_turn"}, Stepped{Session: 1, Step: Step{Name: Answered, From: Armed}},
+		Compacting{Session: 1}, Summarised{Session: 1, Text: "s"}, DaemonAnswered{SignetPath: "s", URL: "t", Version: "2"},
+		TurnBegan{Session: 2, Turn: 2}, AssistantSaid{Turn: 2, Text: "s"}, Closed{Session: 2, Reason: "s"},
+		ProcessEnded{Reason: "s"})
 }
