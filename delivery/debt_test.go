@@ -16,9 +16,11 @@ import (
 // What a tool stored while the daemon was away is there once it is back, and there once, whatever becomes of a post.
 func TestDeliverMemory(t *testing.T) {
 	const path = "/api/memory/remember"
-	for name, fault := range map[string]*daemontest.Fault{
-		"taken": nil, "no answer": {Path: path, Kind: daemontest.DropAfter},
-		"not found by search": {Path: "/api/memory/recall", Kind: daemontest.Drop},
+	lost, unsearched := daemontest.Fault{Path: path, Kind: daemontest.DropAfter},
+		daemontest.Fault{Path: "/api/memory/recall", Kind: daemontest.Drop}
+	for name, faults := range map[string][]daemontest.Fault{
+		"taken": nil, "no answer": {lost}, "not found by search": {unsearched},
+		"no answer, and then not found": {lost, unsearched},
 	} {
 		for _, g := range kinds() {
 			p := newPost(t, g)
@@ -42,11 +44,12 @@ func TestDeliverMemory(t *testing.T) {
 				t.Errorf("under a key that nobody has: %v", err)
 			}
 			check(t, process.End(ctx, "ended"))
-			if fault != nil {
-				p.daemon.Fail(*fault)
+			for _, fault := range faults {
+				p.daemon.Fail(fault)
+				p.workFor(500 * time.Millisecond)
+				p.daemon.Heal()
+				p.later(time.Hour)
 			}
-			p.workFor(500 * time.Millisecond)
-			p.daemon.Heal()
 			for range 2 {
 				p.later(time.Hour)
 				p.work()

@@ -248,6 +248,12 @@ func TestTrouble(t *testing.T) {
 		"no room for the text": {wrong: func(b *bench) {
 			check(b.t, os.WriteFile(transcriptDir(b.w.Folder), nil, 0o600))
 		}, want: "owed 1 writing the transcript: mkdir " + "…", err: true},
+		"its file is in the way": {wrong: func(b *bench) {
+			check(b.t, os.MkdirAll(filepath.Join(transcriptFile(b.w.Folder, 1), "x"), 0o700))
+		}, want: "owed 1 writing the transcript: open …", err: true},
+		"its lock is in the way": {wrong: func(b *bench) {
+			check(b.t, os.Mkdir(filepath.Join(b.w.Folder, lockName), 0o700))
+		}, want: "owed 0 ", err: true},
 		"of a newer version": {wrong: func(b *bench) { b.exec(`UPDATE debts SET kind = 'dance'`) }, want: "owed 0 this version does not know dance"},
 		"a mistake of ours": {wrong: func(b *bench) {
 			b.daemon.answer = func(signet.End) (Reply, error) { panic("a mistake") }
@@ -272,7 +278,7 @@ func TestTrouble(t *testing.T) {
 			}
 			b.w, b.daemon.down, b.daemon.off, b.daemon.answer = well, nil, nil, nil
 			b.exec(`UPDATE debts SET kind = 'daemon'`)
-			check(t, os.RemoveAll(transcriptDir(b.w.Folder)))
+			check(t, errors.Join(os.RemoveAll(transcriptDir(b.w.Folder)), os.RemoveAll(filepath.Join(b.w.Folder, lockName))))
 			b.now = b.now.Add(time.Hour)
 			b.work()
 			if d := b.only(s); d.State != correlation.Delivered {

@@ -3,6 +3,7 @@
 package delivery
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"encoding/json"
@@ -107,16 +108,21 @@ func TestHookFails(t *testing.T) {
 	for name, tt := range map[string]struct {
 		hook []string
 		want string
+		temp string // the folder for temporary files, if not the usual one
 	}{
-		"exit code":    {sh(`echo broken; exit 3`), "exit status 3: broken"},
-		"not there":    {[]string{"no-such-command-anywhere"}, "not found"},
-		"a lot to say": {sh(`head -c 100000 /dev/zero | tr '\0' x; echo; echo the end; exit 1`), "the end"},
+		"no room":      {hook: sh("true"), want: "on_session_end: open /no/such/folder", temp: "/no/such/folder"},
+		"exit code":    {hook: sh(`echo broken; exit 3`), want: "exit status 3: broken"},
+		"not there":    {hook: []string{"no-such-command-anywhere"}, want: "not found"},
+		"a lot to say": {hook: sh(`head -c 100000 /dev/zero | tr '\0' x; echo; echo the end; exit 1`), want: "the end"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			b := newBench(t)
 			b.w.Hook = tt.hook
 			s := b.say(toHook, "hello", "hi")
+			usual := os.TempDir()
+			t.Setenv("TMPDIR", cmp.Or(tt.temp, usual))
 			b.work()
+			t.Setenv("TMPDIR", usual)
 			if d := b.only(s); d.State != correlation.Owed || d.Attempts != 1 || !strings.Contains(d.Error, tt.want) {
 				t.Errorf("%+v", d)
 			}
