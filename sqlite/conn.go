@@ -31,17 +31,19 @@ type conn struct {
 }
 
 func (c *conn) ExecContext(ctx context.Context, query string, args []driver.NamedValue) (driver.Result, error) {
-	if err := c.setWait(ctx, busyTimeout(ctx)); err != nil {
+	ctx, err := c.within(ctx, busyTimeout(ctx))
+	if err != nil {
 		return nil, err
 	}
-	return c.sqliteConn.ExecContext(c.unwatched(ctx), query, args)
+	return c.sqliteConn.ExecContext(ctx, query, args)
 }
 
 func (c *conn) QueryContext(ctx context.Context, query string, args []driver.NamedValue) (driver.Rows, error) {
-	if err := c.setWait(ctx, busyTimeout(ctx)); err != nil {
+	ctx, err := c.within(ctx, busyTimeout(ctx))
+	if err != nil {
 		return nil, err
 	}
-	rows, err := c.sqliteConn.QueryContext(c.unwatched(ctx), query, args)
+	rows, err := c.sqliteConn.QueryContext(ctx, query, args)
 	if err == nil && c.at.Engine.Rows != nil {
 		rows = c.at.Engine.Rows(rows)
 	}
@@ -65,25 +67,21 @@ func (c *conn) ResetSession(ctx context.Context) error {
 	return nil
 }
 
-// unwatched returns the context for a statement. If a context can end, the driver starts a goroutine for each statement
-// that watches it, which costs more than most statements. A transaction of Write waits for no lock once it has
-// begun, and checks its context between statements (setWait), so its statements need none.
-func (c *conn) unwatched(ctx context.Context) context.Context {
-	if c.tx != nil && c.short {
-		return context.WithoutCancel(ctx)
-	}
-	return ctx
-}
-
-// setWait sets the busy timeout, unless ctx has ended. In a transaction the lock is held, and nothing waits. A timeout
-// that is a little shorter is kept, and one that has to be shortened loses an eighth more: a deadline comes nearer with
-// each statement, which costs less than setting that.
-func (c *conn) setWait(ctx context.Context, wait time.Duration) error {
+// within sets the busy timeout, unless ctx has ended, and returns the context for the statement. In a transaction the
+// lock is held, and nothing waits. A timeout that is a little shorter is kept, and one that has to be shortened loses
+// an eighth more: a deadline comes nearer with each statement, which costs less than setting that.
+//
+// If a context can end, the driver starts a goroutine for each statement that watches it, which costs more than most
+// statements. Those of Write need none: the context is looked at between them.
+func (c *conn) within(ctx context.Context, wait time.Duration) (context.Context, error) {
 	if err := ctx.Err(); err != nil {
-		return err
+		return nil, err
+	}
+	if c.tx != nil && c.short {
+		return context.WithoutCancel(ctx), nil
 	}
 	if c.tx != nil || c.timeout <= wait && c.timeout >= wait-wait/4 {
-		return nil
+		return ctx, nil
 	}
 	if c.timeout > wait {
 		wait -= wait / 8
@@ -91,10 +89,10 @@ func (c *conn) setWait(ctx context.Context, wait time.Duration) error {
 	wait = wait.Truncate(time.Millisecond)
 	set := fmt.Sprintf("PRAGMA busy_timeout = %d", wait.Milliseconds())
 	if _, err := c.sqliteConn.ExecContext(context.Background(), set, nil); err != nil {
-		return err
+		return nil, err
 	}
 	c.timeout = wait
-	return nil
+	return ctx, nil
 }
 
 // defaultBusyTimeout is how long a statement waits for another process's lock when its context sets no nearer deadline.

@@ -19,7 +19,7 @@ const (
 // BeginTx waits for the short transactions of our own processes (Write) as long as ctx allows: each gets its
 // turn. A lock that is held although it is our turn is somebody else's, who may keep it.
 func (c *conn) BeginTx(ctx context.Context, opts driver.TxOptions) (driver.Tx, error) {
-	if err := c.setWait(ctx, 0); err != nil {
+	if _, err := c.within(ctx, 0); err != nil {
 		return nil, err
 	}
 	c.short = ctx.Value(shortKey{}) != nil
@@ -70,12 +70,16 @@ func (c *conn) takeTurn(ctx context.Context) error {
 
 // Commit and Rollback end the turn of the transaction that the connection is in; both drivers roll back what they could
 // not commit.
-func (c *conn) Commit() error { return c.over(c.tx.Commit) }
-
-func (c *conn) Rollback() error { return c.over(c.tx.Rollback) }
-
-func (c *conn) over(end func() error) error {
+func (c *conn) Commit() error {
 	defer c.endTurn()
+	tx := c.tx
 	c.tx = nil
-	return end()
+	return tx.Commit()
+}
+
+func (c *conn) Rollback() error {
+	defer c.endTurn()
+	tx := c.tx
+	c.tx = nil
+	return tx.Rollback()
 }
