@@ -38,7 +38,7 @@ func (h *Dispatcher) End() {
 func (h *Dispatcher) deliverAtExit() {
 	ctx, cancel := context.WithTimeout(context.Background(), h.AtExit)
 	defer cancel()
-	if !h.due(ctx) {
+	if due, _ := h.due(ctx); !due {
 		return
 	}
 	if _, err := h.Worker.Run(ctx, UntilQuiet); err != nil {

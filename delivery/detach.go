@@ -45,13 +45,6 @@ func (c Credential) For(url string) string {
 // line is parsed, which would take longer than all the rest.
 const DetachWord = "--detach"
 
-// start starts a worker that outlives us. first is the intermediate process, to be waited for. The worker begins its
-// work when leaving is closed, which the system does if we die.
-func (s Spawn) start() (leaving *os.File, first *exec.Cmd, err error) {
-	pass, _ := json.Marshal(s.Pass) // texts
-	return s.detached(append(pass, '\n'))
-}
-
 // Tell starts a program that outlives us and writes text to its stdin. It returns when the program has read it.
 func (s Spawn) Tell(text []byte) error {
 	stdin, first, err := s.detached(nil)
@@ -68,7 +61,8 @@ func (s Spawn) Tell(text []byte) error {
 // tellLimit is how long the program may take to read the text; on a busy machine it starts late.
 const tellLimit = 10 * time.Second
 
-// detached starts the program through an intermediate process, and returns the other end of its stdin. What is short is
+// detached starts the program through an intermediate process, to be waited for, and returns the other end of its
+// stdin: a worker begins when that is closed, which the system does if we die. What is short is
 // written before there is anybody to read it: if we are killed in between, a worker has its credential.
 func (s Spawn) detached(short []byte) (stdin *os.File, first *exec.Cmd, err error) {
 	self, err := os.Executable()

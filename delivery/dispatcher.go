@@ -3,6 +3,7 @@ package delivery
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"os"
 	"path/filepath"
 	"sync"
@@ -94,15 +95,9 @@ func (h *Dispatcher) lookAgain() {
 	}
 }
 
-// due reports whether a worker has something to do now; false where that cannot be known.
-func (h *Dispatcher) due(ctx context.Context) bool {
-	due, err := h.ask(ctx)
-	return due && err == nil
-}
-
-// ask asks the database whether a delivery is due now, the daemon takes a session to be live that is not, or is to be
-// asked what became of one.
-func (h *Dispatcher) ask(ctx context.Context) (bool, error) {
+// due reports whether a worker has something to do now: a delivery is due, the daemon takes a session to be live that
+// is not, or is to be asked what became of one.
+func (h *Dispatcher) due(ctx context.Context) (bool, error) {
 	debts := h.Worker.Store.Debts()
 	next, open, err := debts.Due(ctx)
 	due := open > 0 && !next.After(time.Now())
@@ -122,13 +117,14 @@ func (h *Dispatcher) ask(ctx context.Context) (bool, error) {
 	if err != nil && ctx.Err() == nil {
 		h.Worker.Log.Warn().Err(err).Msg("looking for what is owed")
 	}
-	return due, err
+	return due && err == nil, err
 }
 
 // spawn starts a worker, which begins at once or, with atOurEnd, when we have ended.
 func (h *Dispatcher) spawn(atOurEnd bool) {
 	began := time.Now()
-	leaving, first, err := h.Spawn.start()
+	pass, _ := json.Marshal(h.Spawn.Pass) // texts
+	leaving, first, err := h.Spawn.detached(append(pass, '\n'))
 	if err != nil {
 		h.Worker.Log.Error().Err(err).Msg("starting a worker")
 		return
@@ -161,7 +157,7 @@ func (h *Dispatcher) ClientGone(ended bool) {
 	defer cancel()
 	owed, err := false, error(nil)
 	if ended {
-		owed, err = h.ask(ctx)
+		owed, err = h.due(ctx)
 	}
 	if !ended || err != nil {
 		owed, _ = h.Worker.Store.Debts().MayOwe(ctx, h.Worker.Like)
@@ -179,7 +175,7 @@ func (h *Dispatcher) Deliver() {
 
 // Now starts a worker if anything is due, as after a session that the client has closed.
 func (h *Dispatcher) Now(ctx context.Context) {
-	if h.due(ctx) {
+	if due, _ := h.due(ctx); due {
 		h.spawn(false)
 	}
 }
