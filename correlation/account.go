@@ -24,12 +24,12 @@ func (s Scope) where(column string) string {
 	return column + " IN (SELECT value FROM json_each(?1))"
 }
 
-// column is a column of turns by whose index some turns are found; in sessions they are found by these.
-func (s Scope) column(name string) string {
+// started is the column of turns by whose index some turns are found; in sessions they are found by these.
+func (s Scope) started() string {
 	if s.Sessions == nil {
-		return name
+		return "started"
 	}
-	return "+" + name
+	return "+started"
 }
 
 // sessions are the sessions as a parameter.
@@ -55,7 +55,7 @@ func (s Book) Harnesses(ctx context.Context) ([]string, error) {
 // TurnStarts calls do with the session and the beginning of each turn in the scope or, not timed, with how many there
 // are of each session, which is a tenth of the work.
 func (s Book) TurnStarts(ctx context.Context, in Scope, timed bool, do func(session int64, at time.Time, n int)) error {
-	columns, from, group := `session, started, 1`, ` AND `+in.column("started")+` >= ?2`, ``
+	columns, from, group := `session, started, 1`, ` AND `+in.started()+` >= ?2`, ``
 	if !timed {
 		columns, group = `session, 0, count(*)`, ` GROUP BY session`
 	}

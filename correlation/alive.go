@@ -73,33 +73,19 @@ const lockSuffix = ".lock"
 
 func lockFile(live, process string) string { return filepath.Join(live, process+lockSuffix) }
 
-// Alive reports whether a process holds its lock. It tries a shared lock, so that two processes that ask do not take
-// each other for the owner. With an error the answer is true.
-func Alive(live, process string) (bool, error) {
-	probe := flock.New(lockFile(live, process), flock.SetFlag(os.O_RDONLY))
-	free, err := probe.TryRLock()
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return false, nil
-	case err != nil:
-		return true, err
-	case free:
-		_ = probe.Close()
-	}
-	return !free, nil
-}
-
-// alive is Alive, and true if that cannot be found out: waiting for a dead process costs time, but taking over the work
-// of a living one does it twice.
-func (s *core) alive(process string) bool {
-	if s.live == "" {
+// Alive reports whether a process holds its lock in folder live, or nobody can tell: waiting for a dead process costs
+// time, but taking over the work of a living one does it twice. It tries a shared lock, so that two processes that ask
+// do not take each other for the owner.
+func Alive(live, process string) bool {
+	if live == "" {
 		return true
 	}
-	alive, err := Alive(s.live, process)
-	if err != nil {
-		s.log.Warn().Err(err).Str("process", process).Msg("cannot ask for the lock of a process")
+	probe := flock.New(lockFile(live, process), flock.SetFlag(os.O_RDONLY))
+	free, err := probe.TryRLock()
+	if free {
+		_ = probe.Close()
 	}
-	return alive
+	return !free && !errors.Is(err, fs.ErrNotExist)
 }
 
 // liveSessions returns by id whether a living process holds a session; sessions that none holds may be missing.
@@ -116,7 +102,7 @@ func (s *core) liveSessions(ctx context.Context) (map[int64]bool, error) {
 	for _, a := range all {
 		alive, asked := processes[a.process]
 		if !asked {
-			alive = s.alive(a.process)
+			alive = Alive(s.live, a.process)
 			processes[a.process] = alive
 		}
 		live[a.session] = live[a.session] || alive

@@ -62,16 +62,11 @@ func (s Step) settles() bool {
 func (s *core) nextState(id int64, have State, step Step) (State, Outcome, error) {
 	next, outcome, ok := have.On(step)
 	if !ok {
-		return have, Unsettled, s.illegal(id, have, step)
+		s.log.Error().Int64("session", id).Str("state", string(have)).Str("event", string(step.Name)).
+			Msg("this cannot happen in this state; nothing was changed")
+		return have, Unsettled, IllegalStep(have, step.Name)
 	}
 	return next, outcome, nil
-}
-
-func (s *core) illegal(id int64, have State, step Step) error {
-	err := IllegalStep(have, step.Name)
-	s.log.Error().Int64("session", id).Str("state", string(have)).Str("event", string(step.Name)).
-		Msg("this cannot happen in this state; nothing was changed")
-	return err
 }
 
 // State returns the state that a session is in now, or ErrNotFound. A session that a process left in flight when it
@@ -80,7 +75,7 @@ func (s *Store) State(ctx context.Context, id int64) (State, error) {
 	var have State
 	var by string
 	err := s.db.QueryRowContext(ctx, `SELECT state, claim_by FROM sessions WHERE id = ?`, id).Scan(&have, &by)
-	if err == nil && (have != InFlight || s.alive(by)) {
+	if err == nil && (have != InFlight || Alive(s.live, by)) {
 		return have, nil
 	}
 	err = orNotFound(err)
@@ -101,7 +96,7 @@ func (s *core) freshState(ctx context.Context, tx *sql.Tx, id int64) (State, err
 	if err != nil {
 		return "", orNotFound(err)
 	}
-	if have != InFlight || s.alive(by) {
+	if have != InFlight || Alive(s.live, by) {
 		return have, nil
 	}
 	if err := s.diedInTurn(ctx, tx, by); err != nil {

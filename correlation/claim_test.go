@@ -168,7 +168,7 @@ func TestClaimOfTheDead(t *testing.T) {
 		kept bool // the ledger knows it, after all
 	}{
 		{"by a sweep", Armed, func(b *bench, v Session, _ *Process) State {
-			must(b.SweepDead(b.ctx(), nil))(b.tb)
+			check(b.tb, b.SweepDead(b.ctx(), nil))
 			return b.state(v.ID)
 		}, Doubt, false},
 		{"by a look", Armed, func(b *bench, v Session, _ *Process) State {
@@ -192,7 +192,7 @@ func TestClaimOfTheDead(t *testing.T) {
 			return b.state(v.ID)
 		}, Done, true},
 		{"a recall in a session that is done", Done, func(b *bench, v Session, _ *Process) State {
-			must(b.SweepDead(b.ctx(), nil))(b.tb)
+			check(b.tb, b.SweepDead(b.ctx(), nil))
 			return b.state(v.ID)
 		}, Done, false},
 	} {
@@ -210,7 +210,7 @@ func TestClaimOfTheDead(t *testing.T) {
 			if got := b.outcomes(v.ID); (got[0] == "kept") != tt.kept || !tt.kept && got[0] != "doubt" {
 				t.Errorf("the ledger says %q", got)
 			}
-			if must(b.SweepDead(t.Context(), nil))(t); b.state(another.ID) == InFlight {
+			if check(t, b.SweepDead(t.Context(), nil)); b.state(another.ID) == InFlight {
 				t.Error("another session that it had claimed is in flight")
 			}
 		})

@@ -83,7 +83,7 @@ func runWorker() {
 	ctx, s := runStore()
 	fmt.Println("READY")
 	for {
-		orExit(s.SweepDead(ctx, nil))
+		orExit(0, s.SweepDead(ctx, nil))
 		d, err := s.Debts().TakeUp(ctx)
 		if errors.Is(err, ErrNothingDue) {
 			time.Sleep(time.Millisecond)
@@ -172,7 +172,7 @@ func TestKill(t *testing.T) {
 		if verdict != "ok" {
 			t.Fatalf("round %d: %s", round, verdict)
 		}
-		must(b.SweepDead(t.Context(), nil))(t)
+		check(t, b.SweepDead(t.Context(), nil))
 		if n := b.count(`SELECT count(*) FROM sessions
 			WHERE state = 'in flight' OR claim_by <> '' AND state NOT IN ('doubt', 'done')`); n != 0 {
 			t.Errorf("round %d: %d sessions are in flight without a process", round, n)
@@ -218,7 +218,7 @@ func TestKill(t *testing.T) {
 	}
 	later := New(b.db, Options{LiveDir: b.dir + "/acp/live",
 		Now: func() time.Time { return time.Now().Add(2 * time.Hour) }})
-	must(later.SweepDead(t.Context(), nil))(t)
+	check(t, later.SweepDead(t.Context(), nil))
 	if left := b.locks(); len(left) != 0 {
 		t.Errorf("locks left: %s", left)
 	}

@@ -49,7 +49,7 @@ type Debt struct {
 	Owed, Due           time.Time
 	Done                time.Time // zero: open
 	Attempts            int
-	Unanswered          int       // how many posts got no answer, or diedPosting
+	Unanswered          int       // how many posts got no answer, or perhapsPosted
 	Parts               int       // how many parts of a long transcript were answered
 	Posted              time.Time // not zero: a post is under way, or was when its worker died
 	FirstTurn, LastTurn int64     // rows of the turns in the last post

@@ -332,7 +332,7 @@ func TestDeliveryCarries(t *testing.T) {
 		b.turn(v.ID, p.ID(), "hello", "hi")
 		if died {
 			check(t, os.Remove(filepath.Join(b.dir, "acp", "live", p.ID()+".lock")))
-			must(b.SweepDead(t.Context(), nil))(t)
+			check(t, b.SweepDead(t.Context(), nil))
 		} else {
 			check(t, p.End(t.Context(), "eof"))
 		}

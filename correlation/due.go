@@ -58,7 +58,7 @@ func (s Debts) takeUp(ctx context.Context, tx *sql.Tx, d Debt, now time.Time) (t
 		return Debt{}, err
 	}
 	if !d.Posted.IsZero() {
-		again, err := entry{ctx, tx, d, now}.unanswered(diedPosting, "no answer came while the worker lived")
+		again, err := entry{ctx, tx, d, now}.unanswered(true, "no answer came while the worker lived")
 		if err != nil || !again {
 			return Debt{}, err
 		}
@@ -80,7 +80,7 @@ func (s Debts) mayStillWrite(ctx context.Context, tx *sql.Tx, d Debt, now time.T
 	}
 	departed, err := sqlite.Collect(ctx, tx, sqlite.One[string], `SELECT id FROM processes WHERE ended > ?
 		AND id IN (SELECT process FROM turns WHERE key = ?)`, sqlite.Stamp(now.Add(-departedLimit)), d.Key)
-	return slices.ContainsFunc(departed, s.alive), err
+	return slices.ContainsFunc(departed, func(id string) bool { return Alive(s.live, id) }), err
 }
 
 // A daemon runs a job for each delivery. These say when a later delivery is worth one (docs/architecture.md,

@@ -18,20 +18,19 @@ import (
 // Then it releases the lock, also after an error: the next sweep does what failed. Only the first call does anything.
 func (p *Process) End(ctx context.Context, reason string) error {
 	p.once.Do(func() {
-		if _, p.err = p.store.endOnce(ctx, p.id, reason); p.lock != nil {
+		if p.err = p.store.end(ctx, p.id, reason); p.lock != nil {
 			p.err = errors.Join(p.err, p.lock.Release())
 		}
 	})
 	return p.err
 }
 
-// endOnce is markEnded in a transaction of its own.
-func (s *core) endOnce(ctx context.Context, id, reason string) (first bool, err error) {
-	err = s.write(ctx, "ending a process", func(tx *sql.Tx) (err error) {
-		first, err = s.markEnded(ctx, tx, id, reason)
+// end is markEnded in a transaction of its own.
+func (s *core) end(ctx context.Context, id, reason string) error {
+	return s.write(ctx, "ending a process", func(tx *sql.Tx) error {
+		_, err := s.markEnded(ctx, tx, id, reason)
 		return err
 	})
-	return first && err == nil, err
 }
 
 func (s *core) markEnded(ctx context.Context, tx *sql.Tx, id, reason string) (first bool, err error) {
@@ -62,32 +61,25 @@ func (s *core) leaveDebts(ctx context.Context, tx *sql.Tx, id, reason string) er
 
 // SweepDead ends the processes that died without an end: what they had in flight is in doubt, their open turns have
 // ended, and what they owe is due. unread, if not nil, reports that a process's event file is not folded in yet;
-// it is left for later, or a part of a session would be delivered as the whole. SweepDead returns how many it ended.
-func (s *Store) SweepDead(ctx context.Context, unread func(process string) bool) (int, error) {
+// it is left for later, or a part of a session would be delivered as the whole.
+func (s *Store) SweepDead(ctx context.Context, unread func(process string) bool) error {
 	const doing = "looking for dead processes"
 	open, err := sqlite.Collect(ctx, s.db, sqlite.One[string], `SELECT id FROM processes WHERE ended = 0`)
 	if err != nil {
-		return 0, sqlite.While(doing, err)
+		return sqlite.While(doing, err)
 	}
-	n := 0
 	for _, id := range open {
-		if s.alive(id) || unread != nil && unread(id) {
+		if Alive(s.live, id) || unread != nil && unread(id) {
 			continue
 		}
-		first, err := s.endOnce(ctx, id, "died")
-		if err != nil {
-			return n, err
+		if err := s.end(ctx, id, "died"); err != nil {
+			return err
 		}
-		if first {
-			n++
-		}
-		if s.live != "" {
-			if err := RemoveLock(s.live, id); err != nil {
-				return n, sqlite.While(doing, err)
-			}
+		if err := RemoveLock(s.live, id); err != nil {
+			return sqlite.While(doing, err)
 		}
 	}
-	return n, sqlite.While(doing, s.removeLeftovers(ctx))
+	return sqlite.While(doing, s.removeLeftovers(ctx))
 }
 
 const (
@@ -130,7 +122,7 @@ func (s *core) removeLeftovers(ctx context.Context) error {
 	for _, e := range entries {
 		id, isLock := strings.CutSuffix(e.Name(), lockSuffix)
 		made, err := ulid.ParseStrict(id)
-		if !isLock || err != nil || s.now().Sub(ulid.Time(made.Time())) < orphanAge || s.alive(id) {
+		if !isLock || err != nil || s.now().Sub(ulid.Time(made.Time())) < orphanAge || Alive(s.live, id) {
 			continue
 		}
 		if err := ignoreMissing(os.Remove(filepath.Join(s.live, e.Name()))); err != nil {

@@ -15,7 +15,6 @@ func (e Stepped) fold(b *Batch) error {
 }
 
 func (e Closed) fold(b *Batch) error {
-	b.Closed = append(b.Closed, e.Session)
 	return b.inSession(e, e.Session, func(row int64) error {
 		err := b.exec(`UPDATE attachments SET closed = 1 WHERE process = ? AND n = ?`, b.process, e.Session)
 		if err != nil {
@@ -100,7 +99,7 @@ func (e Unclaimed) fold(b *Batch) error {
 	}
 	if ours {
 		err = b.exec(`UPDATE sessions SET state = ?, claim = ?, claim_by = ?, claim_from = ?, last_active = ?
-			WHERE id = ?`, InFlight, claim, b.process, e.From, b.now(), row)
+			WHERE id = ?`, InFlight, claim, b.process, e.From, b.now, row)
 	}
 	e.Injection.Text = "" // the ledger has it
 	return errors.Join(err, b.record(e, row, 0))
@@ -129,7 +128,7 @@ func (e Summarised) fold(b *Batch) error {
 		return b.exec(`INSERT INTO debts (session, key, kind, reason, url, agent_id, state, created, owed, due,
 			payload)
 			SELECT id, key, ?1, 'compaction', ?2, agent_id, ?3, ?4, ?4, ?4, ?5 FROM sessions WHERE id = ?6`,
-			KindCompaction, info.URL, Owed, b.now(), e.Text, row)
+			KindCompaction, info.URL, Owed, b.now, e.Text, row)
 	})
 }
 
@@ -150,7 +149,7 @@ func (e UsageReported) fold(b *Batch) error {
 	return b.exec(`INSERT INTO usage (session, turn, at, reporter, input, output, cached_read,
 		cached_write, thought, total, context_used, context_size, cost, currency, raw)
 		VALUES (?, nullif(?, 0), ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-		row, turn, b.now(), u.Reporter, u.Input, u.Output, u.CachedRead, u.CachedWrite,
+		row, turn, b.now, u.Reporter, u.Input, u.Output, u.CachedRead, u.CachedWrite,
 		u.Thought, u.Total, u.ContextUsed, u.ContextSize, u.Cost, u.Currency, raw)
 }
 
@@ -162,18 +161,18 @@ func (e KeyStarted) fold(b *Batch) error {
 			WHEN ended > 0 THEN json_array(`+here+`)
 			WHEN EXISTS (SELECT 1 FROM json_each(held) WHERE value = `+here+`) THEN held
 			ELSE json_insert(held, '$[#]', `+here+`) END
-		WHERE key = ?2`, b.now(), e.Key, b.process)
+		WHERE key = ?2`, b.now, e.Key, b.process)
 	if err != nil || n > 0 {
 		return err
 	}
 	return b.exec(`INSERT INTO session_keys (key, created, started, process, agent_id, held)
-		VALUES (?1, ?2, ?2, ?3, ?4, json_array(`+here+`))`, e.Key, b.now(), b.process, e.AgentID)
+		VALUES (?1, ?2, ?2, ?3, ?4, json_array(`+here+`))`, e.Key, b.now, b.process, e.AgentID)
 }
 
 func (e DaemonAnswered) fold(b *Batch) error {
 	return b.exec(`INSERT INTO noted (kind, name, at, value)
 		VALUES ('daemon', ?, ?, json_object('url', ?, 'version', ?))
-		ON CONFLICT DO UPDATE SET at = excluded.at, value = excluded.value`, e.SignetPath, b.now(), e.URL, e.Version)
+		ON CONFLICT DO UPDATE SET at = excluded.at, value = excluded.value`, e.SignetPath, b.now, e.URL, e.Version)
 }
 
 func (e ProcessEnded) fold(b *Batch) error {
@@ -204,20 +203,13 @@ func (u unknown) fold(b *Batch) error {
 
 // session returns the row of the session with a number. ErrNotFound: it was forgotten.
 func (b *Batch) session(n int) (id int64, err error) {
-	id, err = b.openedSession(n)
-	if errors.Is(err, ErrNotFound) {
-		b.Gone[n] = true
-	}
-	return id, err
-}
-
-// openedSession returns the row of the session with a number. ErrNotFound: it was forgotten, or never opened.
-func (b *Batch) openedSession(n int) (id int64, err error) {
 	if id, known := b.sessions[n]; known {
 		return id, nil
 	}
 	if id, err = openedSession(b.ctx, b.tx, b.process, n); err == nil {
 		b.sessions[n] = id
+	} else if errors.Is(err, ErrNotFound) {
+		b.Gone[n] = true
 	}
 	return id, err
 }
@@ -256,7 +248,7 @@ func (b *Batch) record(e Event, session, turn int64) error {
 // addEvent adds a row to the table of events. session and turn may be 0.
 func (b *Batch) addEvent(kind string, session, turn int64, data []byte) error {
 	return b.exec(`INSERT INTO events (at, kind, process, session, turn, data)
-		VALUES (?, ?, ?, nullif(?, 0), nullif(?, 0), ?)`, b.now(), kind, b.process, session, turn, string(data))
+		VALUES (?, ?, ?, nullif(?, 0), nullif(?, 0), ?)`, b.now, kind, b.process, session, turn, string(data))
 }
 
 // step takes a step of a session that is in one of the states in from (nil: in any). Steps that settle a claim do so
@@ -279,7 +271,7 @@ func (b *Batch) step(session int64, from []State, s Step) error {
 		return changedTo(have)
 	}
 	if s.Name == Sent {
-		return b.store.illegal(session, have, s)
+		return IllegalStep(have, s.Name)
 	}
 	next, outcome, err := b.store.nextState(session, have, s)
 	if err == nil && outcome != Unsettled {
@@ -289,12 +281,12 @@ func (b *Batch) step(session int64, from []State, s Step) error {
 		return err
 	}
 	return b.exec(`UPDATE sessions SET state = ?1, claim_by = iif(?1 = ?2, claim_by, ''),
-		last_active = max(last_active, ?3) WHERE id = ?4`, next, InFlight, b.now(), session)
+		last_active = max(last_active, ?3) WHERE id = ?4`, next, InFlight, b.now, session)
 }
 
 // addKey makes key the last in a session's sequence, taking it from another session if that had it.
 func (b *Batch) addKey(session int64, key string) error {
 	return b.exec(`INSERT INTO session_keys (key, session, n, created)
 		VALUES (?1, ?2, (SELECT coalesce(max(n), 0) + 1 FROM session_keys WHERE session = ?2), ?3)
-		ON CONFLICT (key) DO UPDATE SET session = excluded.session, n = excluded.n`, key, session, b.now())
+		ON CONFLICT (key) DO UPDATE SET session = excluded.session, n = excluded.n`, key, session, b.now)
 }

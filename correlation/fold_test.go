@@ -83,13 +83,12 @@ func TestChanges(t *testing.T) {
 		events []Event
 		want   Changes
 	}{
-		"a prompt alone":            {[]Event{opened(1), began, UserSaid{1, "x", false}}, Changes{Opened: map[int]int64{1: 1}}},
-		"an answer":                 {[]Event{opened(1), began, AssistantSaid{1, "x", 0}}, Changes{Spoke: true, Opened: map[int]int64{1: 1}}},
-		"an end":                    {[]Event{opened(1), began, TurnEnded{Turn: 1}}, Changes{Spoke: true, Ended: true, Opened: map[int]int64{1: 1}}},
-		"a close":                   {[]Event{opened(1), Closed{1, "close"}}, Changes{Opened: map[int]int64{1: 1}, Closed: []int{1}}},
+		"a prompt alone":            {[]Event{opened(1), began, UserSaid{1, "x", false}}, Changes{Opened: []int{1}}},
+		"an answer":                 {[]Event{opened(1), began, AssistantSaid{1, "x", 0}}, Changes{Spoke: true, Opened: []int{1}}},
+		"an end":                    {[]Event{opened(1), began, TurnEnded{Turn: 1}}, Changes{Spoke: true, Ended: true, Opened: []int{1}}},
 		"gone":                      {[]Event{RecordKnown{2, "r"}, TurnBegan{Session: 3, Turn: 1}}, Changes{Gone: map[int]bool{2: true, 3: true}}},
-		"gone and opened again":     {[]Event{RecordKnown{1, "r"}, opened(1)}, Changes{Opened: map[int]int64{1: 1}}},
-		"continues one that is not": {[]Event{Opened{Session: 1, Open: OpenSession{Harness: "h"}, Continues: 2, Fork: 3}}, Changes{Opened: map[int]int64{1: 1}}},
+		"gone and opened again":     {[]Event{RecordKnown{1, "r"}, opened(1)}, Changes{Opened: []int{1}}},
+		"continues one that is not": {[]Event{Opened{Session: 1, Open: OpenSession{Harness: "h"}, Continues: 2, Fork: 3}}, Changes{Opened: []int{1}}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			b := newBench(t)

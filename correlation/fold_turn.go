@@ -21,7 +21,7 @@ func (e TurnBegan) fold(b *Batch) error {
 		return err
 	}
 	b.turns[e.Turn], b.answers[turn] = turnOf{turn, session}, &answer{}
-	b.touch(session)
+	b.active[session] = max(b.active[session], b.now)
 	return b.record(e, session, turn)
 }
 
@@ -50,14 +50,8 @@ func (b *Batch) turnOrNone(n int) (int64, error) {
 	return turn, err
 }
 
-// touch notes that something was said in a session at the time of the event.
-func (b *Batch) touch(session int64) { b.active[session] = latest(b.active[session], b.store.now()) }
-
-func (e Noted) fold(b *Batch) error { return b.recordInTurn(e, e.Turn) }
-
-// recordInTurn adds an event of a turn to the table of events.
-func (b *Batch) recordInTurn(e Event, n int) error {
-	turn, session, err := b.turn(n)
+func (e Noted) fold(b *Batch) error {
+	turn, session, err := b.turn(e.Turn)
 	if err != nil {
 		return err
 	}
@@ -108,40 +102,40 @@ func (b *Batch) answer(turn int64) (*answer, error) {
 	return a, nil
 }
 
+// fold adds the call to the turn, or a later report to the call of the same id.
 func (e ToolUsed) fold(b *Batch) error {
 	turn, session, err := b.turn(e.Turn)
 	if err != nil {
 		return err
 	}
-	if err := b.addToolCall(turn, e.Tool.bounded()); err != nil {
-		return err
-	}
-	return b.record(e, session, turn)
-}
-
-// addToolCall adds a tool call to a turn, or a later report to the call of the same id.
-func (b *Batch) addToolCall(turn int64, call ToolCall) error {
 	list, err := sqlite.One[[]byte](b.tx.QueryRowContext(b.ctx, `SELECT tools FROM turns WHERE id = ?`, turn))
 	if err != nil {
 		return orNotFound(err)
 	}
+	call := e.Tool.bounded()
 	var tools []ToolCall
 	if err := json.Unmarshal(list, &tools); err != nil {
 		tools = nil
 	}
 	i := slices.IndexFunc(tools, func(t ToolCall) bool { return t.ID == call.ID && call.ID != "" })
+	full := false
 	switch {
 	case i >= 0:
 		tools[i].Merge(call)
 	case len(tools) >= MaxTools:
-		return b.exec(`UPDATE turns SET truncated = 1 WHERE id = ?`, turn)
+		full = true
 	default:
 		tools = append(tools, call)
 	}
 	if list, err = json.Marshal(tools); err != nil {
 		return err
 	}
-	return b.exec(`UPDATE turns SET tools = ?, learned = 0 WHERE id = ?`, string(list), turn)
+	err = b.exec(`UPDATE turns SET tools = ?, truncated = max(truncated, ?), learned = 0 WHERE id = ?`,
+		string(list), full, turn)
+	if err != nil {
+		return err
+	}
+	return b.record(e, session, turn)
 }
 
 // fold ends the turn, if it has not ended; only "unanswered" is replaced by a later stop reason.
@@ -151,10 +145,10 @@ func (e TurnEnded) fold(b *Batch) error {
 		return err
 	}
 	b.Spoke, b.Ended = true, true
-	b.touch(session)
+	b.active[session] = max(b.active[session], b.now)
 	err = b.exec(`UPDATE turns SET ended = iif(ended = 0, ?1, ended),
 		stop = iif(ended = 0 OR stop = 'unanswered', ?2, stop), code = iif(ended = 0, ?3, code),
-		truncated = max(truncated, ?4), learned = 0 WHERE id = ?5`, b.now(), e.Stop, e.Code, e.Lost > 0, turn)
+		truncated = max(truncated, ?4), learned = 0 WHERE id = ?5`, b.now, e.Stop, e.Code, e.Lost > 0, turn)
 	if err != nil {
 		return err
 	}

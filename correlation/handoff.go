@@ -3,6 +3,7 @@ package correlation
 import (
 	"context"
 	"database/sql"
+	"math"
 	"strings"
 	"time"
 
@@ -50,7 +51,12 @@ func (s *Store) Continued(ctx context.Context, session int64, names []string) (b
 			return before, handed, sqlite.While(doing, err)
 		}
 	}
-	id, err := s.openHandoff(ctx, session, names)
+	// the newest handoff that the session may take: it has to have begun after it, within handoffAge
+	id, err := sqlite.Optional[int64](s.db.QueryRowContext(ctx, `SELECT h.id FROM handoffs h
+		JOIN sessions s ON h.place = `+placeOf+`
+		WHERE s.id = ?1 AND h.taken_by IS NULL AND h.session <> s.id AND h.agent IN (SELECT value FROM json_each(?2))
+			AND s.started BETWEEN h.at AND h.at + ?3 ORDER BY h.id DESC LIMIT 1`,
+		session, sqlite.List(names), handoffAge.Milliseconds()))
 	if err != nil || id == 0 {
 		return 0, false, sqlite.While(doing, err)
 	}
@@ -61,16 +67,6 @@ func (s *Store) Continued(ctx context.Context, session int64, names []string) (b
 		return err // without a row another session was quicker
 	})
 	return before, before != 0, err
-}
-
-// openHandoff returns the newest handoff that a session may take, 0 for none: the session has to have begun after it,
-// within handoffAge.
-func (s *core) openHandoff(ctx context.Context, session int64, names []string) (id int64, err error) {
-	return sqlite.Optional[int64](s.db.QueryRowContext(ctx, `SELECT h.id FROM handoffs h
-		JOIN sessions s ON h.place = `+placeOf+`
-		WHERE s.id = ?1 AND h.taken_by IS NULL AND h.session <> s.id AND h.agent IN (SELECT value FROM json_each(?2))
-			AND s.started BETWEEN h.at AND h.at + ?3 ORDER BY h.id DESC LIMIT 1`,
-		session, sqlite.List(names), handoffAge.Milliseconds()))
 }
 
 // conversationBefore begins a query with the table past: a session (the first argument) and those that it continues,
@@ -91,7 +87,7 @@ func (s Book) LastTurns(ctx context.Context, session int64, limit int) ([]Said, 
 
 // LastSaid is LastTurns for the embedded store.
 func LastSaid(ctx context.Context, q sqlite.Querier, session int64, limit int) ([]Said, error) {
-	return saidWith(ctx, q, conversationBefore+`,
+	return saidWith(ctx, q, math.MaxInt, conversationBefore+`,
 		said (id, started) AS (SELECT t.id, t.started FROM turns t JOIN past p ON p.id = t.session
 			WHERE t.started <= p.until)
 		`+selectSaid+`WHERE t.id IN (

@@ -104,7 +104,7 @@ func (b *Batch) Tell(n int, e TurnTold) error {
 	if t.Started.IsZero() {
 		t.Started = b.store.now()
 	}
-	b.active[session] = latest(b.active[session], t.Started, t.Ended)
+	b.active[session] = max(b.active[session], sqlite.Stamp(t.Started), sqlite.Stamp(t.Ended))
 	if e.Whole.ID == 0 {
 		t.ID, err = t.insert(b.ctx, b.tx, 0)
 	} else {
@@ -113,8 +113,18 @@ func (b *Batch) Tell(n int, e TurnTold) error {
 	if err != nil {
 		return err
 	}
+	var events []Event // those that it would have had; of one that is there, those that it has not had
+	if e.Whole.ID == 0 {
+		events = append(events, TurnBegan{Session: n, Command: e.Command})
+		for _, what := range e.Notes {
+			events = append(events, Noted{What: what})
+		}
+	}
+	for _, call := range e.Whole.Tools[min(had, len(e.Whole.Tools)):] {
+		events = append(events, ToolUsed{Tool: call})
+	}
 	b.At(t.Started)
-	for _, event := range e.events(n, had) {
+	for _, event := range events {
 		if err := b.record(event, session, t.ID); err != nil {
 			return err
 		}
@@ -140,18 +150,4 @@ func (b *Batch) growTurn(t Turn) (had int, err error) {
 		truncated = max(truncated, ?4), learned = 0, ended = iif(ended = 0, ?5, ended), stop = iif(ended = 0, ?6, stop),
 		code = iif(ended = 0, ?7, code) WHERE id = ?1`,
 		t.ID, t.Assistant, tools, t.Truncated, sqlite.Stamp(t.Ended), t.Stop, t.Code, forgotten)
-}
-
-// events are those that the turn would have had, but for its end; of one that is there, after so many calls of tools.
-func (e TurnTold) events(session, had int) (events []Event) {
-	if e.Whole.ID == 0 {
-		events = append(events, TurnBegan{Session: session, Command: e.Command})
-		for _, what := range e.Notes {
-			events = append(events, Noted{What: what})
-		}
-	}
-	for _, call := range e.Whole.Tools[min(had, len(e.Whole.Tools)):] {
-		events = append(events, ToolUsed{Tool: call})
-	}
-	return events
 }

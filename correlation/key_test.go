@@ -135,7 +135,7 @@ func TestStaleKeysWithoutSession(t *testing.T) {
 		t.Errorf("ended, and still stale: %+v", got)
 	}
 	b.clock.Advance(14 * 24 * time.Hour)
-	must(b.SweepDead(t.Context(), nil))(t)
+	check(t, b.SweepDead(t.Context(), nil))
 	if n := b.count(`SELECT count(*) FROM session_keys WHERE session IS NULL`); n != 0 {
 		t.Errorf("%d starts are kept for ever", n)
 	}

@@ -3,6 +3,7 @@ package correlation
 import (
 	"context"
 	"database/sql"
+	"math"
 	"time"
 
 	"github.com/Signet-AI/signet-acp-proxy/sqlite"
@@ -63,7 +64,7 @@ func (s Book) NotNoted(ctx context.Context, limit int) ([]int64, error) {
 // ToldOf returns the turns of a session that were not noted yet, in their order; of one that was noted to its end, all.
 func (s *Store) ToldOf(ctx context.Context, session int64) (turns []Said, err error) {
 	const doing = "reading a session for its notes"
-	all, err := saidWith(ctx, s.db, selectSaid+`WHERE t.session = ? AND t.ended > 0 AND t.delegation = ''
+	all, err := saidWith(ctx, s.db, math.MaxInt, selectSaid+`WHERE t.session = ? AND t.ended > 0 AND t.delegation = ''
 		ORDER BY t.started, t.id`, session)
 	if err != nil {
 		return nil, sqlite.While(doing, err)

@@ -20,7 +20,7 @@ func (e Opened) fold(b *Batch) error {
 		if from.n == 0 {
 			continue
 		}
-		row, err := b.openedSession(from.n)
+		row, err := openedSession(b.ctx, b.tx, b.process, from.n)
 		if err != nil && !errors.Is(err, ErrNotFound) {
 			return err
 		}
@@ -34,7 +34,7 @@ func (e Opened) fold(b *Batch) error {
 	if err != nil {
 		return err
 	}
-	b.sessions[e.Session], b.Opened[e.Session] = id, id
+	b.sessions[e.Session], b.Opened = id, append(b.Opened, e.Session)
 	delete(b.Gone, e.Session)
 	err = b.exec(`INSERT INTO attachments (process, n, session, closed) VALUES (?1, ?2, ?3, ?1 = '')
 		ON CONFLICT (process, n) DO UPDATE SET session = excluded.session, closed = excluded.closed`,
@@ -58,7 +58,7 @@ func (b *Batch) open(o OpenSession) (id int64, err error) {
 	known := err == nil
 	if known && o.New && (made != 0 || o.Made.IsZero() || started < sqlite.Stamp(o.Made)) {
 		known = false
-		err = b.exec(`UPDATE sessions SET replaced = ? WHERE id = ?`, b.now(), id)
+		err = b.exec(`UPDATE sessions SET replaced = ? WHERE id = ?`, b.now, id)
 	}
 	switch {
 	case err != nil && !errors.Is(err, sql.ErrNoRows):
@@ -139,7 +139,7 @@ func (b *Batch) insertSession(o OpenSession) (int64, error) {
 	if o.New && o.Made.IsZero() {
 		o.Made = b.store.now()
 	}
-	began := cmp.Or(sqlite.Stamp(o.Began), b.now())
+	began := cmp.Or(sqlite.Stamp(o.Began), b.now)
 	id, err := sqlite.One[int64](b.tx.QueryRowContext(b.ctx, `INSERT INTO sessions (harness, acp_id, key, record, cwd,
 		project, agent_id, client, client_version, agent, agent_version, parent_key, fork_of, continue_of, state,
 		started, last_active, made)
@@ -182,7 +182,7 @@ func (b *Batch) fillSession(id int64, o OpenSession) error {
 		err = b.exec(`INSERT INTO session_keys (key, session, n, created)
 			VALUES (?1, ?2, (SELECT coalesce(min(n), 1) - 1 FROM session_keys WHERE session = ?2), ?3)
 			ON CONFLICT (key) DO UPDATE SET session = excluded.session, n = excluded.n WHERE session IS NULL`,
-			o.Key, id, b.now())
+			o.Key, id, b.now)
 	}
 	if err == nil {
 		err = b.refreshSession(id, o)
@@ -198,5 +198,5 @@ func (b *Batch) refreshSession(id int64, o OpenSession) error {
 			agent_version = coalesce(nullif(?, ''), agent_version),
 			parent_key = coalesce(nullif(?, ''), parent_key), last_active = ?
 		WHERE id = ?`, o.Record, o.Cwd, o.Project, o.AgentID, o.Client, o.ClientVersion, o.Agent, o.AgentVersion,
-		o.ParentKey, b.now(), id)
+		o.ParentKey, b.now, id)
 }

@@ -7,12 +7,16 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/sqlite"
 )
 
-// diedPosting is what Unanswered is after a worker died with the only post, which it may not even have made.
-const diedPosting = -1
+// perhapsPosted is what Unanswered is after a worker died in its only attempt: it may not even have posted.
+const perhapsPosted = -1
 
-// unanswered notes a post that got no answer, which counts as one or as diedPosting, and reports whether it is to be
-// repeated: once, and once more where a worker may have died before the first.
-func (e entry) unanswered(counts int, why string) (again bool, err error) {
+// unanswered notes a post that got no answer, or an attempt in which a worker died, and reports whether it is repeated:
+// once, and once more after a worker that may have died before it posted.
+func (e entry) unanswered(died bool, why string) (again bool, err error) {
+	counts := 1
+	if died {
+		counts = perhapsPosted
+	}
 	if e.d.Unanswered > 0 || e.d.Unanswered == counts {
 		err := e.exec(`UPDATE debts SET unanswered = abs(unanswered) + 1 WHERE id = ?`, e.d.ID)
 		if err == nil {
@@ -109,7 +113,7 @@ func (s Debts) Dropped(ctx context.Context, taken Debt, post Selection, reply, w
 // delivery stays unknown. So make sure before a post that the other side answers at all, and call Retry if it does not.
 func (s Debts) Unanswered(ctx context.Context, taken Debt, why string) error {
 	return s.note(ctx, "noting a post without an answer", taken, func(e entry) error {
-		_, err := e.unanswered(1, why)
+		_, err := e.unanswered(false, why)
 		return err
 	})
 }

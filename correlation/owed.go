@@ -182,7 +182,7 @@ func (s Debts) StaleKeys(ctx context.Context, like ProcessInfo, maxAge time.Dura
 	}
 	var stale []StaleKey
 	for _, k := range all {
-		if k.process != "" && s.alive(k.process) || live[k.session] && (k.current || k.unsent) {
+		if k.process != "" && Alive(s.live, k.process) || live[k.session] && (k.current || k.unsent) {
 			continue
 		}
 		stale = append(stale, k.StaleKey)

@@ -35,7 +35,12 @@ func (s *Store) Forget(ctx context.Context, session int64, unlearn Unlearn) (Rem
 		if f.Sessions, err = s.conversation(ctx, tx, session); err != nil {
 			return err
 		}
-		if f.Sessions, err = withSubagents(ctx, tx, f.Sessions); err != nil {
+		f.Sessions, err = sqlite.Collect(ctx, tx, sqlite.One[int64], `WITH RECURSIVE
+			of (id) AS (SELECT value FROM json_each(?) UNION
+				SELECT s.id FROM of JOIN session_keys k ON k.session = of.id
+				JOIN sessions s ON s.parent_key = k.key AND s.client LIKE 'backfill:%')
+			SELECT id FROM of`, sqlite.List(f.Sessions))
+		if err != nil {
 			return err
 		}
 		f.Turns, f.Debts, err = deleteSessions(ctx, tx, f.Sessions, unlearn)
@@ -45,14 +50,6 @@ func (s *Store) Forget(ctx context.Context, session int64, unlearn Unlearn) (Rem
 		return Removed{}, err
 	}
 	return f, nil
-}
-
-// withSubagents returns sessions with those that an import has brought of their subagents.
-func withSubagents(ctx context.Context, tx *sql.Tx, sessions []int64) ([]int64, error) {
-	return sqlite.Collect(ctx, tx, sqlite.One[int64], `WITH RECURSIVE of (id) AS (SELECT value FROM json_each(?)
-		UNION SELECT s.id FROM of JOIN session_keys k ON k.session = of.id
-			JOIN sessions s ON s.parent_key = k.key AND s.client LIKE 'backfill:%')
-		SELECT id FROM of`, sqlite.List(sessions))
 }
 
 // Settle brings all that was written into the database's file and to the disk itself, so that neither a power cut nor

@@ -34,7 +34,7 @@ func (s Book) NewestTurns(ctx context.Context, in Scope, text, limit int, do fun
 	}, `SELECT id, session, started, ended, stop, code, truncated, tools, substr(user, 1, ?2), octet_length(user),
 		substr(answer, 1, ?2), octet_length(answer), delegation
 		FROM (SELECT *, replace(assistant, '`+chars.ToolMark+`', '') AS answer FROM turns WHERE `+in.where("session")+`)
-		ORDER BY `+in.column("started")+` DESC, id DESC LIMIT ?3`, in.sessions(), text, limit)
+		ORDER BY `+in.started()+` DESC, id DESC LIMIT ?3`, in.sessions(), text, limit)
 	return sqlite.While("reading turns", err)
 }
 

@@ -20,7 +20,7 @@ const kindRefused = "refused"
 // Refuse keeps a line that the database will never take, and why. session is the number of its session, 0 for none, or
 // turn that of its turn.
 func (b *Batch) Refuse(line []byte, session, turn int, reason string) error {
-	row, err := b.openedSession(session)
+	row, err := openedSession(b.ctx, b.tx, b.process, session)
 	if errors.Is(err, ErrNotFound) {
 		_, row, err = b.turn(turn)
 	}

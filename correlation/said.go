@@ -51,13 +51,9 @@ func scanSaid(row sqlite.Row) (t Said, err error) {
 // errEnough ends the reading of rows.
 var errEnough = errors.New("enough was read")
 
-// saidWith returns the turns that a query on selectSaid finds, with their blocks.
-func saidWith(ctx context.Context, q sqlite.Querier, query string, args ...any) ([]Said, error) {
-	return someSaid(ctx, q, math.MaxInt, query, args...)
-}
-
-// someSaid returns the first of these turns: no more once they have so many bytes of text.
-func someSaid(ctx context.Context, q sqlite.Querier, bytes int, query string, args ...any) (turns []Said, err error) {
+// saidWith returns the first turns that a query on selectSaid finds, with their blocks: no more once they have so many
+// bytes of text.
+func saidWith(ctx context.Context, q sqlite.Querier, bytes int, query string, args ...any) (turns []Said, err error) {
 	err = sqlite.Each(ctx, q, func(row sqlite.Row) error {
 		t, err := scanSaid(row)
 		turns = append(turns, t)
@@ -111,19 +107,19 @@ func blocksOf(ctx context.Context, q sqlite.Querier, session int64) ([]Injection
 // Unlearned returns turns that have ended and were not learned from since they were last written, oldest first: no more
 // once they have so many bytes of text.
 func Unlearned(ctx context.Context, q sqlite.Querier, bytes int) ([]Said, error) {
-	return someSaid(ctx, q, bytes, selectSaid+`WHERE t.learned = 0 AND t.ended > 0 ORDER BY t.id`)
+	return saidWith(ctx, q, bytes, selectSaid+`WHERE t.learned = 0 AND t.ended > 0 ORDER BY t.id`)
 }
 
 // LearnedUpTo returns turns that were learned from, the given one and those before it, newest first: no more once they
 // have so many bytes of text.
 func LearnedUpTo(ctx context.Context, q sqlite.Querier, turn int64, bytes int) ([]Said, error) {
-	return someSaid(ctx, q, bytes,
+	return saidWith(ctx, q, bytes,
 		selectSaid+`WHERE t.id <= ? AND t.learned = 1 AND t.ended > 0 ORDER BY t.id DESC`, turn)
 }
 
 // SaidIn returns one turn, or sql.ErrNoRows.
 func SaidIn(ctx context.Context, q sqlite.Querier, turn int64) (Said, error) {
-	turns, err := saidWith(ctx, q, selectSaid+`WHERE t.id = ?`, turn)
+	turns, err := saidWith(ctx, q, math.MaxInt, selectSaid+`WHERE t.id = ?`, turn)
 	if err == nil && len(turns) == 0 {
 		err = sql.ErrNoRows
 	}

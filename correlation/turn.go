@@ -160,10 +160,6 @@ func (t Turn) hasGrown(now Turn) bool {
 		strings.HasPrefix(now.Assistant, t.Assistant)
 }
 
-func latest(times ...time.Time) time.Time {
-	return slices.MaxFunc(times, time.Time.Compare)
-}
-
 // Turns returns the turns of a session and of those that it continues, in the order in which their prompts left. Rows
 // of several processes may be in another order, because each folds its events in by itself.
 func (s Book) Turns(ctx context.Context, session int64) ([]Turn, error) {

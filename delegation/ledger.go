@@ -141,7 +141,7 @@ func (l *Ledger) Runners(ctx context.Context) (map[int]string, error) {
 		var id, process string
 		var pid int
 		err := row.Scan(&id, &process, &pid)
-		if alive, failed := correlation.Alive(l.live, process); alive && failed == nil {
+		if correlation.Alive(l.live, process) {
 			running[pid] = id
 		}
 		return err
@@ -202,7 +202,7 @@ func (l *Ledger) actualState(d Delegation) (State, string) {
 	case d.State != Running:
 		return d.State, ""
 	}
-	if alive, err := correlation.Alive(l.live, d.Runner); err == nil && !alive {
+	if !correlation.Alive(l.live, d.Runner) {
 		return Lost, "its runner was killed, and its progress is unknown; its files are in its folder"
 	}
 	return d.State, ""

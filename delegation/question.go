@@ -104,7 +104,7 @@ func (l *Ledger) Questions(ctx context.Context, keys []string) (all []Question, 
 		if err == nil {
 			err = json.Unmarshal(text, &q)
 		}
-		if alive, failed := correlation.Alive(l.live, runner); alive || failed != nil {
+		if correlation.Alive(l.live, runner) {
 			all = append(all, q)
 		}
 		return err

@@ -83,7 +83,7 @@ func (l *Ledger) checkStop(ctx context.Context, d Delegation) (cancel string, in
 			return "its caller's session was closed", inside, nil
 		}
 	}
-	if alive, err := correlation.Alive(l.live, d.Process); d.Process != "" && err == nil && !alive {
+	if d.Process != "" && !correlation.Alive(l.live, d.Process) {
 		return "its caller has ended", inside, nil
 	}
 	return "", inside, nil

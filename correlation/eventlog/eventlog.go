@@ -70,10 +70,11 @@ func Open(o Options) (*Log, error) {
 	if err != nil {
 		return nil, fmt.Errorf("starting to record: %w", err)
 	}
-	out := newOutput(o)
-	l := &Log{o: o, queue: newQueue(o), f: newFolder(o, out.header, out.file), lock: lock, out: out,
-		stop: make(chan struct{}), stopped: make(chan struct{})}
-	l.sync = newSyncer(o, l.bringToDisk)
+	out := &output{log: o.Log, file: fileOf(o.Dir, o.Process.ID),
+		header: header{version, o.Now().UnixMilli(), o.Process}}
+	l := &Log{o: o, queue: &queue{o: o, wake: make(chan struct{}, 1)}, f: newFolder(o, out.header, out.file),
+		lock: lock, out: out, stop: make(chan struct{}), stopped: make(chan struct{})}
+	l.sync = newSyncer(o, func() error { return errors.Join(l.out.sync(), l.f.sync()) })
 	l.f.ended = l.sync.ended
 	guard.Go("writer", l.run)
 	guard.Go("syncer", l.sync.run)
@@ -113,10 +114,15 @@ func (l *Log) AppendWait(ctx context.Context, e correlation.Event) error {
 
 // Flush waits until all that was appended is written, or ctx ends. ErrNotWritten: it is not.
 func (l *Log) Flush(ctx context.Context) error {
-	select {
-	case <-l.idle():
-	case <-ctx.Done():
-		return ErrNotWritten
+	l.mu.Lock()
+	busy := l.busy
+	l.mu.Unlock()
+	if busy != nil {
+		select {
+		case <-busy:
+		case <-ctx.Done():
+			return ErrNotWritten
+		}
 	}
 	if l.full.Load() {
 		return ErrNotWritten
@@ -133,9 +139,18 @@ func (l *Log) Row(ctx context.Context, session int) (row int64, err error) {
 	if err := l.Folded(ctx); err != nil {
 		return 0, err
 	}
-	err = l.f.await(ctx, func() (is bool, err error) {
-		row, is, err = l.f.row(ctx, session)
-		return is, err
+	err = l.f.await(ctx, func() (bool, error) {
+		store := l.f.store.Load()
+		if store == nil {
+			return false, nil
+		}
+		row, err = store.EventSession(ctx, l.o.Process.ID, session)
+		l.f.mu.Lock()
+		defer l.f.mu.Unlock()
+		if _, known := l.f.there[session]; !known && errors.Is(err, correlation.ErrNotFound) { // it comes
+			return false, nil
+		}
+		return true, err
 	})
 	return row, err
 }
@@ -146,7 +161,7 @@ func (l *Log) Folded(ctx context.Context) error {
 		return err
 	}
 	n := l.number.Load()
-	return l.f.await(ctx, func() (bool, error) { return l.f.has() >= n, nil })
+	return l.f.await(ctx, func() (bool, error) { return l.f.reached.Load() >= n, nil })
 }
 
 const (
@@ -181,8 +196,8 @@ func (l *Log) Close(ctx context.Context) (unfolded bool, err error) {
 		}
 		l.f.report(err)
 	}
-	if l.sync.slow.Load() {
-		err = errors.Join(err, l.f.noteSlow(ctx))
+	if store := l.f.store.Load(); store != nil && l.sync.slow.Load() {
+		err = errors.Join(err, store.NoteSlow(ctx))
 	}
 	if ctx.Err() != nil || isTransient(ctx, err) {
 		err = nil // another process folds the rest in

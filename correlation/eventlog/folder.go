@@ -6,9 +6,9 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"maps"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/Signet-AI/signet-acp-proxy/correlation"
@@ -28,21 +28,20 @@ const (
 
 // A folder folds the file of this process into the database, in a goroutine of its own.
 type folder struct {
-	o        Options
-	file     file
-	folding  folding
-	written  chan struct{}   // 1-buffered: the file has more
-	urged    chan struct{}   // 1-buffered: somebody waits for it to be folded in
-	lacks    chan struct{}   // 1-buffered: the database lacks what it had
-	again    chan struct{}   // 1-buffered: the file has that again
-	attached chan struct{}   // closed once there is a database
-	ended    chan<- struct{} // 1-buffered: a turn that has ended is in the database's log
+	o       Options
+	file    file
+	folding folding
+	written chan struct{}                     // 1-buffered: the file has more
+	urged   chan struct{}                     // 1-buffered: somebody waits for it to be folded in
+	lacks   chan struct{}                     // 1-buffered: the database lacks what it had
+	again   chan struct{}                     // 1-buffered: the file has that again
+	ended   chan<- struct{}                   // 1-buffered: a turn that has ended is in the database's log
+	store   atomic.Pointer[correlation.Store] // nil: there is no database yet
+	reached atomic.Int64                      // number up to which the database has all
 
-	mu      sync.Mutex    // guards what follows
-	rows    map[int]int64 // of sessions, by number
-	gone    map[int]bool  // numbers of sessions that were forgotten
-	reached int64         // number up to which the database has all
-	moved   chan struct{} // closed and replaced when reached or rows change
+	mu    sync.Mutex    // guards what follows
+	there map[int]bool  // by number, of sessions whose event is in the database: false once they were forgotten
+	moved chan struct{} // closed and replaced when the database has more
 
 	ctx     context.Context
 	cancel  context.CancelFunc
@@ -57,8 +56,7 @@ type folder struct {
 func newFolder(o Options, h header, f file) *folder {
 	d := &folder{o: o, file: f, folding: folding{header: h, own: true, log: o.Log, tell: o.Tell}, checkpointed: maxLog,
 		written: make(chan struct{}, 1), urged: make(chan struct{}, 1), lacks: make(chan struct{}, 1),
-		again: make(chan struct{}, 1), attached: make(chan struct{}), moved: make(chan struct{}),
-		stopped: make(chan struct{}), rows: map[int]int64{}, gone: map[int]bool{}}
+		again: make(chan struct{}, 1), moved: make(chan struct{}), stopped: make(chan struct{}), there: map[int]bool{}}
 	d.folding.did = d.applied
 	d.ctx, d.cancel = context.WithCancel(context.Background())
 	return d
@@ -68,21 +66,12 @@ func newFolder(o Options, h header, f file) *folder {
 func (f *folder) attach(store *correlation.Store) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if f.isAttached() || f.ctx.Err() != nil {
+	if f.store.Load() != nil || f.ctx.Err() != nil {
 		return
 	}
 	f.folding.store = store
-	close(f.attached)
+	f.store.Store(store)
 	guard.Go("folder", f.run)
-}
-
-func (f *folder) isAttached() bool {
-	select {
-	case <-f.attached:
-		return true
-	default:
-		return false
-	}
 }
 
 // run is the folder's goroutine. It begins with what was written before there was a database.
@@ -123,14 +112,14 @@ func (f *folder) pause(one <-chan struct{}, other <-chan time.Time) {
 
 // fold brings what is written into the database.
 func (f *folder) fold(ctx context.Context) error {
-	had := f.has()
+	had := f.reached.Load()
 	f.folding.least = had
 	err := guard.Try("folder", func() error {
 		err := f.folding.file(ctx, f.file)
 		if begins := errors.Is(err, fs.ErrNotExist) || errors.Is(err, io.ErrUnexpectedEOF); err != nil && !begins {
 			return err
 		}
-		if f.has() > had {
+		if f.reached.Load() > had {
 			return nil
 		}
 		written, err := f.folding.store.Written(ctx, f.o.Process.ID) // another process may have folded it in
@@ -139,23 +128,17 @@ func (f *folder) fold(ctx context.Context) error {
 		}
 		return err
 	})
-	if errors.Is(err, errLacks) {
-		f.anew()
+	if errors.Is(err, errLacks) { // another database is there now
+		select {
+		case <-f.again: // of another time
+		default:
+		}
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		clear(f.there)
+		f.reached.Store(0)
 	}
 	return err
-}
-
-// anew begins with the database that is there now.
-func (f *folder) anew() {
-	select {
-	case <-f.again: // of another time
-	default:
-	}
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	clear(f.rows)
-	clear(f.gone)
-	f.reached = 0
 }
 
 // report tells a person, once, that events cannot be written. Another process's lock passes, and the writer reports a
@@ -182,22 +165,17 @@ func passes(err error) bool {
 // applied notes what a transaction has changed, and calls Options.Folded.
 func (f *folder) applied(did correlation.Changes) {
 	f.mu.Lock()
-	maps.Copy(f.rows, did.Opened)
-	for _, n := range did.Closed { // it is looked up in the database if it is asked for again
-		delete(f.rows, n)
-	}
 	var gone []int
 	for n := range did.Gone {
-		if !f.gone[n] {
-			f.gone[n] = true
+		if there, known := f.there[n]; there || !known {
+			f.there[n] = false
 			gone = append(gone, n)
 		}
-		delete(f.rows, n)
 	}
-	for n := range did.Opened {
-		delete(f.gone, n)
+	for _, n := range did.Opened {
+		f.there[n] = true
 	}
-	f.reached = max(f.reached, did.To)
+	f.reached.Store(max(f.reached.Load(), did.To))
 	close(f.moved)
 	f.moved = make(chan struct{})
 	f.mu.Unlock()
@@ -208,37 +186,6 @@ func (f *folder) applied(did correlation.Changes) {
 		slices.Sort(gone)
 		f.o.Folded(did.Spoke, gone)
 	}
-}
-
-// has is the number up to which the database has all.
-func (f *folder) has() int64 {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	return f.reached
-}
-
-// row returns the row of a session, by its number, if it is there already.
-func (f *folder) row(ctx context.Context, n int) (row int64, is bool, err error) {
-	f.mu.Lock()
-	row, is = f.rows[n]
-	gone := f.gone[n]
-	f.mu.Unlock()
-	switch {
-	case is:
-		return row, true, nil
-	case gone:
-		return 0, false, correlation.ErrNotFound
-	case !f.isAttached():
-		return 0, false, nil
-	}
-	row, err = f.folding.store.EventSession(ctx, f.o.Process.ID, n) // another process may have folded our file in
-	if err != nil {
-		return 0, false, nil
-	}
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.rows[n] = row
-	return row, true, nil
 }
 
 // await waits until something is there, or an error. It looks again whenever the database has more.
@@ -265,10 +212,11 @@ func (f *folder) await(ctx context.Context, there func() (bool, error)) error {
 
 // sync has the system bring the database's log to the disk itself, and that into the database once it is large.
 func (f *folder) sync() error {
-	if !f.isAttached() {
+	store := f.store.Load()
+	if store == nil {
 		return nil
 	}
-	size, err := f.folding.store.SyncLog()
+	size, err := store.SyncLog()
 	if err != nil || size <= f.checkpointed || f.o.Checkpoint == nil {
 		return err
 	}
@@ -279,20 +227,12 @@ func (f *folder) sync() error {
 	return nil // others read or write it; it grows on
 }
 
-// noteSlow notes in the database that the disk is slow.
-func (f *folder) noteSlow(ctx context.Context) error {
-	if !f.isAttached() {
-		return nil
-	}
-	return f.folding.store.NoteSlow(ctx)
-}
-
 // stop ends the goroutine, and joins it unless a commit takes longer than limit. joined: there is a database, and the
 // goroutine does not use it any more.
 func (f *folder) stop(limit <-chan time.Time) (joined bool) {
 	f.mu.Lock()
 	f.cancel()
-	attached := f.isAttached()
+	attached := f.store.Load() != nil
 	if !attached {
 		close(f.stopped)
 	}

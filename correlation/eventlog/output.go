@@ -33,11 +33,6 @@ type openFile struct {
 	torn   bool // a write broke off: a line end comes first
 }
 
-func newOutput(o Options) *output {
-	return &output{log: o.Log, file: fileOf(o.Dir, o.Process.ID),
-		header: header{version, o.Now().UnixMilli(), o.Process}}
-}
-
 // stands reports whether the file, if there is one, is still at its path, or nobody can tell.
 func (o *output) stands() bool {
 	now, err := os.Lstat(o.path)

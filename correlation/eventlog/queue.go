@@ -28,10 +28,9 @@ type queue struct {
 	lost    struct{ events, bytes int } // what could not be written
 	writing time.Time                   // when the write under way began; zero: there is none
 	last    time.Time                   // when the last event was; what is recorded does not go back with the clock
-	quiet   chan struct{}               // closed while the writer rests
-	resting bool
-	ended   bool // nothing more is taken
-	slow    bool // a person knows that the disk hangs
+	busy    chan struct{}               // closed once the writer rests; nil: it does
+	ended   bool                        // nothing more is taken
+	slow    bool                        // a person knows that the disk hangs
 }
 
 // queued is an event on its way.
@@ -41,13 +40,6 @@ type queued struct {
 	event   correlation.Event
 	bytes   int        // of text
 	written chan error // nil: nobody waits; else 1-buffered
-}
-
-func newQueue(o Options) *queue {
-	q := &queue{o: o, wake: make(chan struct{}, 1), quiet: make(chan struct{}),
-		resting: true}
-	close(q.quiet)
-	return q
 }
 
 // add queues an event, a long text in pieces; written, if not nil, hears once it is written, or will not be.
@@ -71,9 +63,8 @@ func (q *queue) add(e correlation.Event, written chan error) {
 		q.events = append(q.events, queued{at: q.last, event: piece, bytes: textSize(piece)})
 	}
 	q.events[len(q.events)-1].written = written
-	if q.resting {
-		q.resting = false
-		q.quiet = make(chan struct{})
+	if q.busy == nil {
+		q.busy = make(chan struct{})
 		wake(q.wake)
 	}
 }
@@ -123,22 +114,24 @@ func (q *queue) take(bytes int) (batch []queued) {
 
 func (q *queue) restLocked() {
 	q.writing = time.Time{}
-	if !q.resting {
-		q.resting = true
-		close(q.quiet)
+	if q.busy != nil {
+		close(q.busy)
+		q.busy = nil
 	}
 }
 
-// putBack queues again what was not taken, and the writer rests.
+// putBack queues again what was not taken, and the writer rests. Nobody waits until it tries again.
 func (q *queue) putBack(batch []queued) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	for i, one := range batch {
-		one.tell(ErrNotWritten)
-		batch[i].written = nil
+	for _, one := range batch {
 		q.waiting += one.bytes
 	}
 	q.events = append(batch, q.events...)
+	for i := range q.events {
+		q.events[i].tell(ErrNotWritten)
+		q.events[i].written = nil
+	}
 	q.restLocked()
 }
 
@@ -159,13 +152,6 @@ func (q queued) tell(err error) {
 	case q.written <- err:
 	default: // it was told, or nobody waits
 	}
-}
-
-// idle is closed once nothing is queued any more, or the disk does not take it.
-func (q *queue) idle() <-chan struct{} {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	return q.quiet
 }
 
 // end takes nothing more.
@@ -206,16 +192,15 @@ func textSize(e correlation.Event) int {
 }
 
 // pieces cuts an event with a long text into several, so that no line is long. A summary stays in one.
-func pieces(e correlation.Event) []correlation.Event {
-	var all []correlation.Event
-	switch e := e.(type) {
-	case correlation.AssistantSaid:
-		for len(e.Text) > maxText {
-			n := chars.Boundary(e.Text, maxText)
-			all = append(all, correlation.AssistantSaid{Turn: e.Turn, Text: e.Text[:n], Skipped: e.Skipped})
-			e.Text, e.Skipped = e.Text[n:], 0
-		}
-		return append(all, e)
+func pieces(e correlation.Event) (all []correlation.Event) {
+	said, is := e.(correlation.AssistantSaid)
+	if !is {
+		return []correlation.Event{e}
 	}
-	return append(all, e)
+	for len(said.Text) > maxText {
+		n := chars.Boundary(said.Text, maxText)
+		all = append(all, correlation.AssistantSaid{Turn: said.Turn, Text: said.Text[:n], Skipped: said.Skipped})
+		said.Text, said.Skipped = said.Text[n:], 0
+	}
+	return append(all, said)
 }

@@ -45,7 +45,7 @@ func TestOvertake(t *testing.T) {
 func TestHangs(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		told := 0
-		q := newQueue(Options{Now: time.Now, Tell: func(string) { told++ }})
+		q := &queue{o: Options{Now: time.Now, Tell: func(string) { told++ }}}
 		for i, tt := range []struct {
 			rests bool // the writer has nothing left
 			takes time.Duration
@@ -72,7 +72,7 @@ func TestQueueIsBounded(t *testing.T) {
 		q.add(e, nil)
 		return q.lost.events == lost
 	}
-	q := newQueue(Options{Now: time.Now})
+	q := &queue{o: Options{Now: time.Now}}
 	for n := range 8192 {
 		if !took(q, correlation.TurnBegan{Turn: n}) {
 			t.Fatalf("event %d is lost", n)
@@ -82,7 +82,7 @@ func TestQueueIsBounded(t *testing.T) {
 		t.Error("one more than it holds is taken")
 	}
 
-	q = newQueue(Options{Now: time.Now})
+	q = &queue{o: Options{Now: time.Now}}
 	page := strings.Repeat("x", 16<<10)
 	for n := range 32 {
 		if !took(q, correlation.AssistantSaid{Turn: 1, Text: page}) {

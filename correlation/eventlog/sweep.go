@@ -65,8 +65,7 @@ func (s Sweep) Run(ctx context.Context) error {
 		err = errors.Join(err, one)
 	}
 	// a process that died after its file was folded in is left to the next sweep
-	_, dead := s.Store.SweepDead(ctx, s.unread)
-	return errors.Join(err, dead)
+	return errors.Join(err, s.Store.SweepDead(ctx, s.unread))
 }
 
 // unread reports whether files of a process are still to be folded in.
@@ -113,15 +112,12 @@ func TakeIn(ctx context.Context, store *correlation.Store, log zerolog.Logger) e
 
 // fold folds in a file; last says that it is the last of its process.
 func (s Sweep) fold(ctx context.Context, f file, last bool) error {
-	alive, err := correlation.Alive(s.Store.LiveDir(), f.process)
-	if err != nil {
-		s.Log.Warn().Err(err).Str("process", f.process).Msg("cannot ask for the lock of a process")
-	}
+	alive := correlation.Alive(s.Store.LiveDir(), f.process)
 	if alive && !s.Living {
 		return nil
 	}
 	of := folding{store: s.Store, log: s.Log, tell: s.Tell}
-	err = of.file(ctx, f)
+	err := of.file(ctx, f)
 	switch {
 	case errors.Is(err, fs.ErrNotExist): // another process was faster
 		return nil

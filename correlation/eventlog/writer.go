@@ -1,7 +1,6 @@
 package eventlog
 
 import (
-	"errors"
 	"fmt"
 	"os"
 	"time"
@@ -60,7 +59,7 @@ func (l *Log) drain() bool {
 // write writes events, and tells who waits. It returns those that were not written.
 func (l *Log) write(batch []queued) (rest []queued) {
 	guard.Point("writer")
-	if l.out.size > maxFile && l.f.has() >= l.out.last {
+	if l.out.size > maxFile && l.f.reached.Load() >= l.out.last {
 		if err := l.out.remove(); err != nil {
 			l.o.Log.Warn().Err(err).Msg("removing a file of events")
 		}
@@ -132,9 +131,6 @@ func (l *Log) fails(err error) {
 	}
 	l.o.Log.Error().Err(err).Msg("writing down what is said")
 }
-
-// bringToDisk has the system bring what was written to the disk itself.
-func (l *Log) bringToDisk() error { return errors.Join(l.out.sync(), l.f.sync()) }
 
 // How much of what was written last is kept.
 const (

@@ -112,11 +112,7 @@ func Unused(c *config.Config) error {
 		return err
 	}
 	for _, lock := range locks {
-		alive, err := correlation.Alive(c.LiveDir(), strings.TrimSuffix(filepath.Base(lock), ".lock"))
-		if err != nil {
-			return err
-		}
-		if alive {
+		if correlation.Alive(c.LiveDir(), strings.TrimSuffix(filepath.Base(lock), ".lock")) {
 			return errInUse
 		}
 	}
