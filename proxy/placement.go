@@ -138,17 +138,6 @@ func appendParagraph(line []byte, token frame.Span, text string) []byte {
 	return frame.Replace(line, end, quoted[1:len(quoted)-1])
 }
 
-// typed returns an element of mcpServers with its type, which version 2 requires.
-func typed(server []byte) []byte {
-	if _, ok := frame.Find(server, "type"); ok {
-		return server
-	}
-	if edited, ok := frame.Add(server, []byte(`"stdio"`), "type"); ok {
-		return edited
-	}
-	return server
-}
-
 // addServer adds our MCP server to the request's mcpServers, unless the client sends one of the same name or the
 // session is off.
 func (u *up) addServer(line []byte, opening session.Opening, s *session.Session) []byte {
@@ -177,7 +166,7 @@ func (u *up) addServer(line []byte, opening session.Opening, s *session.Session)
 		return line
 	}
 	if u.version2() {
-		server = typed(server)
+		server = add(server, []byte(`"stdio"`), "type") // which that version requires
 		if kind, _ := stringAt(server, "type"); !slices.Contains(u.agent.Load().servers, kind) {
 			return line
 		}

@@ -1,8 +1,6 @@
 package proxy
 
 import (
-	"strconv"
-
 	"github.com/Signet-AI/signet-acp-proxy/chars"
 	"github.com/Signet-AI/signet-acp-proxy/correlation"
 	"github.com/Signet-AI/signet-acp-proxy/proxy/frame"
@@ -74,8 +72,9 @@ func listed(line []byte) (folders map[string]string) {
 // promptAnswer reads the response to a prompt.
 func (d *down) promptAnswer(line []byte, head *frame.Head) session.PromptAnswer {
 	stop, _ := stringAt(line, "result", "stopReason")
+	code, _ := intAt(line, "error", "code")
 	return session.PromptAnswer{
-		ID: chars.Cut(string(head.ID), maxID), Failed: head.Error, Code: errorCode(line),
+		ID: chars.Cut(string(head.ID), maxID), Failed: head.Error, Code: code,
 		Stop: stop, Accepted: d.version2(), Usage: usageOf(line),
 	}
 }
@@ -89,9 +88,7 @@ func (d *down) state(line, id []byte) {
 	if stop, ok := stringAt(line, "params", "update", "stopReason"); ok {
 		idle.Stop = stop
 	}
-	if at, ok := frame.Find(line, "params", "update", "error", "code"); ok {
-		idle.Code, _ = strconv.Atoi(string(at.Of(line)))
-	}
+	idle.Code, _ = intAt(line, "params", "update", "error", "code")
 	if u, ok := usageAt(byResult, line, "params", "update", "usage"); ok {
 		idle.Usage = append(idle.Usage, session.Usage{Usage: u})
 	}
@@ -105,7 +102,7 @@ func (d *down) state(line, id []byte) {
 func (d *down) openingAnswer(line []byte, failed bool) session.OpeningAnswer {
 	answer := session.OpeningAnswer{Failed: failed, Editing: d.editing()}
 	if failed {
-		answer.Code = errorCode(line)
+		answer.Code, _ = intAt(line, "error", "code")
 	}
 	answer.ID, _ = stringAt(line, "result", "sessionId")
 	answer.Mode, _ = stringAt(line, "result", "modes", "currentModeId")

@@ -134,8 +134,7 @@ func titleBlockLength(title string, blocks []*session.Injection) int {
 
 // stripInfo takes our block out of the title in a session_info_update.
 func (d *down) stripInfo(line []byte, id string) []byte {
-	marked := bytes.Contains(line, []byte(markLetters))
-	if !marked && !d.cutsTitles() {
+	if !d.mayHaveOurs(line) {
 		return line
 	}
 	at, ok := frame.Find(line, "params", "update", "title")
@@ -143,7 +142,7 @@ func (d *down) stripInfo(line []byte, id string) []byte {
 		return line
 	}
 	text, ok := frame.String(at.Of(line))
-	if !ok || marked {
+	if !ok || bytes.Contains(line, []byte(markLetters)) {
 		text = ""
 	}
 	var s *session.Session
@@ -158,13 +157,15 @@ func (d *down) stripInfo(line []byte, id string) []byte {
 	return clean
 }
 
-// cutsTitles reports whether the harness makes titles from the beginning of a first prompt, where our block is: such a
-// title may be ours without our mark.
-func (d *down) cutsTitles() bool { return d.agent.Load().traits.TitleLength > 0 }
+// mayHaveOurs reports whether titles in b may have our block: they have our mark, or the harness makes them from the
+// beginning of a first prompt, where our block is, and cuts them before the mark.
+func (d *down) mayHaveOurs(b []byte) bool {
+	return d.agent.Load().traits.TitleLength > 0 || bytes.Contains(b, []byte(markLetters))
+}
 
 // stripSubagent takes our block out of what a subagent_update calls a child and its work.
 func (d *down) stripSubagent(line []byte, id string) []byte {
-	if !d.cutsTitles() && !bytes.Contains(line, []byte(markLetters)) {
+	if !d.mayHaveOurs(line) {
 		return line
 	}
 	var titles []title
@@ -195,8 +196,7 @@ func (d *down) storeTitle(s *session.Session, block, hash string) {
 
 // stripList takes our blocks out of the titles and previews in a session/list result.
 func (d *down) stripList(line []byte) []byte {
-	shortens := d.cutsTitles()
-	if !shortens && !bytes.Contains(line, []byte(markLetters)) {
+	if !d.mayHaveOurs(line) {
 		return line
 	}
 	list, ok := frame.Find(line, "result", "sessions")
@@ -206,7 +206,7 @@ func (d *down) stripList(line []byte) []byte {
 	var all []title
 	for element := range frame.Elements(line, list) {
 		one := element.Of(line)
-		if !shortens && !bytes.Contains(one, []byte(markLetters)) {
+		if !d.mayHaveOurs(one) {
 			continue
 		}
 		id, _ := stringAt(one, "sessionId")
@@ -230,14 +230,13 @@ type title struct {
 func (d *down) stripTitles(line []byte, titles []title) []byte {
 	ctx, cancel := context.WithTimeout(d.ctx, d.o.LookLimit)
 	defer cancel()
-	shortens := d.cutsTitles()
 	slices.SortFunc(titles, func(a, b title) int { return a.at.Start - b.at.Start })
 	var out []byte
 	done := 0
 	for _, t := range titles {
 		token := t.at.Of(line)
 		text, ok := frame.String(token)
-		if !ok || !shortens && !strings.Contains(text, markLetters) || t.at.Start < done {
+		if !ok || !d.mayHaveOurs([]byte(text)) || t.at.Start < done {
 			continue
 		}
 		blocks, row, here := d.blocksOf(ctx, t.session)

@@ -79,6 +79,16 @@ func stringAt(b []byte, path ...string) (string, bool) {
 	return frame.String(at.Of(b))
 }
 
+// intAt returns the number at a path.
+func intAt(b []byte, path ...string) (n int, ok bool) {
+	at, ok := frame.Find(b, path...)
+	if !ok {
+		return 0, false
+	}
+	n, err := strconv.Atoi(string(at.Of(b)))
+	return n, err == nil
+}
+
 // quote encodes text as a JSON string.
 func quote(text string) []byte {
 	b, err := json.Marshal(text)
@@ -115,19 +125,6 @@ func idKey(token []byte) string {
 // answerable reports whether a message with this id is a request that will be answered: not if the id is null or
 // missing.
 func answerable(id []byte) bool { return len(id) > 0 && !bytes.Equal(id, []byte("null")) }
-
-// errorCode returns a response's error code, 0 if it has none.
-func errorCode(line []byte) int {
-	at, ok := frame.Find(line, "error", "code")
-	if !ok {
-		return 0
-	}
-	code, err := strconv.Atoi(string(at.Of(line)))
-	if err != nil {
-		return 0
-	}
-	return code
-}
 
 // switchesOff reports whether a request's _meta switches memory off for its session.
 func switchesOff(line []byte) bool {

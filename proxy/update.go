@@ -3,7 +3,6 @@ package proxy
 import (
 	"fmt"
 	"slices"
-	"strconv"
 
 	"github.com/Signet-AI/signet-acp-proxy/chars"
 	"github.com/Signet-AI/signet-acp-proxy/correlation"
@@ -157,10 +156,8 @@ var exitPlaces = [][]string{
 // exitIn returns the exit status of a tool's command; nil: the update does not say.
 func exitIn(update []byte) *int {
 	for _, path := range exitPlaces {
-		if at, ok := frame.Find(update, path...); ok {
-			if n, err := strconv.Atoi(string(at.Of(update))); err == nil {
-				return &n
-			}
+		if n, ok := intAt(update, path...); ok {
+			return &n
 		}
 	}
 	if said, ok := stringAt(update, "rawOutput"); ok { // claude
