@@ -21,21 +21,18 @@ import (
 var projectFiles = []string{"AGENTS.md", "CLAUDE.md", "CLAUDE.local.md", "GEMINI.md",
 	filepath.Join(".claude", "CLAUDE.md")}
 
-// homeFiles are the files that a harness reads for every project, below home.
-var homeFiles = map[string][]string{
-	"claude":   {".claude/CLAUDE.md"},
-	"codex":    {".codex/AGENTS.md", ".codex/AGENTS.override.md"},
-	"opencode": {".config/opencode/AGENTS.md", ".claude/CLAUDE.md"},
-	"gemini":   {".gemini/GEMINI.md"},
-	"qwen":     {".qwen/QWEN.md"},
-	"pi":       {".pi/agent/AGENTS.md"},
-}
-
-// homeVariables are the environment variables that move a harness's folder, and the file in that folder.
-var homeVariables = map[string]struct{ variable, file string }{
-	"claude":   {"CLAUDE_CONFIG_DIR", "CLAUDE.md"},
-	"codex":    {"CODEX_HOME", "AGENTS.md"},
-	"opencode": {"XDG_CONFIG_HOME", filepath.Join("opencode", "AGENTS.md")},
+// homeFiles are the files that a harness reads for every project: below home, and in the folder that a variable of the
+// environment names.
+var homeFiles = map[string]struct {
+	below          []string
+	variable, file string
+}{
+	"claude":   {[]string{".claude/CLAUDE.md"}, "CLAUDE_CONFIG_DIR", "CLAUDE.md"},
+	"codex":    {[]string{".codex/AGENTS.md", ".codex/AGENTS.override.md"}, "CODEX_HOME", "AGENTS.md"},
+	"opencode": {[]string{".config/opencode/AGENTS.md", ".claude/CLAUDE.md"}, "XDG_CONFIG_HOME", "opencode/AGENTS.md"},
+	"gemini":   {below: []string{".gemini/GEMINI.md"}},
+	"qwen":     {below: []string{".qwen/QWEN.md"}},
+	"pi":       {below: []string{".pi/agent/AGENTS.md"}},
 }
 
 // namesOf returns the words of a harness's name, which may be the one that the agent gives itself, as in
@@ -60,11 +57,12 @@ func harnessReads(harness, cwd string) (known []string) {
 	}
 	if home, err := memory.Home(); err == nil {
 		for _, name := range namesOf(harness) {
-			for _, file := range homeFiles[name] {
+			its := homeFiles[name]
+			for _, file := range its.below {
 				names = append(names, filepath.Join(home, filepath.FromSlash(file)))
 			}
-			if v, ok := homeVariables[name]; ok && os.Getenv(v.variable) != "" {
-				names = append(names, filepath.Join(os.Getenv(v.variable), v.file))
+			if moved := os.Getenv(its.variable); moved != "" {
+				names = append(names, filepath.Join(moved, filepath.FromSlash(its.file)))
 			}
 		}
 	}

@@ -38,7 +38,7 @@ func (s *Store) Search(ctx context.Context, in Query) ([]Memory, error) {
 	if err != nil {
 		return nil, sqlite.While("searching memories", err)
 	}
-	ranked = rank.Alternate(asked.Words(ranked), ranked)
+	ranked = rank.Alternate(func(p *rank.Passage) int64 { return p.ID }, asked.Words(ranked), ranked)
 	found, err := s.read(ctx, &asked, ranked[:min(len(ranked), in.Limit)])
 	if err != nil {
 		return nil, sqlite.While("searching memories", err)
@@ -68,17 +68,8 @@ func (s *Store) SearchAll(ctx context.Context, texts []string, q Query) ([]Memor
 			return nil, err
 		}
 	}
-	var merged []Memory
-	known := map[string]bool{}
-	for n := range q.Limit {
-		for _, list := range lists {
-			if n < len(list) && !known[list[n].ID] && len(merged) < q.Limit {
-				known[list[n].ID] = true
-				merged = append(merged, list[n])
-			}
-		}
-	}
-	return descending(merged), nil
+	merged := rank.Alternate(func(m Memory) string { return m.ID }, lists...)
+	return descending(merged[:min(len(merged), q.Limit)]), nil
 }
 
 // The shares of the time before the deadline, each of what the ones before have left. Where looking up or reading is

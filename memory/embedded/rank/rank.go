@@ -4,7 +4,6 @@ package rank
 
 import (
 	"cmp"
-	"iter"
 	"math"
 	"math/bits"
 	"slices"
@@ -53,45 +52,28 @@ func (q *Query) Rank(all []*Passage) []*Passage {
 	slices.SortFunc(all, ByPlace)
 	q.held = q.sessions(all)
 	ranked := make([]*Passage, 0, len(all))
-	for thread := range threads(all) {
-		for i := range thread {
-			c := thread[i]
+	for left := all; len(left) > 0; {
+		n := 1 // passages of a conversation, or what stands alone
+		for n < len(left) && left[0].Thread != 0 && left[n].Thread == left[0].Thread {
+			n++
+		}
+		thread := left[:n]
+		left = left[n:]
+		for i, c := range thread {
 			if !c.Found {
 				continue
 			}
 			c.features = q.features(thread, i)
 			c.near = thread[max(i-Reach, 0):min(i+Reach+1, len(thread))]
-			if c.Thread != 0 {
-				c.session = q.held[c.Thread]
-			} else {
+			if c.session = q.held[c.Thread]; c.Thread == 0 {
 				c.session = min(c.Own, 1)
 			}
 			c.Score = c.features.score() * c.weight()
-		}
-	}
-	for _, c := range all {
-		if c.Found {
 			ranked = append(ranked, c)
 		}
 	}
 	slices.SortStableFunc(ranked, byScore)
 	return ranked
-}
-
-// threads returns passages, ordered by place, by conversation; what stands alone each by itself.
-func threads(all []*Passage) iter.Seq[[]*Passage] {
-	return func(yield func([]*Passage) bool) {
-		for start := 0; start < len(all); {
-			end := start + 1
-			for all[start].Thread != 0 && end < len(all) && all[end].Thread == all[start].Thread {
-				end++
-			}
-			if !yield(all[start:end]) {
-				return
-			}
-			start = end
-		}
-	}
 }
 
 // Prefer multiplies the scores of passages, and how much they bear on the prompt, by numbers by their ids.
@@ -183,16 +165,11 @@ func (q *Query) sessions(all []*Passage) map[int64]float64 {
 	return scores
 }
 
-// holds reports whether one of some passages has the asked term with this index.
-func holds(list []*Passage, term int) bool {
-	return slices.ContainsFunc(list, func(c *Passage) bool { return c.terms>>term&1 == 1 })
-}
-
 // Matched returns the words of the question that a passage or its neighbours have.
 func (q *Query) Matched(c *Passage) []string {
 	var words []string
 	for t, a := range q.asked {
-		if holds(c.near, t) {
+		if slices.ContainsFunc(c.near, func(p *Passage) bool { return p.terms>>t&1 == 1 }) {
 			words = append(words, a.Word)
 		}
 	}

@@ -277,7 +277,7 @@ func TestWords(t *testing.T) {
 			t.Errorf("passage %d bears %s on the prompt, want %s", words[i].ID, got, want)
 		}
 	}
-	if both := Alternate(words, found); len(both) != 5 || both[0].ID != 2 || both[1] != found[0] {
+	if both := Alternate(func(p *Passage) int64 { return p.ID }, words, found); len(both) != 5 || both[0].ID != 2 || both[1] != found[0] {
 		t.Errorf("%d together", len(both))
 	}
 }

@@ -13,18 +13,15 @@ import (
 
 const shortWords = 400 // bytes of a passage that is short
 
-// isShortWord reports whether a passage is short, and the user's, in a turn in which work was done.
-func (c *Passage) isShortWord() bool {
-	return c.ByUser && c.Traits.Has(passage.Works) && c.Size < shortWords
-}
-
 // Words returns the short passages of the user among those that Rank has ranked, by how well they bear on the prompt;
 // none where the best passages are talk.
 func (q *Query) Words(ranked []*Passage) []*Passage {
 	if !atWork(ranked) {
 		return nil
 	}
-	words := slices.DeleteFunc(slices.Clone(ranked), func(c *Passage) bool { return !c.isShortWord() })
+	words := slices.DeleteFunc(slices.Clone(ranked), func(c *Passage) bool {
+		return !c.ByUser || !c.Traits.Has(passage.Works) || c.Size >= shortWords
+	})
 	for _, c := range words {
 		c.bearing = c.Own + .5*math.Sqrt(c.window) + .5*q.held[c.Thread]
 		if c.Traits.Has(passage.Directs) {
@@ -37,17 +34,20 @@ func (q *Query) Words(ranked []*Passage) []*Passage {
 	return words
 }
 
-// Alternate makes one list of two, each passage once: the first of a, the first of b, the second of a, …
-func Alternate(a, b []*Passage) []*Passage {
-	list := make([]*Passage, 0, len(a)+len(b))
-	known := map[int64]bool{}
-	for i := range max(len(a), len(b)) {
-		for _, from := range [][]*Passage{a, b} {
-			if i < len(from) && !known[from[i].ID] {
-				known[from[i].ID] = true
-				list = append(list, from[i])
+// Alternate makes one list of several, of those that are the same the first: the first of each, the second of each, …
+func Alternate[T any, K comparable](same func(T) K, lists ...[]T) (all []T) {
+	known := map[K]bool{}
+	for i, left := 0, true; left; i++ {
+		left = false
+		for _, from := range lists {
+			if i >= len(from) {
+				continue
+			}
+			if left = true; !known[same(from[i])] {
+				known[same(from[i])] = true
+				all = append(all, from[i])
 			}
 		}
 	}
-	return list
+	return all
 }
