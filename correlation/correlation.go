@@ -18,6 +18,13 @@
 //
 // Every method returns by its context's deadline, also while another process holds the database. Methods may be called
 // from several goroutines.
+//
+// Where a rule is: event.go lists what can happen, and fold.go says what each of that writes (opening.go for the
+// beginning of a session, fold_turn.go for what is said). state.go has the states of a session's context, claim.go who
+// may insert. process.go, alive.go and end.go are the life of a process. session.go and turn.go are the rows, said.go a
+// turn as it is learned from, use.go what became of what a block told. owed.go says what is owed, due.go when,
+// selection.go with which turns, outcome.go and entry.go what became of a post, job.go what the daemon made of it.
+// prune.go and forgotten.go remove; importer.go and import.go take in.
 package correlation
 
 import (

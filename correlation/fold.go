@@ -125,10 +125,8 @@ func (e Summarised) fold(b *Batch) error {
 		if err != nil || !owes || e.Text == "" {
 			return err
 		}
-		return b.exec(`INSERT INTO debts (session, key, kind, reason, url, agent_id, state, created, owed, due,
-			payload)
-			SELECT id, key, ?1, 'compaction', ?2, agent_id, ?3, ?4, ?4, ?4, ?5 FROM sessions WHERE id = ?6`,
-			KindCompaction, info.URL, Owed, b.now, e.Text, row)
+		return oweText(b.ctx, b.tx, row, b.now, Debt{Kind: KindCompaction, Reason: KindCompaction, URL: info.URL,
+			Payload: e.Text})
 	})
 }
 

@@ -105,10 +105,8 @@ func EndNoting(ctx context.Context, tx *sql.Tx, n Noting, owed []Debt) error {
 		n.Currency, n.ID)
 	for _, d := range owed {
 		if err == nil {
-			_, err = tx.ExecContext(ctx, `INSERT INTO debts (session, key, kind, reason, url, agent_id, hook_command,
-				state, created, owed, due, payload) SELECT id, key, ?1, ?8, ?2, agent_id, ?3, ?4, ?5, ?5, ?5, ?6
-				FROM sessions WHERE id = ?7`, d.Kind, d.URL, commandText(d.HookCommand), Owed, sqlite.Stamp(n.Ended),
-				d.Payload, n.Session, AfterNotes)
+			d.Reason = AfterNotes
+			err = oweText(ctx, tx, n.Session, sqlite.Stamp(n.Ended), d)
 		}
 	}
 	return err

@@ -30,6 +30,15 @@ func (p *Process) OweMemory(ctx context.Context, key, payload string) (owed bool
 	})
 }
 
+// oweText leaves a delivery of a text for a session: of d its Kind, Reason, URL, HookCommand and Payload.
+func oweText(ctx context.Context, tx *sql.Tx, session, now int64, d Debt) error {
+	_, err := tx.ExecContext(ctx, `INSERT INTO debts (session, key, kind, reason, url, agent_id, hook_command, state,
+		created, owed, due, payload)
+		SELECT id, key, ?1, ?2, ?3, agent_id, ?4, ?5, ?6, ?6, ?6, ?7 FROM sessions WHERE id = ?8`,
+		d.Kind, d.Reason, d.URL, commandText(d.HookCommand), Owed, now, d.Payload, session)
+	return err
+}
+
 // Reasons of deliveries that no end of a process gives.
 const (
 	SoFar      = "so far" // the session goes on

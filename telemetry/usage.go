@@ -73,6 +73,23 @@ type account struct {
 	notings              []correlation.Noting
 }
 
+// key is under what something of the account is summed up; "" for all in one.
+func (a *account) key(by string, at time.Time) string {
+	switch day := at.Local(); by {
+	case ByDay:
+		return day.Format(time.DateOnly)
+	case ByWeek:
+		return day.AddDate(0, 0, -(int(day.Weekday())+6)%7).Format(time.DateOnly)
+	case ByHarness:
+		return a.harness
+	case ByProject:
+		return a.project
+	case BySession:
+		return a.id
+	}
+	return ""
+}
+
 // quarter is the quarter of an hour that a time is in: days begin on one in every time zone.
 func quarter(t time.Time) int64 { return t.Unix() / (15 * 60) }
 
@@ -205,31 +222,13 @@ type tally struct {
 // Sums returns the usage by one of the Groupings, in the order of the keys.
 func (u *Usage) Sums(by string) []Sum {
 	tallies := map[string]*tally{}
-	under := func(key string) *tally {
-		t := tallies[key]
-		if t == nil {
-			t = &tally{Sum: Sum{Key: key}, costs: map[string]float64{}}
-			tallies[key] = t
-		}
-		return t
-	}
-	days := map[int64]*tally{} // by quarter
 	for _, a := range u.accounts {
-		var whole *tally // for the whole account, unless it is by day
 		of := func(at time.Time) *tally {
-			t := whole
-			if by == ByDay || by == ByWeek {
-				if t = days[quarter(at)]; t == nil {
-					day := at.Local()
-					if by == ByWeek {
-						day = day.AddDate(0, 0, -(int(day.Weekday())+6)%7)
-					}
-					t = under(day.Format(time.DateOnly))
-					days[quarter(at)] = t
-				}
-			} else if t == nil {
-				whole = under(map[string]string{ByHarness: a.harness, ByProject: a.project, BySession: a.id}[by])
-				t = whole
+			key := a.key(by, at)
+			t := tallies[key]
+			if t == nil {
+				t = &tally{Sum: Sum{Key: key}, costs: map[string]float64{}}
+				tallies[key] = t
 			}
 			if t.session != a.session {
 				t.session = a.session
@@ -247,7 +246,11 @@ func (u *Usage) Sums(by string) []Sum {
 			of(r.At).add(r)
 		}
 		for _, use := range a.uses {
-			of(use.At).use(use)
+			t := of(use.At)
+			if t.Uses == nil {
+				t.Uses = map[string]correlation.Record{}
+			}
+			t.Uses[use.Kind] = t.Uses[use.Kind].With(use.State)
 		}
 		for _, n := range a.notings {
 			t := of(n.Began)
@@ -275,14 +278,6 @@ func (t *tally) add(r Report) {
 	if r.Cost != nil {
 		t.costs[r.Currency] += *r.Cost
 	}
-}
-
-// use counts an item that was told.
-func (t *tally) use(u correlation.Use) {
-	if t.Uses == nil {
-		t.Uses = map[string]correlation.Record{}
-	}
-	t.Uses[u.Kind] = t.Uses[u.Kind].With(u.State)
 }
 
 // sum returns the finished sum.

@@ -206,6 +206,7 @@ func TestUsageBy(t *testing.T) {
 		telemetry.ByHarness: {"codex 1ns", "copilot 25ns"},
 		telemetry.ByProject: {"/p 26ns"},
 		telemetry.BySession: {"one 25ns", "two 1ns"},
+		"":                  {" 26ns"}, // all in one
 	} {
 		if diff := cmp.Diff(want, keys(w.sums(by, time.Time{}))); diff != "" {
 			t.Errorf("by %s (-want +got)\n%s", by, diff)
