@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -89,83 +88,19 @@ func TestStatementsFail(t *testing.T) {
 	b.clock.Advance(2 * time.Hour)
 	taken := b.takeUp()
 	post := b.attempt(taken)
-	must(b.db.Exec("PRAGMA wal_checkpoint(TRUNCATE)"))(t)
-	file := must(os.ReadFile(filepath.Join(b.dir, "acp", "sessions.db")))(t)
 
-	values := map[reflect.Type]any{
-		reflect.TypeFor[context.Context](): t.Context(), reflect.TypeFor[string](): "s", reflect.TypeFor[int64](): v.ID,
-		reflect.TypeFor[int](): 1, reflect.TypeFor[[]string](): []string{"s", v.Key}, reflect.TypeFor[[]int64](): []int64{v.ID},
-		reflect.TypeFor[Debt](): taken, reflect.TypeFor[Selection](): post, reflect.TypeFor[[]State](): []State{Armed},
-		reflect.TypeFor[time.Time](): b.clock.Now(), reflect.TypeFor[ProcessInfo](): ProcessInfo{Memory: "daemon", SignetPath: "s"},
-		reflect.TypeFor[time.Duration](): time.Minute, reflect.TypeFor[Session](): v,
-		reflect.TypeFor[OpenSession]():  OpenSession{Harness: "s", ACPID: "s"},
-		reflect.TypeFor[Injection]():    Injection{Key: v.Key, Kind: "context", Text: "s"},
-		reflect.TypeFor[PruneOptions](): PruneOptions{Before: b.clock.Now()},
+	w := correlationtest.Walk{Opened: b.db, Path: filepath.Join(b.dir, "acp", "sessions.db"), InSteps: []string{"Expire", "SweepDead"},
+		Values: []any{t.Context(), "s", v.ID, 1, []string{"s", v.Key}, []int64{v.ID}, taken, post, []State{Armed},
+			b.clock.Now(), ProcessInfo{Memory: "daemon", SignetPath: "s"}, time.Minute, v, OpenSession{Harness: "s", ACPID: "s"},
+			Injection{Key: v.Key, Kind: "context", Text: "s"}, PruneOptions{Before: b.clock.Now()}}}
+	for _, of := range []func(*Store) any{func(s *Store) any { return s }, func(s *Store) any { return s.Book() },
+		func(s *Store) any { return s.Debts() }, func(s *Store) any { return s.Process(p.ID()) },
+		func(s *Store) any { return happenings{&bench{Store: s, tb: t}, another.ID()} }} {
+		w.Every(t, func(db *sql.DB, path string) any {
+			return of(New(db, Options{LiveDir: filepath.Join(b.dir, "acp", "live"), Path: path, Now: b.clock.Now}))
+		})
 	}
-	dir := t.TempDir()
-	n := 0
-	every := func(of func(*Store) any) {
-		kind := reflect.TypeOf(of(b.Store))
-		for m := range kind.NumMethod() {
-			method := kind.Method(m)
-			n++
-			path := filepath.Join(dir, fmt.Sprint(n))
-			check(t, os.WriteFile(path, file, 0o600))
-			db, faults := correlationtest.Failing(b.db, path)
-			watched := must(sql.Open(migrations.DriverName, "file:"+path))(t)
-			watched.SetMaxOpenConns(1)
-			version := func() (v int) {
-				check(t, watched.QueryRow("PRAGMA data_version").Scan(&v))
-				return v
-			}
-			s := of(New(db, Options{LiveDir: filepath.Join(b.dir, "acp", "live"), Path: path, Now: b.clock.Now}))
-			var in []reflect.Value
-			for i := 1; i < method.Type.NumIn(); i++ {
-				of := method.Type.In(i)
-				value, known := values[of]
-				switch {
-				case known:
-					in = append(in, reflect.ValueOf(value))
-				case of.Kind() == reflect.Func:
-					in = append(in, reflect.MakeFunc(of, func([]reflect.Value) (out []reflect.Value) {
-						for i := range of.NumOut() {
-							out = append(out, reflect.Zero(of.Out(i)))
-						}
-						return out
-					}))
-				default:
-					in = append(in, reflect.Zero(of))
-				}
-			}
-			for at := int64(1); ; at++ {
-				before := version()
-				faults.Fail(at)
-				out := reflect.ValueOf(s).Method(m).Call(in)
-				if !faults.Failed() {
-					if err, _ := out[len(out)-1].Interface().(error); at > 30 && err != nil {
-						t.Errorf("%s: %v", method.Name, err)
-					}
-					break
-				}
-				if err, _ := out[len(out)-1].Interface().(error); !errors.Is(err, sqlite.ErrDisk) {
-					t.Errorf("%s: statement %d: %v", method.Name, at, err)
-				}
-				if version() != before && !inSteps[method.Name] {
-					t.Errorf("%s: statement %d fails, and something is changed", method.Name, at)
-				}
-			}
-			check(t, errors.Join(watched.Close(), db.Close()))
-		}
-	}
-	every(func(s *Store) any { return s })
-	every(func(s *Store) any { return s.Book() })
-	every(func(s *Store) any { return s.Debts() })
-	every(func(s *Store) any { return s.Process(p.ID()) })
-	every(func(s *Store) any { return happenings{&bench{Store: s, tb: t}, another.ID()} })
 }
-
-// inSteps are methods that commit more than once.
-var inSteps = map[string]bool{"Expire": true, "SweepDead": true}
 
 // happenings are events as a method.
 type happenings struct {

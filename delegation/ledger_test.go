@@ -2,6 +2,7 @@ package delegation
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"fmt"
 	"path/filepath"
@@ -372,5 +373,28 @@ func TestLinked(t *testing.T) {
 		if err != nil || got.State != Done || got.Task+got.Scope+got.Kept+got.Answer != "" {
 			t.Errorf("after session %d is gone: %+v, %v", id, got, err)
 		}
+	}
+}
+
+// Whatever statement fails, whoever asked is told, and nothing is changed by halves.
+func TestStatementsFail(t *testing.T) {
+	l := newLedger(t)
+	queued := l.must(t, robin, want(1))
+	running, lock := l.begin(t, l.must(t, robin, want(2)).ID)
+	defer lock.Release()
+	var path string
+	err := l.db.QueryRow("SELECT file FROM pragma_database_list WHERE name = 'main'").Scan(&path)
+	if err == nil {
+		_, err = l.Send(t.Context(), Message{From: "codex", To: robin.Key, Text: "It is done.", Project: robin.Project})
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, d := range []Delegation{queued, running} {
+		ended := d
+		ended.State = Done
+		correlationtest.Walk{Opened: l.db, Path: path, InSteps: []string{"Settle"}, Values: []any{t.Context(), d.ID, robin, want(3),
+			ended, int64(1), 5, []string{robin.Key}, Message{From: "claude", To: "codex", Text: "Look again.", Project: robin.Project}},
+		}.Every(t, func(db *sql.DB, _ string) any { return NewLedger(db, l.live) })
 	}
 }

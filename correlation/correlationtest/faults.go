@@ -4,8 +4,14 @@ import (
 	"context"
 	"database/sql"
 	"database/sql/driver"
+	"errors"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
 	"strings"
 	"sync/atomic"
+	"testing"
 
 	"github.com/Signet-AI/signet-acp-proxy/sqlite"
 )
@@ -99,4 +105,88 @@ func (e ending) Commit() error {
 		return err
 	}
 	return e.Tx.Commit()
+}
+
+// A Walk calls every method of what works with a database, and has every statement that the method makes fail in turn:
+// whoever asked must be told, and nothing may be changed by halves.
+type Walk struct {
+	Opened  *sql.DB  // the database as it is before each method
+	Path    string   // of it
+	Values  []any    // arguments, by their types; others are zero, and functions do nothing
+	InSteps []string // methods that commit more than once
+	Quiet   []string // methods that do without what they could not read
+	Skip    []string // methods that take more than Values have
+}
+
+// Every walks through the methods of what is made on a copy of the database.
+func (w Walk) Every(t testing.TB, of func(db *sql.DB, path string) any) {
+	t.Helper()
+	must := func(err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	_, err := w.Opened.Exec("PRAGMA wal_checkpoint(TRUNCATE)")
+	must(err)
+	file, err := os.ReadFile(w.Path)
+	must(err)
+	path := filepath.Join(t.TempDir(), "copy.db")
+	for m := 0; ; m++ {
+		for _, left := range []string{"", "-wal", "-shm", "-writer"} {
+			_ = os.Remove(path + left)
+		}
+		must(os.WriteFile(path, file, 0o600))
+		db, faults := Failing(w.Opened, path)
+		watched, _ := Failing(w.Opened, path)
+		on := reflect.ValueOf(of(db, path))
+		if m < on.NumMethod() && !slices.Contains(w.Skip, on.Type().Method(m).Name) {
+			w.walk(t, on.Type().Method(m).Name, on.Method(m), faults, func() (version int) {
+				must(watched.QueryRow("PRAGMA data_version").Scan(&version))
+				return version
+			})
+		}
+		must(errors.Join(watched.Close(), db.Close()))
+		if m >= on.NumMethod() {
+			return
+		}
+	}
+}
+
+func (w Walk) walk(t testing.TB, name string, method reflect.Value, faults *Faults, version func() int) {
+	var in []reflect.Value
+	for i := range method.Type().NumIn() {
+		in = append(in, w.argument(method.Type().In(i)))
+	}
+	for at := int64(1); ; at++ {
+		before := version()
+		faults.Fail(at)
+		out := method.Call(in)
+		if !faults.Failed() {
+			return
+		}
+		if err, _ := out[len(out)-1].Interface().(error); !errors.Is(err, sqlite.ErrDisk) && !slices.Contains(w.Quiet, name) {
+			t.Errorf("%s: statement %d fails, and it says %v", name, at, err)
+		}
+		if version() != before && !slices.Contains(w.InSteps, name) {
+			t.Errorf("%s: statement %d fails, and something is changed", name, at)
+		}
+	}
+}
+
+func (w Walk) argument(of reflect.Type) reflect.Value {
+	for _, v := range w.Values {
+		if reflect.TypeOf(v).AssignableTo(of) {
+			return reflect.ValueOf(v)
+		}
+	}
+	if of.Kind() != reflect.Func {
+		return reflect.Zero(of)
+	}
+	return reflect.MakeFunc(of, func([]reflect.Value) (out []reflect.Value) {
+		for i := range of.NumOut() {
+			out = append(out, reflect.Zero(of.Out(i)))
+		}
+		return out
+	})
 }

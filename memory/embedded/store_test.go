@@ -3,6 +3,7 @@ package embedded
 import (
 	"context"
 	"database/sql"
+	"io"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -20,6 +21,7 @@ type world struct {
 	*Store
 	t       testing.TB
 	db      *sql.DB
+	path    string
 	journal *correlation.Store
 	now     time.Time
 
@@ -29,12 +31,13 @@ type world struct {
 
 func newWorld(t testing.TB) *world {
 	t.Helper()
-	db, err := migrations.Open(t.Context(), filepath.Join(t.TempDir(), "acp", "sessions.db"))
+	path := filepath.Join(t.TempDir(), "acp", "sessions.db")
+	db, err := migrations.Open(t.Context(), path)
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { db.Close() })
-	w := &world{t: t, db: db, now: time.Date(2026, 10, 3, 12, 0, 0, 0, time.UTC), sessions: map[string][]string{},
+	w := &world{t: t, db: db, path: path, now: time.Date(2026, 10, 3, 12, 0, 0, 0, time.UTC), sessions: map[string][]string{},
 		answers: map[string][]string{}}
 	clock := func() time.Time { return w.now }
 	w.Store = New(db, Options{Now: clock})
@@ -97,5 +100,36 @@ func TestRecallAcrossSessions(t *testing.T) {
 	if got := w.recall(memory.Session{Key: "other", Project: "/p/shop"},
 		"How do I bake bread with sourdough?"); got != "Remember that the staging database is called heron.\n" {
 		t.Errorf("nothing is known of bread, recalled %q", got)
+	}
+}
+
+// Whatever statement fails, whoever asked is told, and nothing is changed by halves.
+func TestStatementsFail(t *testing.T) {
+	w := newWorld(t)
+	top := repository(t, "a.go")
+	w.said("/p/shop", "first", "Remember that the staging database is called heron.", "Noted: it is called heron.",
+		"I prefer short answers.", "Fine.")
+	w.worked(top, "second", "Mend the deadline of the Curlew in a.go.", toolCall("edit", filepath.Join(top, "a.go")))
+	m := w.add(Memory{Content: "The deadline stands in holdLimit of the Curlew.", Project: "/p/shop"})
+	w.told("third", "/p/shop", correlation.Turn{User: "Where is the deadline?", Assistant: "In holdLimit of the Curlew."}, m.ID)
+	w.said("/p/shop", "fourth", "Which sails do we have?", "A mainsail and a jib.")
+	w.noted("fourth", Note{Text: "The boat has a mainsail and a jib.", Question: "Which sails are there?", Kind: "fact"})
+	session, err := correlationtest.Session(t.Context(), w.journal, correlation.OpenSession{Harness: "echo", ACPID: "fifth",
+		Cwd: "/p/shop", Project: "/p/shop"})
+	if err == nil { // which is not learned yet
+		err = correlationtest.Save(t.Context(), w.journal, []correlation.Turn{{Session: session.ID, Started: w.now, Ended: w.now,
+			User: "Remember that the mast is 11 metres long, and where a.go is.", Assistant: "Yes.", Stop: "end_turn"}})
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, text := range []string{m.ID, "Where is the deadline of the Curlew?"} {
+		correlationtest.Walk{Opened: w.db, Path: w.path, Skip: []string{"Unlearn", "Note", "Import"},
+			InSteps: []string{"Forget", "Keep", "Learn", "RemoveAll"}, Quiet: []string{"Recall", "Start"},
+			Values: []any{t.Context(), text, []string{text}, []int64{1, 2, 3, 4}, int64(1), 5, true, []Memory{m},
+				Memory{Content: "The slipway is closed in November."}, map[string]float64{m.ID: 0.5}, io.Discard,
+				memory.Session{Key: "k", Cwd: "/p/shop", Project: "/p/shop"}, Query{Text: text}, Filter{Project: "/p/shop"},
+				Change{Content: &text}, w.now},
+		}.Every(t, func(db *sql.DB, _ string) any { return New(db, Options{Now: func() time.Time { return w.now }}) })
 	}
 }
