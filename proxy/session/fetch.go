@@ -21,12 +21,11 @@ func (c *Connection) begin(s *Session) {
 	}
 	if f := x.fetch; x.wants() && f.step == planned {
 		if !f.local {
-			if e.Open.Key != "" && f.keyed {
+			if e.Open.Key == "" || f.keyed {
 				c.setKey(s, c.o.NewKey(), "")
 			}
-			e.Open.Key, f.keyed = c.orNewKey(e.Open.Key), true
+			f.keyed = true
 		}
-		c.change(s)
 		f.session, f.key, f.step = s, e.Open.Key, fetching
 		c.beside.Fetch(f, e.who(), f.local)
 	}
