@@ -64,30 +64,28 @@ func (p *Passages) Add(text string, end bool) string {
 		}
 	}
 	for ; start < stop; start, stop, closing = nextTag(text, end) {
-		switch {
-		case !closing && p.depth == 0:
-			take(text[:start])
-			p.depth = 1
-		case closing && p.depth == 1:
-			take(text[:start])
+		depth, taken := p.depth+1, stop
+		if closing {
+			depth = max(p.depth-1, 0)
+		}
+		if p.depth+depth == 1 { // the outermost tags go; those inside, and a closing one of no passage, are text
+			taken = start
+		}
+		take(text[:taken])
+		if p.depth = depth; depth == 0 {
 			p.close()
-		case closing: // of an inner passage, or of none
-			take(text[:stop])
-			p.depth = max(p.depth-1, 0)
-		default:
-			take(text[:stop])
-			p.depth++
 		}
 		text = text[stop:]
 	}
 	take(text[:start])
 	p.part = strings.Clone(text[start:])
-	if end && p.depth > 0 {
+	if end {
 		p.close()
 	}
 	return kept.String()
 }
 
+// close ends the open passage, if there is one.
 func (p *Passages) close() {
 	if passage := strings.TrimSpace(string(p.passage)); passage != "" {
 		p.Found = append(p.Found, passage)

@@ -12,11 +12,6 @@ type trigger struct {
 	look    func(f *findings, text string, at int)
 }
 
-func (t trigger) stands(text string) bool {
-	return strings.HasPrefix(text, t.text) ||
-		t.anyCase && len(text) >= len(t.text) && strings.EqualFold(text[:len(t.text)], t.text)
-}
-
 // triggers has those of all rules, to find them in one pass over a text.
 var triggers = sync.OnceValue(func() *index[trigger] {
 	x := &index[trigger]{}
@@ -46,7 +41,8 @@ func (f *findings) triggered(text string) {
 	x := triggers()
 	for i := range len(text) - 1 {
 		for _, t := range x.at(text[i], text[i+1]) {
-			if t.stands(text[i:]) {
+			here := text[i:min(len(text), i+len(t.text))]
+			if here == t.text || t.anyCase && strings.EqualFold(here, t.text) {
 				t.look(f, text, i)
 			}
 		}

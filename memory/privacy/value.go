@@ -91,8 +91,10 @@ func (a assignment) isSecret() bool {
 		return false
 	case len(v) >= 10 && 3*classChanges(v) >= len(v) && !wordy(v):
 		return true
+	case a.password():
+		return a.isPassword(v, isProse)
 	}
-	return a.isChosen(v, isProse)
+	return a.isChosen(v)
 }
 
 func isLatin(r rune) bool { return r < 0x80 && isLetter(byte(r)) }
@@ -115,17 +117,29 @@ func (a assignment) isExpression(v string) bool {
 		slices.ContainsFunc(roots, func(root string) bool { return strings.HasSuffix(low, root) })
 }
 
-// isChosen reports whether a person may have thought of a value.
-func (a assignment) isChosen(v string, isProse bool) bool {
-	strong := digitsIn(v) || strings.ContainsAny(v, "!@#%^&*+~?$")
-	letters := strings.IndexFunc(v, isLatin) >= 0
-	if a.password() {
-		return strong || !isProse && letters &&
-			(a.quoted && !strings.Contains(v, "assw") || a.name.upperCase && len(v) >= 8 ||
-				a.isYAML && len(v) >= 8 && !strings.Contains(v, "assw") && v == strings.ToLower(v))
+// isPassword reports whether a person may have chosen a value as a password.
+func (a assignment) isPassword(v string, isProse bool) bool {
+	switch {
+	case isStrong(v):
+		return true
+	case isProse || !hasLetters(v):
+		return false
+	case a.name.upperCase && len(v) >= 8:
+		return true
+	case strings.Contains(v, "assw"): // it says the name again
+		return false
 	}
-	isTold := a.quoted || a.name.upperCase
-	return strong && letters && len(v) >= 8 && (!wordy(v) || isTold && !codePath().MatchString(v))
+	return a.quoted || a.isYAML && len(v) >= 8 && v == strings.ToLower(v)
 }
+
+// isChosen reports whether a person may have thought of a value behind any other name.
+func (a assignment) isChosen(v string) bool {
+	isTold := a.quoted || a.name.upperCase
+	return isStrong(v) && hasLetters(v) && len(v) >= 8 && (!wordy(v) || isTold && !codePath().MatchString(v))
+}
+
+func isStrong(v string) bool { return digitsIn(v) || strings.ContainsAny(v, "!@#%^&*+~?$") }
+
+func hasLetters(v string) bool { return strings.IndexFunc(v, isLatin) >= 0 }
 
 const maxValue = 4 << 10 // bytes behind a name that are looked at

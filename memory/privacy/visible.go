@@ -9,7 +9,7 @@ import (
 
 // visible drops invisible characters and terminal colours, makes every line end \n, and makes text valid UTF-8.
 func visible(text string) string {
-	i := firstUnseen(text)
+	i := first(text, func(r rune) bool { return r == utf8.RuneError || r == '\u2028' || r == '\u2029' || unseen(r) })
 	if i == len(text) {
 		return text
 	}
@@ -32,16 +32,6 @@ func visible(text string) string {
 		i += size
 	}
 	return b.String()
-}
-
-// firstUnseen returns where the first character is that visible may change, or the text's length.
-func firstUnseen(text string) int {
-	return first(text, func(r rune) bool { return r == utf8.RuneError || r == '\u2028' || r == '\u2029' || unseen(r) })
-}
-
-// firstHidden returns where the first character is that hides something, or the text's length: line ends do not.
-func firstHidden(text string) int {
-	return first(text, func(r rune) bool { return r != '\r' && r != '\u0085' && unseen(r) })
 }
 
 // first returns the index of the first character that want accepts, or the text's length. It accepts no printable ASCII
@@ -84,7 +74,8 @@ type cut struct{ at, all int }
 // seen returns a text as a reader sees it, and what was left out, in order: a terminal's colours and invisible
 // characters, which would hide a secret from the rules.
 func seen(text string) (string, []cut) {
-	i := firstHidden(text)
+	hides := func(r rune) bool { return r != '\r' && r != '\u0085' && unseen(r) } // line ends do not
+	i := first(text, hides)
 	if i == len(text) {
 		return text, nil
 	}
@@ -98,7 +89,7 @@ func seen(text string) (string, []cut) {
 		all += n
 		cuts = append(cuts, cut{b.Len(), all})
 		done = i + n
-		i = done + firstHidden(text[done:])
+		i = done + first(text[done:], hides)
 	}
 	b.WriteString(text[done:])
 	return b.String(), cuts

@@ -36,10 +36,8 @@ func (f *findings) cutKey(text string, start, end int) {
 	if at+1 >= end {
 		return
 	}
-	from := end
-	for from < len(text) && from < end+maxIndent && strings.IndexByte(space, text[from]) >= 0 {
-		from++
-	}
+	indent := text[end:min(len(text), end+maxIndent)]
+	from := end + len(indent) - len(strings.TrimLeft(indent, space))
 	to := from
 	for to < len(text) && inName(text[to]) {
 		to++
