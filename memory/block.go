@@ -75,8 +75,12 @@ func Compose(session string, start, recall Context, toolHint bool) (b Block, ok 
 		return Block{}, false
 	}
 	hint := ""
-	if toolHint {
-		hint = hintOf(recall.More)
+	if toolHint { // the last line: what else there is, and when to ask for it
+		const when, longest = ". Ask it, in two wordings, before you guess.\n", 200
+		hint = frameHint + ".\n"
+		if more := clip(oneLine(recall.More), (longest-len(frameHint+": "+when))/4); more != "" {
+			hint = frameHint + ": " + more + when
+		}
 	}
 	left := blockBudget - Tokens(frameOpen+strings.Repeat("0", idLength)+frameIntro+hint+frameClose)
 	forIdentity := identityBudget
@@ -123,22 +127,9 @@ func Compose(session string, start, recall Context, toolHint bool) (b Block, ok 
 	return b, true
 }
 
-// hintOf is the block's last line: what else there is, and when to ask for it.
-func hintOf(more string) string {
-	const when, longest = ". Ask it, in two wordings, before you guess.\n", 200
-	if more = clip(oneLine(more), (longest-len(frameHint+": "+when))/4); more == "" {
-		return frameHint + ".\n"
-	}
-	return frameHint + ": " + more + when
-}
-
 // section puts text under its heading, within budget tokens; it is empty when there is no text or no room.
 func section(heading, text string, budget int) string {
-	if text == "" {
-		return ""
-	}
-	text = FitLines(text, budget-Tokens(heading))
-	if text == "" {
+	if text = FitLines(text, budget-Tokens(heading)); text == "" {
 		return ""
 	}
 	return heading + text + "\n"

@@ -42,12 +42,14 @@ func Top(cwd string) string {
 	cwd = resolved(cwd)
 	project := ""
 	for dir := range ancestors(cwd) {
+		temp := isTemp(dir)
+		isShared := temp || filepath.Dir(dir) == dir || dir == home() // by unrelated things
 		switch _, err := os.Lstat(filepath.Join(dir, ".git")); {
-		case err == nil && !isShared(dir):
+		case err == nil && !isShared:
 			return dir
-		case isTemp(dir):
+		case temp:
 			return ""
-		case dir == cwd && !isShared(dir):
+		case dir == cwd && !isShared:
 			project = dir
 		}
 	}
@@ -198,11 +200,6 @@ func ancestors(dir string) func(yield func(string) bool) {
 			dir = filepath.Dir(dir)
 		}
 	}
-}
-
-// isShared reports whether dir holds unrelated things: home, the root of a file system, a temp folder.
-func isShared(dir string) bool {
-	return dir == home() || filepath.Dir(dir) == dir || isTemp(dir)
 }
 
 func isTemp(dir string) bool {

@@ -68,16 +68,15 @@ func nested(text string, byUser bool) string {
 			gap = false
 		}
 		bare := strings.TrimLeft(line, " ")
-		if level := len(bare) - len(strings.TrimLeft(bare, "#")); !verbatim[i] && isHeading(bare, level) {
-			line = strings.Repeat("#", min(level+2, 6)) + bare[level:]
+		behind := strings.TrimLeft(bare, "#")
+		level := len(bare) - len(behind)
+		isHeading := 1 <= level && level <= 6 && (behind == "" || behind[0] == ' ' || behind[0] == '\t')
+		if isHeading && !verbatim[i] {
+			line = strings.Repeat("#", min(level+2, 6)) + behind
 		}
 		b.WriteString(line + "\n")
 	}
 	return strings.TrimSuffix(b.String(), "\n")
-}
-
-func isHeading(bare string, level int) bool {
-	return level >= 1 && level <= 6 && (len(bare) == level || bare[level] == ' ' || bare[level] == '\t')
 }
 
 // WithoutComment returns a text without the HTML comment that it begins with, if any: in a template that init writes
