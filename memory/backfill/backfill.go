@@ -7,6 +7,7 @@
 package backfill
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -161,14 +162,13 @@ func (f format) visitFile(ctx context.Context, p Place, path string, visit Visit
 		return nil
 	}
 	info, err := os.Lstat(path)
-	size := int64(0)
-	if err == nil {
-		size = info.Size()
-	}
 	switch {
-	case !visit.File(size):
+	case err != nil:
+		visit.Skip(Skip{path, "it cannot be read: " + reason(err)})
 		return nil
-	case err == nil && !files.Ours(info):
+	case !visit.File(info.Size()):
+		return nil
+	case !files.Ours(info):
 		visit.Skip(Skip{path, "it belongs to another user"})
 		return nil
 	case visit.skipsTheirs(path):
@@ -185,11 +185,10 @@ func (f format) visitFile(ctx context.Context, p Place, path string, visit Visit
 		stopped = visit.Conversation(c)
 		return stopped
 	})
-	switch {
-	case stopped != nil:
+	if stopped = cmp.Or(stopped, ctx.Err()); stopped != nil {
 		return stopped
-	case ctx.Err() != nil:
-		return ctx.Err()
+	}
+	switch {
 	case err != nil && n > 0:
 		visit.Skip(Skip{path, "not all of it can be read: " + reason(err)})
 	case err != nil:
