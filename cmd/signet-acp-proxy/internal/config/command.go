@@ -12,39 +12,46 @@ type commandLine []string
 // shell's.
 func SplitCommand(text string) (commandLine, error) {
 	var words commandLine
-	var word strings.Builder
-	inWord, quote := false, rune(0)
-	runes := []rune(text)
-	for i := 0; i < len(runes); i++ {
-		r := runes[i]
-		switch {
-		case r == '\\' && quote != '\'' && i+1 < len(runes) && (quote == 0 || strings.ContainsRune(`"\`, runes[i+1])):
-			i++
-			word.WriteRune(runes[i])
-			inWord = true
-		case quote != 0 && r == quote:
-			quote = 0
-		case quote == 0 && (r == '"' || r == '\''):
-			quote, inWord = r, true
-		case quote == 0 && strings.ContainsRune(" \t\n", r):
-			if inWord {
-				words = append(words, word.String())
-				word.Reset()
-				inWord = false
-			}
-		default:
-			word.WriteRune(r)
-			inWord = true
+	for text = strings.TrimLeft(text, space); text != ""; text = strings.TrimLeft(text, space) {
+		word, rest, err := firstWord(text)
+		if err != nil {
+			return nil, err
 		}
-	}
-	if quote != 0 {
-		return nil, errors.New("a quote is not closed")
-	}
-	if inWord {
-		words = append(words, word.String())
+		words, text = append(words, word), rest
 	}
 	if len(words) == 0 || words[0] == "" {
 		return nil, errors.New("names no program")
 	}
 	return words, nil
+}
+
+const space = " \t\n" // between words
+
+// firstWord takes the word that a command line begins with.
+func firstWord(text string) (word, rest string, err error) {
+	var w strings.Builder
+	quote, escaped := rune(0), false
+	for i, r := range text {
+		switch {
+		case escaped:
+			if escaped = false; quote != 0 && !strings.ContainsRune(`"\`, r) {
+				w.WriteByte('\\')
+			}
+			w.WriteRune(r)
+		case r == '\\' && quote != '\'' && i+1 < len(text):
+			escaped = true
+		case quote != 0 && r == quote:
+			quote = 0
+		case quote == 0 && strings.ContainsRune(`"'`, r):
+			quote = r
+		case quote == 0 && strings.ContainsRune(space, r):
+			return w.String(), text[i:], nil
+		default:
+			w.WriteRune(r)
+		}
+	}
+	if quote != 0 {
+		return "", "", errors.New("a quote is not closed")
+	}
+	return w.String(), "", nil
 }
