@@ -88,7 +88,7 @@ func newDelegations(p program) *cobra.Command {
 	cmd.Flags().Lookup("follow").Hidden = true // watch does it for people
 	var applied applying
 	apply := p.aboutDelegation("apply ID", "Apply the changes to the caller's folder, or none on conflict.",
-		p.applyDelegation(&applied))
+		takingBack(p.applyDelegation(&applied)))
 	apply.Args = applied.args
 	apply.Long += " Files that would run or steer programs there (settings of agents and editors, instructions to " +
 		"agents, hooks, CI, new package scripts, links that lead out) are listed and held back; the exit code is then 1."
@@ -96,12 +96,12 @@ func newDelegations(p program) *cobra.Command {
 	apply.Flags().BoolVar(&applied.checked, "checked", false, "Apply only if the last check passed.")
 	apply.Flags().StringArrayVar(&applied.Only, "only", nil, "Apply only the changes at `PATH…`.")
 	checking := p.aboutDelegation("check ID -- COMMAND…", "Run a command on the changes, such as the tests.",
-		p.checkDelegation)
+		takingBack(p.checkDelegation))
 	forScripts := []*cobra.Command{
 		p.aboutDelegation("show ID", "Show the task, its changes, refusals and last message.",
 			p.showDelegation),
 		apply, checking,
-		p.aboutDelegation("discard ID", "Discard the changes and the folder.", p.discardDelegation),
+		p.aboutDelegation("discard ID", "Discard the changes and the folder.", takingBack(p.discardDelegation)),
 		p.aboutDelegation("cancel ID", "Cancel the task, and wait until it has ended.", p.cancelDelegation),
 		waiting, logging,
 	}
@@ -150,6 +150,16 @@ func (p program) showDelegation(ctx context.Context, _ *runtime.Data, a runtime.
 	return p.print(shown, func(s term.Screen) error { report.Delegation(shown, s); return nil })
 }
 
+// takingBack is work on what a task has made, for whoever may do that.
+func takingBack(work onDelegation) onDelegation {
+	return func(ctx context.Context, d *runtime.Data, a runtime.Asked, more []string) error {
+		if err := a.MayTakeBack(); err != nil {
+			return err
+		}
+		return work(ctx, d, a, more)
+	}
+}
+
 // applying is what apply is told.
 type applying struct {
 	worktree.ApplyOptions
@@ -170,7 +180,7 @@ func (p program) applyDelegation(o *applying) onDelegation {
 		if len(o.Only) > 0 {
 			o.Only = append(o.Only, more...)
 		}
-		files, held, err := a.Apply(ctx, o.checked, o.ApplyOptions)
+		files, held, err := a.Apply(ctx, a.Delegation, o.checked, o.ApplyOptions)
 		if err != nil {
 			return err
 		}
@@ -216,7 +226,7 @@ func (p program) checkDelegation(ctx context.Context, d *runtime.Data, a runtime
 }
 
 func (p program) discardDelegation(ctx context.Context, _ *runtime.Data, a runtime.Asked, _ []string) error {
-	if err := a.Discard(ctx); err != nil {
+	if err := a.Discard(ctx, a.Delegation); err != nil {
 		return err
 	}
 	a.Folder, a.Branch = "", ""

@@ -74,7 +74,7 @@ func (d deliverCommand) run(p program) error {
 	defer db.Close()
 	runtime.DropOutdated(c, log)
 	store := runtime.NewSessions(c, db, log)
-	w := runtime.Worker(c, store, token, log.Logger())
+	w := runtime.Worker(c, store, token, log.Logger)
 	if d.fromRelay {
 		w.Detached = true
 		if _, err := w.Run(ctx, delivery.UntilQuiet); err != nil {

@@ -66,7 +66,7 @@ func (p program) serveMCP(connect string) error {
 	})
 	var daemon *signet.Client
 	if c.Memory != "embedded" {
-		if daemon, err = runtime.NewDaemon(c, config.Token(), log.Logger()); err != nil {
+		if daemon, err = runtime.NewDaemon(c, config.Token(), log.Logger); err != nil {
 			return err
 		}
 		defer daemon.Close()

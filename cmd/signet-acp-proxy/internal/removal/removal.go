@@ -241,7 +241,7 @@ var errNothing = fmt.Errorf("nothing was removed in the last %d minutes, or it w
 // sessions removes sessions, and then what is left of them outside of the database.
 func (r Removal) sessions(ctx context.Context, what string, work func() error,
 	debts func() []int64) error {
-	waiting := eventlog.Sweep{Store: r.Data.Sessions, Log: r.Data.Log.Logger(), Living: true}
+	waiting := eventlog.Sweep{Store: r.Data.Sessions, Log: r.Data.Log.Logger, Living: true}
 	if err := waiting.Run(ctx); err != nil {
 		return err
 	}

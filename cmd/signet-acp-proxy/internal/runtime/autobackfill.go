@@ -43,7 +43,7 @@ func autoBackfillOnce(c *config.Config, log *logFile) func(context.Context) {
 	return func(context.Context) {
 		once.Do(func() {
 			if err := spawn(c, "memory", "backfill", "--"+AutoBackfillWord).Tell(nil); err != nil {
-				log.warn(err).Msg("starting to take in what agents have written")
+				log.Warn().Err(err).Msg("starting to take in what agents have written")
 			}
 		})
 	}

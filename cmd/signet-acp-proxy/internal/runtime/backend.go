@@ -74,7 +74,7 @@ func NewBackend(c *config.Config, std term.Streams, id string, harness Started) 
 // Options returns the options of a relay that uses the backend, in place of those of a byte pump.
 func (b *backend) Options(pump proxy.Options) proxy.Options {
 	o := proxy.Options{
-		Client: pump.Client, Harness: pump.Harness, Name: pump.Name, Log: b.log.Logger(),
+		Client: pump.Client, Harness: pump.Harness, Name: pump.Name, Log: b.log.Logger,
 		Events: b.begin, Open: b.tryOpen, Heard: func(e ...correlation.Event) { b.follower.note(e...) },
 		HoldLimit: b.c.Hold, FetchLimit: b.c.Fetch, ContextAge: contextAge,
 		Identity: embedded.New(nil, embeddedOptions(b.c)).Identity,
@@ -103,7 +103,7 @@ func (b *backend) Options(pump proxy.Options) proxy.Options {
 // findDaemon makes the client of the daemon, if one is to be used.
 func (b *backend) findDaemon() (err error) {
 	if b.c.Memory != "embedded" {
-		b.daemon, err = NewDaemon(b.c, config.Token(), b.log.Logger())
+		b.daemon, err = NewDaemon(b.c, config.Token(), b.log.Logger)
 	}
 	return err
 }
@@ -111,13 +111,13 @@ func (b *backend) findDaemon() (err error) {
 // begin begins to write down events, and what follows these.
 func (b *backend) begin(folded func(bool, []int)) (_ proxy.Events, err error) {
 	b.events, err = eventlog.Open(eventlog.Options{
-		Dir: b.c.LiveDir(), Process: b.info(), Folded: folded, Log: b.log.Logger(), Tell: b.std.Line,
+		Dir: b.c.LiveDir(), Process: b.info(), Folded: folded, Log: b.log.Logger, Tell: b.std.Line,
 		Checkpoint: b.checkpoint,
 	})
 	if err != nil {
 		return nil, err
 	}
-	b.follower = newFollower(b.events, b.c.Presence, filepath.Join(b.c.SignetPath, "skills"), b.log.Logger())
+	b.follower = newFollower(b.events, b.c.Presence, filepath.Join(b.c.SignetPath, "skills"), b.log.Logger)
 	return b.events, nil
 }
 
@@ -155,7 +155,7 @@ func (b *backend) toolOptions() mcpserver.Options {
 
 // open opens the database and makes the relay's memory from it.
 func (b *backend) open(ctx context.Context) (*proxy.Backend, error) {
-	log := b.log.Logger()
+	log := b.log.Logger
 	db, err := migrations.Open(ctx, b.c.DB)
 	if err != nil {
 		return nil, err
@@ -346,7 +346,7 @@ func (b *backend) Close() {
 			continue
 		}
 		if err := db.Close(); err != nil {
-			b.log.warn(err).Msg("closing the database")
+			b.log.Warn().Err(err).Msg("closing the database")
 		}
 	}
 	b.log.Close()
@@ -357,7 +357,7 @@ func (b *backend) Close() {
 func (b *backend) announceRecording(ctx context.Context, store *correlation.Store) {
 	first, err := store.Once(ctx, "recording "+b.c.SignetPath)
 	if err != nil {
-		b.log.warn(err).Msg("announcing that conversations are saved")
+		b.log.Warn().Err(err).Msg("announcing that conversations are saved")
 		return
 	}
 	if first {

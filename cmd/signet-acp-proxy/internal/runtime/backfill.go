@@ -460,7 +460,7 @@ const quiet = 20 * time.Second
 func (b Backfill) Watch(ctx context.Context, agents []string, done func([]Backfilled)) error {
 	for {
 		began := time.Now()
-		eventlog.FoldAll(ctx, b.Data.Sessions, b.Data.Log.Logger(), nil)
+		eventlog.FoldAll(ctx, b.Data.Sessions, b.Data.Log.Logger, nil)
 		all, err := b.Run(ctx, agents)
 		for _, got := range all {
 			if got.Turns+got.Subagents > 0 {

@@ -63,24 +63,24 @@ func OpenData(ctx context.Context, c *config.Config, std term.Streams) (*Data, e
 		Sessions: NewSessions(c, db, log),
 		Memories: NewStore(c, db, log),
 	}
-	eventlog.FoldAll(ctx, d.Sessions, log.Logger(), std.Line)
+	eventlog.FoldAll(ctx, d.Sessions, log.Logger, std.Line)
 	return d, nil
 }
 
 // NewSessions returns the store of sessions in a database.
 func NewSessions(c *config.Config, db *sql.DB, log *logFile) *correlation.Store {
 	return correlation.New(db, correlation.Options{LiveDir: c.LiveDir(), Path: c.DB, Schema: migrations.Check,
-		Log: log.Logger()})
+		Log: log.Logger})
 }
 
 // NewStore returns the embedded store in a database.
 func NewStore(c *config.Config, db *sql.DB, log *logFile) *embedded.Store {
 	sessions := NewSessions(c, db, log)
 	erase := func(ctx context.Context) error {
-		return errors.Join(eventlog.TakeIn(ctx, sessions, log.Logger()), sessions.EmptyEvents(ctx), RemoveShown(c))
+		return errors.Join(eventlog.TakeIn(ctx, sessions, log.Logger), sessions.EmptyEvents(ctx), RemoveShown(c))
 	}
 	o := embeddedOptions(c)
-	o.Erase, o.Renames, o.Log = erase, worktree.Renames, log.Logger()
+	o.Erase, o.Renames, o.Log = erase, worktree.Renames, log.Logger
 	return embedded.New(db, o)
 }
 

@@ -164,7 +164,7 @@ func newRunner(c *config.Config, db *sql.DB, log *logFile) (delegation.Runner, e
 		Memory: int64(c.DelegationMem), Reads: readable(c), Closed: closedTo(c),
 		Ask: c.DelegationAsk, Unbounded: c.Unbounded,
 		Bounded: bounds.Check() == nil,
-		Log:     log.Logger(),
+		Log:     log.Logger,
 		ReadMode: func(agent string) string {
 			profile, _ := c.Profile(agent)
 			if profile.Bounded != nil && bounds.Check() == nil {
@@ -200,7 +200,7 @@ func (r delegationResult) brief(ctx context.Context) string {
 			return b.Outcome()
 		}
 	}
-	log := r.log.Logger()
+	log := r.log.Logger
 	log.Info().Err(err).Str("delegation", r.d.ID).Msg("its conversation has no summary")
 	return ""
 }
@@ -211,7 +211,7 @@ const daemonTime = 2 * time.Second
 // store stores the result as a memory of the caller's side, and sends it to the caller's session if that does not wait.
 // The child's side has its own conversation.
 func (r delegationResult) store(ctx context.Context) {
-	log := r.log.Logger()
+	log := r.log.Logger
 	var daemon *signet.Client
 	if r.c.Memory == "auto" || r.c.Memory == "daemon" {
 		var err error

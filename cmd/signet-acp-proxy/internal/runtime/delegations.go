@@ -11,7 +11,6 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/config"
 	"github.com/Signet-AI/signet-acp-proxy/correlation"
 	"github.com/Signet-AI/signet-acp-proxy/delegation"
-	"github.com/Signet-AI/signet-acp-proxy/delegation/worktree"
 	"github.com/Signet-AI/signet-acp-proxy/lineage"
 	"github.com/Signet-AI/signet-acp-proxy/memory"
 )
@@ -90,35 +89,22 @@ func (a Asked) Await(ctx context.Context, limit time.Duration, progress func(lin
 	return Delegated{Row: d.Row()}, err
 }
 
-// errChild: its caller takes back what a child has made, and so what the child had made.
-var errChild = errors.New("a delegated agent cannot check, apply or discard changes; its caller can")
+// MayTakeBack says why what it has made is not for us to check, apply or discard: the caller of a delegated agent takes
+// that back with the agent's own work.
+func (a Asked) MayTakeBack() error {
+	if a.Who.Inside != "" {
+		return errors.New("a delegated agent cannot check, apply or discard changes; its caller can")
+	}
+	return nil
+}
 
 // Check runs a command in its tree and bounds, and stores how that ended.
 func (a Asked) Check(ctx context.Context, d *Data, command string) (delegation.Check, error) {
-	if a.Who.Inside != "" {
-		return delegation.Check{}, errChild
-	}
 	runner, err := newRunner(d.Config, d.DB, d.Log)
 	if err != nil {
 		return delegation.Check{}, err
 	}
 	return runner.Check(ctx, a.Delegation, command)
-}
-
-// Apply puts the changes into the caller's folder; checked refuses those that no check has passed.
-func (a Asked) Apply(ctx context.Context, checked bool, o worktree.ApplyOptions) ([]string, []worktree.Held, error) {
-	if a.Who.Inside != "" {
-		return nil, nil, errChild
-	}
-	return a.Service.Apply(ctx, a.Delegation, checked, o)
-}
-
-// Discard throws the changes away.
-func (a Asked) Discard(ctx context.Context) error {
-	if a.Who.Inside != "" {
-		return errChild
-	}
-	return a.Service.Discard(ctx, a.Delegation)
 }
 
 // Child returns the session that works on it.
@@ -150,7 +136,7 @@ func (d *Data) ledger() *delegation.Ledger { return delegation.NewLedger(d.DB, d
 // settleDelegations stores which have lost their runners. Reading a row corrects its state without that, too.
 func (d *Data) settleDelegations(ctx context.Context) {
 	if err := d.ledger().Settle(ctx); err != nil {
-		d.Log.warn(err).Msg("settling delegations")
+		d.Log.Warn().Err(err).Msg("settling delegations")
 	}
 }
 

@@ -29,7 +29,7 @@ func (b *backend) foldAll(ctx context.Context, store *correlation.Store) {
 
 // others folds in the files of all other processes.
 func (b *backend) others(store *correlation.Store) eventlog.Sweep {
-	return eventlog.Sweep{Store: store, Log: b.log.Logger(), Living: true, Except: b.events.Process(),
+	return eventlog.Sweep{Store: store, Log: b.log.Logger, Living: true, Except: b.events.Process(),
 		Tell: b.std.Line}
 }
 

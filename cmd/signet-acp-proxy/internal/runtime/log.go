@@ -22,11 +22,12 @@ import (
 
 const maxLogSize = 4 << 20 // bytes; then the file is renamed to .old
 
-// A logFile is the log. Its file is opened at the first write, so that a start does not wait for it.
+// A logFile is the log. Its file is opened at the first write, so that a start does not wait for it. What is logged are
+// ids, sizes and durations, never what anybody said.
 type logFile struct {
-	path  string
-	level zerolog.Level
-	std   term.Streams
+	zerolog.Logger // writes to it
+	path           string
+	std            term.Streams
 
 	mu     sync.Mutex // guards what follows
 	file   *os.File
@@ -40,28 +41,19 @@ func NewLog(c *config.Config, std term.Streams) *logFile {
 	if err != nil {
 		level = zerolog.InfoLevel
 	}
-	l := &logFile{path: logPath(c), level: level, std: std}
+	l := &logFile{path: logPath(c), std: std}
+	l.Logger = zerolog.New(l).Level(level).With().Timestamp().Int("pid", os.Getpid()).Logger()
+	if l.path == "-" {
+		l.Logger = zerolog.New(std.Err).Level(level).With().Timestamp().Logger()
+	}
 	l.hearPanics(c)
 	return l
-}
-
-// Logger returns a logger that writes to it. What is logged are ids, sizes and durations, never what anybody said.
-func (l *logFile) Logger() zerolog.Logger {
-	if l.path == "-" {
-		return zerolog.New(l.std.Err).Level(l.level).With().Timestamp().Logger()
-	}
-	return zerolog.New(l).Level(l.level).With().Timestamp().Int("pid", os.Getpid()).Logger()
-}
-
-func (l *logFile) warn(err error) *zerolog.Event {
-	log := l.Logger()
-	return log.Warn().Err(err)
 }
 
 // repeated warns of an error of work that is done again soon: not where ctx has ended, or the database was busy.
 func (l *logFile) repeated(ctx context.Context, doing string, err error) {
 	if err != nil && ctx.Err() == nil && !errors.Is(err, sqlite.ErrBusy) {
-		l.warn(err).Msg(doing)
+		l.Warn().Err(err).Msg(doing)
 	}
 }
 
@@ -142,11 +134,10 @@ func (l *logFile) hearPanics(c *config.Config) {
 	var count atomic.Int64
 	guard.Report(func(p guard.Panic) {
 		n := count.Add(1)
-		log := l.Logger()
-		log.Error().Str("work", p.Work).Str("what", p.What).Str("where", p.Where).Int64("count", n).
+		l.Error().Str("work", p.Work).Str("what", p.What).Str("where", p.Where).Int64("count", n).
 			Strs("stack", p.Stack).Msg("a mistake of ours ended a piece of work")
 		if err := note(c, notedPanic{time.Now(), Version, p.Work, p.What, p.Where}); err != nil {
-			log.Warn().Err(err).Msg("noting a panic")
+			l.Warn().Err(err).Msg("noting a panic")
 		}
 		if n > 1 {
 			return

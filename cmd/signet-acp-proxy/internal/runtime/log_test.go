@@ -21,7 +21,7 @@ func TestLogOnAFullDisk(t *testing.T) {
 	var said bytes.Buffer
 	l := NewLog(&config.Config{LogFile: "/dev/full", LogLevel: "info"}, term.Streams{Err: &said})
 	defer l.Close()
-	log := l.Logger()
+	log := l.Logger
 	for range 3 {
 		log.Info().Msg("x")
 	}

@@ -38,7 +38,7 @@ func (p *messageSource) Start(ctx context.Context, who memory.Session) (memory.C
 	}
 	messages, err := p.ledger.Inbox(ctx, namesOf(who.Harness, p.name), who.Project)
 	if err != nil {
-		p.log.warn(err).Msg("looking for messages of other agents")
+		p.log.Warn().Err(err).Msg("looking for messages of other agents")
 	}
 	c.Items = messagesFirst(items(messages), c.Items)
 	return c, nil
@@ -79,7 +79,7 @@ func (p *messageSource) dropTold(ctx context.Context, c *memory.Context) {
 	if !p.child {
 		var err error
 		if told, err = p.store.Book().Told(ctx, ids); err != nil {
-			p.log.warn(err).Msg("looking for messages that were told")
+			p.log.Warn().Err(err).Msg("looking for messages that were told")
 		}
 	}
 	c.Items = slices.DeleteFunc(c.Items, func(it memory.Item) bool { return slices.Contains(told, it.ID) })

@@ -41,7 +41,7 @@ func WriteNotes(ctx context.Context, c *config.Config, db *sql.DB, log *logFile)
 		return false, nil
 	}
 	stepBack()
-	n, err := newNotesWriter(c, NewSessions(c, db, log), NewStore(c, db, log), log.Logger()).WriteDue(ctx)
+	n, err := newNotesWriter(c, NewSessions(c, db, log), NewStore(c, db, log), log.Logger).WriteDue(ctx)
 	if errors.Is(err, notes.ErrBusy) {
 		err = nil
 	}
@@ -50,7 +50,7 @@ func WriteNotes(ctx context.Context, c *config.Config, db *sql.DB, log *logFile)
 
 // NotesWriter returns the writer of notes, or why there is none here.
 func (d *Data) NotesWriter() (notes.Writer, error) {
-	return newNotesWriter(d.Config, d.Sessions, d.Memories, d.Log.Logger()), notes.Refused()
+	return newNotesWriter(d.Config, d.Sessions, d.Memories, d.Log.Logger), notes.Refused()
 }
 
 func newNotesWriter(

@@ -141,7 +141,7 @@ func (d *Data) source(who memory.Session) (source memory.Source, forget func(), 
 	if d.Config.Memory == "embedded" {
 		return d.Memories, forget, nil
 	}
-	daemon, err := NewDaemon(d.Config, config.Token(), d.Log.Logger())
+	daemon, err := NewDaemon(d.Config, config.Token(), d.Log.Logger)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -150,7 +150,7 @@ func (d *Data) source(who memory.Session) (source memory.Source, forget func(), 
 		ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
 		defer cancel()
 		if err := daemon.Free(ctx, who); err != nil {
-			log := d.Log.Logger()
+			log := d.Log.Logger
 			log.Debug().Err(err).Str("key", who.Key).Msg("ending a preview")
 		}
 	}

@@ -49,7 +49,7 @@ func (b *backend) serve(agent string, who func() memory.Session) (text []byte, r
 		text, err = json.Marshal(entry)
 	}
 	if err != nil {
-		b.log.warn(err).Msg("a session goes without the memory tools")
+		b.log.Warn().Err(err).Msg("a session goes without the memory tools")
 		if address != "" {
 			b.tools.Release(address)
 		}

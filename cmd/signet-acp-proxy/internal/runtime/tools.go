@@ -20,7 +20,7 @@ func ToolOptions(c *config.Config, log *logFile, daemon *signet.Client,
 	store func(context.Context) (*embedded.Store, error)) mcpserver.Options {
 	o := mcpserver.Options{Store: store, Daemon: daemon, OtherProjects: otherProjects(c),
 		Rights:  delegation.Rights(os.Getenv),
-		Private: privacy.FileAt(privateFile(c)), Exclude: c.Exclude, Version: Version, Log: log.Logger()}
+		Private: privacy.FileAt(privateFile(c)), Exclude: c.Exclude, Version: Version, Log: log.Logger}
 	if daemon != nil {
 		o.ToolCache = filepath.Join(c.Dir(), "tools.json")
 	}
@@ -38,7 +38,7 @@ func otherProjects(c *config.Config) bool {
 // noteRefusal leaves for doctor why a program was refused.
 func noteRefusal(c *config.Config, log *logFile, why string) {
 	if err := files.ReplaceText(refusalFile(c), 0o600, []byte(why)); err != nil {
-		log.warn(err).Msg("noting who was refused the memory tools")
+		log.Warn().Err(err).Msg("noting who was refused the memory tools")
 	}
 }
 

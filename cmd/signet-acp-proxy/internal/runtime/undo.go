@@ -41,6 +41,6 @@ func DropOutdated(c *config.Config, log *logFile) {
 		err = errors.Join(err, RemoveUpgradeCopy(c))
 	}
 	if err != nil {
-		log.warn(err).Msg("removing what was kept of the database")
+		log.Warn().Err(err).Msg("removing what was kept of the database")
 	}
 }
