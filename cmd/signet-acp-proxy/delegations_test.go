@@ -85,3 +85,35 @@ func TestFollow(t *testing.T) {
 		}
 	})
 }
+
+// An agent that works for a delegation cannot take back in its shell what was made for it there: its caller does.
+func TestTakingBackInside(t *testing.T) {
+	c, err := config.Load(config.Flags{SignetPath: t.TempDir(), Memory: "embedded"})
+	must(err)
+	d, err := runtime.OpenData(t.Context(), c, term.Streams{Err: new(bytes.Buffer)})
+	must(err)
+	defer d.Close()
+	ledger := delegation.NewLedger(d.DB, c.LiveDir())
+	lock, err := correlation.TakeLock(c.LiveDir(), correlation.NewProcessID())
+	must(err)
+	defer lock.Release()
+	who := delegation.Caller{Key: "acp-1"}
+	outer, _, err := ledger.Create(t.Context(), who,
+		delegation.Request{Agent: "codex", Task: "Look.", Scope: "beak\neye", Kept: "wings"})
+	must(err)
+	_, err = ledger.Begin(t.Context(), outer.ID, lock.ID())
+	must(err)
+	who.Inside = outer.ID
+	inner, _, err := ledger.Create(t.Context(), who,
+		delegation.Request{Agent: "codex", Task: "Look.", Scope: "beak", Kept: "eye"})
+	must(err)
+	t.Setenv("SIGNET_ACP_DELEGATION_ID", outer.ID)
+	for _, command := range [][]string{{"apply", inner.ID}, {"discard", inner.ID}, {"check", inner.ID, "--", "true"}} {
+		var said bytes.Buffer
+		args := append([]string{"--signet-path", c.SignetPath, "--memory", "embedded", "delegations"}, command...)
+		if code := run(args, term.Streams{Out: &said, Err: &said}); code != 1 ||
+			!bytes.Contains(said.Bytes(), []byte("a delegated agent cannot check, apply or discard changes")) {
+			t.Errorf("%s: exit %d, %s", command[0], code, &said)
+		}
+	}
+}
