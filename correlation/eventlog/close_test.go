@@ -309,14 +309,16 @@ func TestCheckpoint(t *testing.T) {
 		checkpoints int
 		said        int // how often the log has it that something is wrong
 		slow        bool
+		late        bool // there is a database only after that
 	}{
-		"small":       {sizes: []int64{most}},
-		"large":       {sizes: []int64{most + 1}, checkpoints: 1},
-		"no larger":   {sizes: []int64{2 * most, 2 * most, most}, checkpoints: 1},
-		"it grows":    {sizes: []int64{2 * most, 3 * most}, checkpoints: 2},
-		"others read": {sizes: []int64{2 * most}, err: sqlite.ErrBusy, checkpoints: 1},
-		"it fails":    {sizes: []int64{2 * most}, err: sqlite.ErrDisk, checkpoints: 1, said: 1},
-		"slow":        {sizes: []int64{2 * most, 3 * most, 4 * most, 5 * most}, takes: 2 * time.Second, checkpoints: 3, said: 1, slow: true},
+		"small":         {sizes: []int64{most}},
+		"large":         {sizes: []int64{most + 1}, checkpoints: 1},
+		"taken in late": {sizes: []int64{2 * most}, late: true, checkpoints: 1},
+		"no larger":     {sizes: []int64{2 * most, 2 * most, most}, checkpoints: 1},
+		"it grows":      {sizes: []int64{2 * most, 3 * most}, checkpoints: 2},
+		"others read":   {sizes: []int64{2 * most}, err: sqlite.ErrBusy, checkpoints: 1},
+		"it fails":      {sizes: []int64{2 * most}, err: sqlite.ErrDisk, checkpoints: 1, said: 1},
+		"slow":          {sizes: []int64{2 * most, 3 * most, 4 * most, 5 * most}, takes: 2 * time.Second, checkpoints: 3, said: 1, slow: true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -332,12 +334,16 @@ func TestCheckpoint(t *testing.T) {
 					return tt.err
 				}
 				l := must(Open(o))(t)
-				l.Attach(b.store)
+				if !tt.late {
+					l.Attach(b.store)
+				}
 				for i, size := range tt.sizes {
 					check(t, errors.Join(os.WriteFile(log+"-wal", nil, 0o600), os.Truncate(log+"-wal", size)))
 					conversation(l, fmt.Sprint("s", i))
 					time.Sleep(10 * time.Second)
 				}
+				l.Attach(b.store)
+				time.Sleep(10 * time.Second)
 				must(l.Close(t.Context()))(t)
 				slow := must(b.store.Book().Slow(t.Context()))(t)
 				if checkpoints.Load() != int64(tt.checkpoints) || said.Load() != int64(tt.said) || slow.IsZero() == tt.slow {

@@ -50,6 +50,20 @@ func TestFolderRemoved(t *testing.T) {
 	}
 }
 
+// The file alone is removed: what was said is in a new one.
+func TestFileRemoved(t *testing.T) {
+	b := newBench(t)
+	l := b.log(false)
+	conversation(l, "s")
+	check(t, l.Flush(t.Context()))
+	check(t, os.Remove(filepath.Join(b.dir, b.files()[0])))
+	conversation(l, "later")
+	must(l.Close(t.Context()))(t)
+	b.sweep()
+	b.found("s")
+	b.found("later")
+}
+
 // What is written again when the folder was removed is what was said last, and how the open sessions were opened.
 func TestFolderRemovedLate(t *testing.T) {
 	words := strings.Repeat("word ", 1000)
