@@ -120,12 +120,9 @@ type tap struct {
 func (p *pumping) advance(last bool) error {
 	from, pos := 0, 0 // buf[from:pos] waits to be forwarded in one write
 	for pos < p.end {
-		rest := p.buf[pos:p.end]
-		nl := bytes.IndexByte(rest, '\n')
-		whole := nl >= 0 || last
-		line := rest
-		if nl >= 0 {
-			line = rest[:nl+1]
+		line, whole := p.buf[pos:p.end], last
+		if nl := bytes.IndexByte(line, '\n'); nl >= 0 {
+			line, whole = line[:nl+1], true
 		}
 		if p.mode != More || len(p.long) > 0 {
 			forward, err := p.resume(line, whole)
