@@ -75,13 +75,16 @@ func (w *Owner) Await(ctx context.Context, ready func(*Connection) bool) bool {
 	w.Do(func(c *Connection) { c.waiters[is] = ready }) // which asks it
 	select {
 	case <-is:
-		return true
 	case <-w.ended:
-		return false
 	case <-ctx.Done():
+		w.Do(func(c *Connection) { delete(c.waiters, is) })
 	}
-	w.Do(func(c *Connection) { delete(c.waiters, is) })
-	return false
+	select {
+	case <-is: // also if ctx has ended meanwhile, or before
+		return true
+	default:
+		return false
+	}
 }
 
 // TurnChanges grows with each change that may give the agent's next words to another turn. Whoever has looked a turn up
