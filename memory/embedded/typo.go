@@ -31,10 +31,19 @@ func (s *Store) mendTypos(ctx context.Context, q *rank.Query, lists [][]int64, m
 		if len(lists[i]) > 0 || t.Pair || len(t.Forms[0]) < minTypo || mended == maxTypos {
 			continue
 		}
-		like, err := s.likeTerms(ctx, t.Forms[0])
+		word := t.Forms[0]
+		start, longest := word[:typoStart], len(word)+1
+		hash := len(word) > minTypo && shortHash().MatchString(word)
+		if hash {
+			start, longest = word, lengthHash
+		}
+		like, err := sqlite.Collect(ctx, s.db, sqlite.One[string], `SELECT term FROM (SELECT term FROM passages_terms
+			WHERE term >= ?1 AND term < ?1 || char(1114111) LIMIT ?2) WHERE octet_length(term) BETWEEN ?3 - 1 AND ?4`,
+			start, maxLikeTypo, len(word), longest)
 		if err != nil {
 			return err
 		}
+		like = slices.DeleteFunc(like, func(other string) bool { return !hash && !oneTypo(word, other) })
 		if len(like) == 0 {
 			continue
 		}
@@ -47,19 +56,6 @@ func (s *Store) mendTypos(ctx context.Context, q *rank.Query, lists [][]int64, m
 		lists[i] = found[0]
 	}
 	return nil
-}
-
-// likeTerms returns the terms of the index that a word may stand for.
-func (s *Store) likeTerms(ctx context.Context, word string) ([]string, error) {
-	start, longest := word[:typoStart], len(word)+1
-	hash := len(word) > minTypo && shortHash().MatchString(word)
-	if hash {
-		start, longest = word, lengthHash
-	}
-	like, err := sqlite.Collect(ctx, s.db, sqlite.One[string], `SELECT term FROM (SELECT term FROM passages_terms
-		WHERE term >= ?1 AND term < ?1 || char(1114111) LIMIT ?2) WHERE octet_length(term) BETWEEN ?3 - 1 AND ?4`,
-		start, maxLikeTypo, len(word), longest)
-	return slices.DeleteFunc(like, func(other string) bool { return !hash && !oneTypo(word, other) }), err
 }
 
 // oneTypo reports whether two words differ by one letter that is too many, missing or another, or by two neighbours
