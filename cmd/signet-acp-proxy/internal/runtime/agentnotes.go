@@ -31,9 +31,13 @@ func (d *Data) AgentNotes() (rows []AgentNoteRow, skipped []backfill.Skip, err e
 	all, skipped, err := d.agentNotes()
 	rows = []AgentNoteRow{}
 	for _, n := range all {
+		origin := "user"
+		if n.ByAgent {
+			origin = "assistant"
+		}
 		rows = append(rows, AgentNoteRow{ID: n.ID, Content: n.Text, Project: memory.Project(n.Cwd), Created: n.Written,
 			Source: embedded.AgentNotesSession(n.Agent), Agent: n.Agent, File: n.File, Line: n.Line, Heading: n.Heading,
-			Origin: origin(n)})
+			Origin: origin})
 	}
 	return rows, skipped, err
 }
@@ -54,13 +58,6 @@ func (d *Data) agentNotes() (all []backfill.AgentNote, skipped []backfill.Skip, 
 		}
 	}
 	return all, skipped, nil
-}
-
-func origin(n backfill.AgentNote) string {
-	if n.ByAgent {
-		return "assistant"
-	}
-	return "user"
 }
 
 // Promote stores a note of an agent's own as a memory for the other agents.

@@ -90,28 +90,33 @@ func (b *backend) Options(pump proxy.Options) proxy.Options {
 	if home, err := memory.Home(); err == nil {
 		o.Record = proxy.Acpx{Home: home, Parent: os.Getppid(), Above: above}.Record
 	}
-	if err := b.findDaemon(); err != nil {
-		b.std.Say("no memory tools: %v", err)
-		o.Open = func(context.Context) (*proxy.Backend, error) { return nil, err }
-		return o
+	if b.c.Memory != "embedded" {
+		var err error
+		if b.daemon, err = NewDaemon(b.c, config.Token(), b.log.Logger); err != nil {
+			b.std.Say("no memory tools: %v", err)
+			o.Open = func(context.Context) (*proxy.Backend, error) { return nil, err }
+			return o
+		}
 	}
-	b.tools = mcpserver.New(b.toolOptions())
+	tools := ToolOptions(b.c, b.log, b.daemon, b.store)
+	if b.daemon != nil {
+		tools.Owe, tools.OnDaemon = b.owe, b.daemonAnswers
+	}
+	tools.Extras = extraTools(b.c, b.log, b.harness.Name, b.id, b.current)
+	tools.Harness = func() int { return b.harness.ID }
+	tools.Refused = func(why string) { noteRefusal(b.c, b.log, why) }
+	b.tools = mcpserver.New(tools)
 	o.MCPServer = b.serve
 	return o
 }
 
-// findDaemon makes the client of the daemon, if one is to be used.
-func (b *backend) findDaemon() (err error) {
-	if b.c.Memory != "embedded" {
-		b.daemon, err = NewDaemon(b.c, config.Token(), b.log.Logger)
-	}
-	return err
-}
-
 // begin begins to write down events, and what follows these.
 func (b *backend) begin(folded func(bool, []int)) (_ proxy.Events, err error) {
+	process := configured(b.c) // what others can know of it once it is dead
+	process.ID, process.Kind, process.Harness, process.Version = b.id, correlation.Relay, b.harness.Name, Version
+	process.Hook, process.HookCommand = len(b.c.OnSessionEnd) > 0, b.c.OnSessionEnd
 	b.events, err = eventlog.Open(eventlog.Options{
-		Dir: b.c.LiveDir(), Process: b.info(), Folded: folded, Log: b.log.Logger, Tell: b.std.Line,
+		Dir: b.c.LiveDir(), Process: process, Folded: folded, Log: b.log.Logger, Tell: b.std.Line,
 		Checkpoint: b.checkpoint,
 	})
 	if err != nil {
@@ -139,18 +144,6 @@ func (b *backend) tryOpen(ctx context.Context) (opened *proxy.Backend, err error
 func (b *backend) traits(agent string) session.Traits {
 	p, _ := b.c.ProfileOf(agent, b.harness.Name)
 	return traits(p, b.tools != nil && b.c.MCPFor(agent, b.harness.Name) != "off", b.c.Placement)
-}
-
-// toolOptions returns the options of the relay's memory tools.
-func (b *backend) toolOptions() mcpserver.Options {
-	o := ToolOptions(b.c, b.log, b.daemon, b.store)
-	if b.daemon != nil {
-		o.Owe, o.OnDaemon = b.owe, b.daemonAnswers
-	}
-	o.Extras = extraTools(b.c, b.log, b.harness.Name, b.id, b.current)
-	o.Harness = func() int { return b.harness.ID }
-	o.Refused = func(why string) { noteRefusal(b.c, b.log, why) }
-	return o
 }
 
 // open opens the database and makes the relay's memory from it.
@@ -254,14 +247,6 @@ func (b *backend) checkpoint(ctx context.Context) error {
 func (b *backend) removeTrees(ctx context.Context) {
 	b.log.repeated(ctx, "removing trees of delegations",
 		b.sent.ledger.RemoveTrees(pace.Gently(ctx), DelegationFolders(b.c), delegation.MaxTrees))
-}
-
-// info is what others can know of this process once it is dead.
-func (b *backend) info() correlation.ProcessInfo {
-	info := configured(b.c)
-	info.ID, info.Kind, info.Harness, info.Version = b.id, correlation.Relay, b.harness.Name, Version
-	info.Hook, info.HookCommand = len(b.c.OnSessionEnd) > 0, b.c.OnSessionEnd
-	return info
 }
 
 // store returns the embedded store once it is open.
