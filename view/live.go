@@ -113,18 +113,6 @@ func (l *Live) handler() http.Handler {
 	})
 }
 
-// admits reports whether a request comes from this page: it names this very host (which a page elsewhere with a name
-// that resolves to loopback does not), has the cookie, and was made by no other page. Only the page itself may be gone
-// to from elsewhere, as the redirect page leads to it.
-func (l *Live) admits(r *http.Request, folder, rest string) bool {
-	origin, site := r.Header.Get("Origin"), r.Header.Get("Sec-Fetch-Site")
-	reads := r.Method == http.MethodGet
-	goesTo := reads && rest == "" && r.Header.Get("Sec-Fetch-Dest") == "document"
-	return r.Host == l.host && l.admission.admits(r, folder) &&
-		(origin == "http://"+l.host || origin == "" && reads) &&
-		(site == "" || site == "same-origin" || site == "none" && reads || goesTo)
-}
-
 // page writes the page with the beginning of its list, whatever its address asks for: the browser keeps that to itself,
 // and asks for the rest.
 func (l *Live) page(w http.ResponseWriter, r *http.Request) {

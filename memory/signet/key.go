@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"slices"
-	"strings"
 
 	"github.com/Signet-AI/signet-acp-proxy/memory"
 )
@@ -121,36 +120,6 @@ func (c *Client) recalled(key, prompt string) (so bool) {
 		}
 	})
 	return so
-}
-
-// keepMessages keeps messages that have come for a key, without those that were told to it before.
-func (c *Client) keepMessages(key string, messages []memory.Item) {
-	c.onKey(key, func(v *keyState) {
-		v.messages = slices.DeleteFunc(messages, func(m memory.Item) bool { return v.told[m.ID] })
-	})
-}
-
-// newlyTold notes which of the items that a session was given are messages, and returns the ids of those that it had
-// not been given before.
-func (c *Client) newlyTold(key string, items []string) (ids []string) {
-	c.onKey(key, func(v *keyState) {
-		if v.guidance != nil && slices.Contains(items, v.guidance.ID) {
-			v.guidance = nil
-		}
-		for _, item := range items {
-			id, ok := strings.CutPrefix(item, messagePrefix)
-			if !ok || v.told[item] {
-				continue
-			}
-			if v.told == nil {
-				v.told = map[string]bool{}
-			}
-			v.told[item] = true
-			ids = append(ids, id)
-		}
-		v.messages = slices.DeleteFunc(v.messages, func(m memory.Item) bool { return v.told[m.ID] })
-	})
-	return ids
 }
 
 // resumed forgets that the daemon has heard of a key.

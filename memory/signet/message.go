@@ -9,6 +9,7 @@ import (
 	"net/url"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/Signet-AI/signet-acp-proxy/memory"
@@ -82,4 +83,34 @@ func (c *Client) Acknowledge(ctx context.Context, s memory.Session, items []stri
 		}
 	}
 	return err
+}
+
+// keepMessages keeps messages that have come for a key, without those that were told to it before.
+func (c *Client) keepMessages(key string, messages []memory.Item) {
+	c.onKey(key, func(v *keyState) {
+		v.messages = slices.DeleteFunc(messages, func(m memory.Item) bool { return v.told[m.ID] })
+	})
+}
+
+// newlyTold notes which of the items that a session was given are messages, and returns the ids of those that it had
+// not been given before.
+func (c *Client) newlyTold(key string, items []string) (ids []string) {
+	c.onKey(key, func(v *keyState) {
+		if v.guidance != nil && slices.Contains(items, v.guidance.ID) {
+			v.guidance = nil
+		}
+		for _, item := range items {
+			id, ok := strings.CutPrefix(item, messagePrefix)
+			if !ok || v.told[item] {
+				continue
+			}
+			if v.told == nil {
+				v.told = map[string]bool{}
+			}
+			v.told[item] = true
+			ids = append(ids, id)
+		}
+		v.messages = slices.DeleteFunc(v.messages, func(m memory.Item) bool { return v.told[m.ID] })
+	})
+	return ids
 }

@@ -90,11 +90,6 @@ var broken = language.NewPhrases(`error|errors|fails|failing|failed|broken|doesn
 	non funziona|erro|não funciona|fout|werkt niet|ошибка|не работает`,
 	`错误 不行 没用 エラー 動かない 에러 안 돼`)
 
-// AsksMemory reports whether a prompt asks what is remembered: "what do you know about me?".
-func AsksMemory(prompt string) bool {
-	return len(prompt) <= shortPrompt && ofMemory.In(language.PlainOf(prompt))
-}
-
 // Gist returns the first sentences of a result, without headings and code.
 func Gist(result string) string {
 	var b strings.Builder

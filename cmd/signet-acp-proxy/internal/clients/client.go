@@ -2,7 +2,6 @@ package clients
 
 import (
 	"os"
-	"os/exec"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -60,24 +59,8 @@ func (c client) names(harness string) []string {
 	return []string{Prefix + harness}
 }
 
-// inFull names our program by its path where the client has a desktop's PATH.
-func (c client) inFull(command []string) []string {
-	if c.Desktop && command[0] == program {
-		if path, err := exec.LookPath(program); err == nil {
-			command[0] = path
-		}
-	}
-	return command
-}
-
 // Prefix stands before a harness's name in the names of our entries.
 const Prefix = "signet-"
-
-// full names our program by its path: a client that is set up by hand may have any PATH.
-func (c client) full(command []string) []string {
-	c.Desktop = true
-	return c.inFull(command)
-}
 
 // A snippet is what a person pastes into a client: its parts.
 type snippet struct {

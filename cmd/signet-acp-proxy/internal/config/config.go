@@ -3,7 +3,6 @@
 package config
 
 import (
-	"errors"
 	"path/filepath"
 	"time"
 )
@@ -89,9 +88,6 @@ type Config struct {
 
 	sources map[string]string // where each value came from
 }
-
-// ErrNoFolder says that there is no folder for memories. The configuration that comes with it has memory off.
-var ErrNoFolder = errors.New("no memory: there is no folder for it; set HOME or SIGNET_PATH")
 
 // Dir is the absolute path of the database's folder.
 func (c *Config) Dir() string {

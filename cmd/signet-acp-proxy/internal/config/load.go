@@ -84,27 +84,6 @@ func (c *Config) readFlags(f Flags) error {
 	return nil
 }
 
-// locate finds the Signet folder.
-func (c *Config) locate(f Flags, homeFolder func() (string, error)) error {
-	c.SignetPath, c.sources["signet_path"] = f.SignetPath, "--signet-path"
-	if c.SignetPath == "" {
-		c.SignetPath, c.sources["signet_path"] = os.Getenv("SIGNET_PATH"), "SIGNET_PATH"
-	}
-	if c.SignetPath == "" {
-		home, err := homeFolder()
-		if err != nil {
-			return ErrNoFolder
-		}
-		c.SignetPath, c.sources["signet_path"] = filepath.Join(home, ".agents"), "default"
-	}
-	path, err := filepath.Abs(c.SignetPath)
-	if err != nil {
-		return fmt.Errorf("finding the Signet folder: %w", err)
-	}
-	c.SignetPath = path
-	return nil
-}
-
 // findDaemon sets the daemon's address. A daemon that a person named is trusted; the default one has to prove that it
 // is ours.
 func (c *Config) findDaemon() {
