@@ -83,11 +83,7 @@ var errLacks = errors.New("the database lacks what it had")
 func (f *folding) apply(b *correlation.Batch, lines []line) (rest []line, err error) {
 	began, events := time.Now(), 0
 	for i, l := range lines {
-		known := l.n <= b.To
-		if l.strange != nil { // it has its forerunner's number
-			known = l.n <= b.From && b.From > 0
-		}
-		if known {
+		if l.strange == nil && l.n <= b.To { // what is strange has its forerunner's number
 			continue
 		}
 		if events > 0 && l.strange == nil && time.Since(began) > maxHold {
