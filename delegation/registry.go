@@ -19,19 +19,6 @@ const (
 	missing   = "missing" // it cannot be started; Fix says what to do
 )
 
-// An Agent is an agent that can be asked, as tools and commands list it.
-type Agent struct {
-	ID           string   `json:"id"`
-	Title        string   `json:"title"`
-	Capabilities []string `json:"capabilities"`
-	Status       string   `json:"status"`             // set by Service.Agents
-	Session      string   `json:"session,omitempty"`  // a live one, which keeps it busy
-	Fix          string   `json:"fix,omitempty"`      // "": it can be started
-	ByNpx        bool     `json:"-"`                  // but nobody has installed it
-	Bounds       string   `json:"bounds"`             // what keeps it to its folder: BySystem and so on
-	Commands     []string `json:"commands,omitempty"` // the slash commands that it advertised, set by Service.Agents
-}
-
 // noteAgent stores what an agent says of itself.
 func (l *Ledger) noteAgent(ctx context.Context, agent string, a acpclient.Agent, commands []string) error {
 	_, err := l.db.ExecContext(ctx, `INSERT INTO noted (kind, name, at, value) VALUES ('agent', ?, ?,

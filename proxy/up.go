@@ -223,7 +223,7 @@ func (u *up) edit(line []byte) (edited []byte, held *session.Held) {
 	frame.Peek(line, true, func([]byte) frame.Need { return frame.All }, &u.head)
 	method := string(u.head.Method)
 	switch {
-	case method != u.heldAs.method:
+	case method != u.heldAs.method: // the client repeats "method", and another one was judged
 		return line, nil
 	case method == "":
 		return u.response(line), nil

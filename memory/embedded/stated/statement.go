@@ -5,7 +5,6 @@ package stated
 import (
 	"slices"
 	"strings"
-	"unicode"
 
 	"github.com/Signet-AI/signet-acp-proxy/memory/embedded/language"
 	"github.com/Signet-AI/signet-acp-proxy/memory/embedded/passage"
@@ -73,26 +72,6 @@ func read(text string) (s Statement, ok bool) {
 		return s, false
 	}
 	return s, !printed().MatchString(text)
-}
-
-// crosses reports whether what is said of a person may be told in other projects: it names nothing. A digit, a sign of
-// paths, addresses and keys, or a capital inside of the sentence may be of something that is this project's own.
-func crosses(text string) bool {
-	if strings.ContainsAny(text, "/\\_`@:=#~[]<>{}") || strings.ContainsFunc(text, unicode.IsDigit) {
-		return false
-	}
-	nouns := language.Ask(text).Nouns
-	for n, word := range strings.FieldsFunc(text, func(r rune) bool { return !unicode.IsLetter(r) }) {
-		if word == "I" {
-			continue
-		}
-		for i, r := range word {
-			if unicode.IsUpper(r) && (n > 0 && !nouns || i > 0) {
-				return false
-			}
-		}
-	}
-	return true
 }
 
 var (

@@ -3,6 +3,7 @@ package config
 import (
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/Signet-AI/signet-acp-proxy/upstream"
 )
@@ -76,4 +77,20 @@ func (a AgentConfig) applyTo(p upstream.Profile) upstream.Profile {
 		p.CompactCommands = a.CompactCommands
 	}
 	return p
+}
+
+// AgentConfig is a harness's section of the configuration, below agents:. A name that is not known makes a new agent,
+// which needs a command.
+type AgentConfig struct {
+	Inject  bool        `yaml:"inject" default:"true" help:"off: the agent runs without memory, and nothing is stored"`
+	MCP     string      `yaml:"mcp" enum:"auto,off,stdio,http" help:"how it gets the memory tools, in place of mcp"`
+	AgentID string      `yaml:"agent_id" help:"the Signet agent, in place of agent_id"`
+	Command commandLine `yaml:"command" help:"its command line, a text or a list"`
+
+	Capabilities    []string      `yaml:"capabilities" help:"what it is good at, for agents that choose a delegate"`
+	Env             []string      `yaml:"env" help:"more variables that it keeps as a delegated agent; it may read the files that they name"`
+	Grace           time.Duration `yaml:"grace" help:"how long it may take to exit by itself"`
+	AsksForTools    *bool         `yaml:"asks_for_tools" help:"whether it asks the user before each memory tool"`
+	KeepsFailed     *bool         `yaml:"keeps_failed" help:"whether a failed prompt stays in its history"`
+	CompactCommands []string      `yaml:"compact_commands" help:"its commands that compact the conversation, without the slash"`
 }
