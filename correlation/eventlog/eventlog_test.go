@@ -156,6 +156,9 @@ func TestLeftAlone(t *testing.T) {
 			t.Errorf("left alone, not %d times %q: %v", files, why, alone)
 		}
 	}
+	if strings.Contains(alone, "invalid argument") {
+		t.Errorf("a file was not closed: %v", alone)
+	}
 	// One that died while it began its file.
 	check(t, os.WriteFile(filepath.Join(b.dir, "01K00000000000000000000004.1.events"), []byte(`{"eventlog":1,"at"`),
 		0o600))

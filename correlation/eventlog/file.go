@@ -81,11 +81,11 @@ func (f file) open(mode int) (r *os.File, h header, size int64, err error) {
 	if r, err = os.OpenFile(f.path, mode|files.NoFollow, 0); err != nil {
 		return nil, h, 0, err
 	}
-	defer func() {
+	defer func(opened *os.File) { // r is nil by then
 		if err != nil {
-			err = errors.Join(err, r.Close())
+			err = errors.Join(err, opened.Close())
 		}
-	}()
+	}(r)
 	info, err := r.Stat()
 	if err == nil && !files.Ours(info) {
 		err = errForeign

@@ -31,7 +31,10 @@ func (s *Stream) End() string { return s.take("", true) }
 // begun in the gap.
 func (s *Stream) Skip() string {
 	said, _ := s.known.conceal(s.held+s.conceal.add("", true), true)
-	s.held, s.passages.part, s.passages.gap = "", "", s.passages.depth == 0
+	if !s.passages.gap { // else it is text that waits behind another gap
+		s.passages.part = ""
+	}
+	s.held, s.passages.gap = "", s.passages.depth == 0
 	return s.redactor.cut(said)
 }
 

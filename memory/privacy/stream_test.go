@@ -295,3 +295,12 @@ func BenchmarkStream(b *testing.B) {
 		})
 	}
 }
+
+// Words between two gaps are not lost, though a private passage might have ended in them.
+func TestStreamSkipsTwice(t *testing.T) {
+	s := newStream()
+	got := s.Write("one\n") + s.Skip() + s.Write("two three\n") + s.Skip() + s.Write(" four") + s.End()
+	if want := "one\n three\n four"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+}

@@ -8,16 +8,13 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/memory"
 )
 
-// begin begins what a session needs once the ledger has said what it was given: the search for a held prompt's words,
-// and the fetch of its context. The daemon answers a second session-start of one key with a stub, so a session that has
-// used its key gets a new one.
+// begin begins what a session needs once the ledger has said what it was given: the fetch of its context, and the
+// search for a held prompt's words. The daemon answers a second session-start of one key with a stub, so a session that
+// has used its key gets a new one.
 func (c *Connection) begin(s *Session) {
 	e, x := &s.exists, &s.context
 	if e.ledger != known && e.ledger != unknown || s.off() {
 		return
-	}
-	if x.held != nil {
-		c.recall(x.held)
 	}
 	if f := x.fetch; x.wants() && f.step == planned {
 		if !f.local {
@@ -28,6 +25,9 @@ func (c *Connection) begin(s *Session) {
 		}
 		f.session, f.key, f.step = s, e.Open.Key, fetching
 		c.beside.Fetch(f, e.who(), f.local)
+	}
+	if x.held != nil { // under the new key, if it got one
+		c.recall(x.held)
 	}
 }
 

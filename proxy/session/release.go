@@ -189,18 +189,21 @@ func (c *Connection) composeFetched(p *Held, f *Fetch, armed bool, continued str
 	start.Continued = continued
 	if in = c.compose(p.Session, kind, start, found); last && in != nil {
 		in.fetch = f
-	} else if last {
+	} else if last && p.ctx.Err() == nil {
 		c.nothingToTell(p.Session)
 	}
 	return in
 }
 
-// compose makes a block, with what other agents have sent in front; nil if it would say nothing.
+// compose makes a block, with what other agents have sent in front; nil if it would say nothing. An identity that goes
+// alone goes without these: where there are no files, the block would count as the identity, which then never came.
 func (c *Connection) compose(s *Session, kind string, start, found memory.Context) *Injection {
-	news := slices.DeleteFunc(c.news(s), func(it memory.Item) bool {
-		return slices.ContainsFunc(start.Items, func(o memory.Item) bool { return o.ID == it.ID })
-	})
-	start.Items = slices.Concat(news, start.Items)
+	if kind != kindIdentity || s.context.state != correlation.Armed {
+		news := slices.DeleteFunc(c.news(s), func(it memory.Item) bool {
+			return slices.ContainsFunc(start.Items, func(o memory.Item) bool { return o.ID == it.ID })
+		})
+		start.Items = slices.Concat(news, start.Items)
+	}
 	block, ok := memory.Compose(s.ID(), start, found, c.traits.HintsTools(s.exists.mode))
 	if !ok {
 		return nil

@@ -1,6 +1,7 @@
 package passage
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -105,4 +106,14 @@ func FuzzCut(f *testing.F) {
 			Replaced(p)
 		}
 	})
+}
+
+func TestReplaced(t *testing.T) {
+	for text, want := range map[string]string{
+		"We no longer use the old redis cache.": "redi", "It moved away from redis.": "redi", "redis no longer answers.": "answer",
+	} {
+		if got := Replaced(text); !slices.Contains(got, want) {
+			t.Errorf("%s: %q, want %q", text, got, want)
+		}
+	}
 }

@@ -56,7 +56,7 @@ var changes = language.NewPhrases(`moved|moving to|switched|switch to|switching 
 	`改用 改为 改成 换成 迁移到 不再 升级到 変更し 移行 切り替え やめて やめた ではなく 바꿨 변경 대신 더_이상 더는`)
 
 // replacedBy are phrases that what is no longer used stands behind.
-var replacedBy = language.NewPhrases(`instead of|rather than|no longer|no longer use|away from|moved from|switched from|
+var replacedBy = language.NewPhrases(`instead of|rather than|no longer use|no longer|away from|moved from|switched from|
 	migrated from|from|replace|replaced|dropped|retired|got rid of|stopped using|statt|anstelle von|von|ersetzen|
 	au lieu de|remplace|remplacé|plus|
 	en lugar de|en vez de|reemplazamos|ya no usamos|invece di|in plaats van|вместо`, `不再使用 不再 放弃 대신`)
