@@ -87,17 +87,3 @@ func budgetOf(text string) (b delegation.Budget, err error) {
 	}
 	return b, nil
 }
-
-// newAgents makes the command that lists agents.
-func newAgents(p program) *cobra.Command {
-	return p.forScripts(&cobra.Command{
-		Use: "agents", Short: "List agents that can take tasks.",
-		RunE: p.onData(func(ctx context.Context, d *runtime.Data, _ []string) error {
-			all, err := d.Agents(ctx)
-			if err != nil {
-				return err
-			}
-			return p.print(all, func(s term.Screen) error { return report.Agents(all, s) })
-		}),
-	})
-}

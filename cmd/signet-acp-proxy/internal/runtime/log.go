@@ -192,3 +192,11 @@ func NotedPanics(c *config.Config, since time.Time) (noted []notedPanic, log str
 	}
 	return noted, logPath(c), lines.Err()
 }
+
+// logPath is the path of the log; "-" is stderr.
+func logPath(c *config.Config) string {
+	if c.LogFile != "" {
+		return c.LogFile
+	}
+	return filepath.Join(c.SignetPath, "acp", "log", "proxy.log")
+}

@@ -66,14 +66,6 @@ func refusalFile(c *config.Config) string { return filepath.Join(c.Dir(), "refus
 // panicsFile is the file of panics, which doctor reads.
 func panicsFile(c *config.Config) string { return filepath.Join(c.Dir(), "panics.jsonl") }
 
-// logPath is the path of the log; "-" is stderr.
-func logPath(c *config.Config) string {
-	if c.LogFile != "" {
-		return c.LogFile
-	}
-	return filepath.Join(c.SignetPath, "acp", "log", "proxy.log")
-}
-
 // Files in the database's folder that stand for what one process does for all, or one after the other.
 const (
 	foldTurn  = "catch-up.lock"
