@@ -131,10 +131,7 @@ func TestSystemPromptOfFork(t *testing.T) {
 		q.talk.Do(func(c *session.Connection) {
 			c.Placed(q.one, &session.Injection{Injection: correlation.Injection{Kind: kind, Text: "You are Bass."}})
 		})
-		// until the ledger has answered about it, it is asked what the session was given
-		if !q.talk.Await(t.Context(), func(c *session.Connection) bool { return c.Given("s1").Known }) {
-			t.Fatal("the ledger does not answer")
-		}
+		q.database.backend.Store(nil) // a ledger that does not know the parent would say that it was forgotten
 		got := q.sends(t, `{"jsonrpc":"2.0","id":3,"method":"session/fork","params":`+loadParams("s1")+`}`)
 		if strings.Contains(got, "You are Bass.") != want {
 			t.Errorf("%s: got %s", kind, got)
