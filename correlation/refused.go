@@ -17,8 +17,8 @@ const KindDelegation = "delegation_changed"
 // kindRefused is the kind of events that the database will never take, and of what is no event at all.
 const kindRefused = "refused"
 
-// Refuse keeps a line that the database will never take, and why, once. session is the number of its session, 0 for
-// none, or turn that of its turn.
+// Refuse keeps a line that the database will never take, and why. session is the number of its session, 0 for none, or
+// turn that of its turn.
 func (b *Batch) Refuse(line []byte, session, turn int, reason string) error {
 	row, err := openedSession(b.ctx, b.tx, b.process, session)
 	if errors.Is(err, ErrNotFound) {
@@ -29,12 +29,6 @@ func (b *Batch) Refuse(line []byte, session, turn int, reason string) error {
 	}
 	data, err := json.Marshal(map[string]string{"line": strings.ToValidUTF8(string(line), "\uFFFD"), "reason": reason})
 	if err != nil {
-		return err
-	}
-	kept, err := sqlite.One[bool](b.tx.QueryRowContext(b.ctx, `SELECT EXISTS (SELECT 1 FROM events
-		WHERE session IS nullif(?, 0) AND process = ? AND kind = ? AND data = ?)`,
-		row, b.process, kindRefused, string(data)))
-	if err != nil || kept {
 		return err
 	}
 	return b.addEvent(kindRefused, row, 0, data)

@@ -113,3 +113,25 @@ func TestTelemetry(t *testing.T) {
 		t.Errorf("%d rows stay", n)
 	}
 }
+
+// What was erased is no line, however much it was, and says of nothing that it cannot be saved.
+func TestErasedAtOnce(t *testing.T) {
+	b := newBench(t)
+	l := b.log(false)
+	session, _ := conversation(l, "s")
+	turn := number()
+	l.Append(correlation.TurnBegan{Session: session, Turn: turn})
+	for range 16 { // twice what a line may have
+		l.Append(correlation.AssistantSaid{Turn: turn, Text: strings.Repeat("x", 256<<10)})
+		check(t, l.Flush(t.Context()))
+	}
+	for range 2 { // by another process, so that this one goes on with the file
+		check(t, Sweep{Store: b.store, Living: true}.Run(t.Context()))
+		l.Append(correlation.AssistantSaid{Turn: turn, Text: "more"})
+		check(t, l.Flush(t.Context()))
+	}
+	must(l.Close(t.Context()))(t)
+	if r := must(b.store.Book().Refused(t.Context()))(t); r.Lines != 0 {
+		t.Errorf("kept aside: %+v", r)
+	}
+}

@@ -31,6 +31,7 @@ type folding struct {
 	tell   func(string)              // nil: nobody
 	did    func(correlation.Changes) // hears of each transaction; nil: nobody
 
+	had     int64           // number up to which the database had all before the file at hand; -1: not asked yet
 	refused map[int64]error // why the database will never take events, by their numbers
 	aside   error           // why the last event was kept aside
 }
@@ -48,6 +49,9 @@ func (f *folding) step(ctx context.Context, lines []line) (rest []line, err erro
 			}
 			if b.From < f.least {
 				return errLacks
+			}
+			if f.had < 0 {
+				f.had = b.From
 			}
 			if rest, err = f.apply(b, lines); err != nil {
 				failed = rest
@@ -83,7 +87,11 @@ var errLacks = errors.New("the database lacks what it had")
 func (f *folding) apply(b *correlation.Batch, lines []line) (rest []line, err error) {
 	began, events := time.Now(), 0
 	for i, l := range lines {
-		if l.strange == nil && l.n <= b.To { // what is strange has its forerunner's number
+		known := l.n <= b.To
+		if l.strange != nil { // it has its forerunner's number, and may be a line that is just being erased
+			known = l.n <= f.had && f.had > 0
+		}
+		if known {
 			continue
 		}
 		if events > 0 && l.strange == nil && time.Since(began) > maxHold {
@@ -147,7 +155,7 @@ func (f *folding) file(ctx context.Context, from file) error {
 	if h.Process.ID != from.process { // renamed by somebody
 		return errNoHeader
 	}
-	f.header = h
+	f.header, f.had = h, -1
 	at, last, first := start, int64(0), int64(-1)
 	for buf := make([]byte, maxRead); ; {
 		lines, end, err := from.readLines(in, at, &last, &buf)
@@ -182,9 +190,10 @@ func (f *folding) file(ctx context.Context, from file) error {
 	return blank(in, first, at)
 }
 
-// blank writes spaces over a part of a file of events, which ends with a line.
+// blank writes blank lines over a part of a file of events, which ends with a line.
 func blank(w io.WriterAt, from, to int64) error {
 	spaces := bytes.Repeat([]byte{' '}, int(min(maxRead, to-from)))
+	spaces[len(spaces)-1] = '\n' // or it would be one line, of any length
 	for ; from < to-1; from += int64(len(spaces)) {
 		if _, err := w.WriteAt(spaces[:min(int64(len(spaces)), to-1-from)], from); err != nil {
 			return err
