@@ -118,24 +118,19 @@ func (e ToolUsed) fold(b *Batch) error {
 		tools = nil
 	}
 	i := slices.IndexFunc(tools, func(t ToolCall) bool { return t.ID == call.ID && call.ID != "" })
-	full := false
 	switch {
 	case i >= 0:
 		tools[i].Merge(call)
 	case len(tools) >= MaxTools:
-		full = true
+		return errors.Join(b.exec(`UPDATE turns SET truncated = 1 WHERE id = ?`, turn), b.record(e, session, turn))
 	default:
 		tools = append(tools, call)
 	}
 	if list, err = json.Marshal(tools); err != nil {
 		return err
 	}
-	err = b.exec(`UPDATE turns SET tools = ?, truncated = max(truncated, ?), learned = 0 WHERE id = ?`,
-		string(list), full, turn)
-	if err != nil {
-		return err
-	}
-	return b.record(e, session, turn)
+	return errors.Join(b.exec(`UPDATE turns SET tools = ?, learned = 0 WHERE id = ?`, string(list), turn),
+		b.record(e, session, turn))
 }
 
 // fold ends the turn, if it has not ended; only "unanswered" is replaced by a later stop reason.

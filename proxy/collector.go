@@ -16,12 +16,18 @@ import (
 // first, and then the middle of each long text, so that what is kept depends on the prompt alone and not on the pieces
 // in which it comes.
 type collector struct {
-	ahead    []byte // the newest bytes of the last text, not looked at yet
-	decoded  []byte // one block
+	buffers  // until the last text has ended
 	decoder  frame.Decoder
 	passages privacy.Passages
 	texts    []chars.Excerpt // three quarters of their room are the beginning
 	kept     int             // bytes kept of all texts but the last
+}
+
+// buffers are what a collector works with. The next one may have them then: prompts in quick succession would leave
+// much to be collected.
+type buffers struct {
+	ahead   []byte // the newest bytes of the last text, not looked at yet
+	decoded []byte // one block
 }
 
 // collect collects the texts of a whole frame.
@@ -54,7 +60,7 @@ func (w *collector) End() session.Prompt {
 		w.readAhead()
 		w.read(w.decoder.End(), true)
 	}
-	w.ahead, w.decoded = nil, nil
+	w.buffers = buffers{}
 	p := session.Prompt{Words: w.words}
 	for _, t := range w.texts {
 		p.Omitted += t.Omitted

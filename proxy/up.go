@@ -20,6 +20,7 @@ type up struct {
 	heldAs heldFrame     // the frame that is being held
 	tapped []tappedInput // prompts that are being forwarded, in order
 	texts  frame.Texts   // of the tapped prompt at hand, if it is long or comes in pieces
+	spare  buffers       // for the next
 }
 
 // A heldFrame says what a frame was judged to be when it was held. Read whole it may turn out to be something else,
@@ -179,7 +180,7 @@ func (u *up) Tapped(piece []byte, first, last bool) {
 	whole := first && last && len(piece) <= maxPrompt
 	if !whole {
 		if first {
-			u.texts = frame.Texts{Into: &collector{}}
+			u.texts = frame.Texts{Into: &collector{buffers: u.spare}}
 		}
 		u.texts.Write(piece)
 	}
@@ -191,7 +192,9 @@ func (u *up) Tapped(piece []byte, first, last bool) {
 		said = readPrompt(piece)
 	} else {
 		said.Off = u.texts.End()
-		said.Prompt = u.texts.Into.(*collector).End()
+		w := u.texts.Into.(*collector)
+		u.spare = w.buffers
+		said.Prompt = w.End()
 		u.texts = frame.Texts{}
 	}
 	u.talk.Do(func(c *session.Connection) {
