@@ -366,13 +366,16 @@ func forgetInTurn(ctx context.Context, tx *sql.Tx, uid string) error {
 // dropSayings deletes the other rows of a memory's rule. Their turns do not teach them again.
 func (s *Store) dropSayings(ctx context.Context, tx *sql.Tx, m Memory) error {
 	others, err := s.sameLine(ctx, tx, m)
+	if err != nil {
+		return err
+	}
 	for _, other := range others {
-		if err == nil {
-			err = forgetInTurn(ctx, tx, other.ID)
+		if err := forgetInTurn(ctx, tx, other.ID); err != nil {
+			return err
 		}
-		if err == nil {
-			_, err = tx.ExecContext(ctx, `DELETE FROM memories WHERE uid = ?`, other.ID)
+		if _, err := tx.ExecContext(ctx, `DELETE FROM memories WHERE uid = ?`, other.ID); err != nil {
+			return err
 		}
 	}
-	return err
+	return nil
 }

@@ -108,7 +108,7 @@ func TestStatementsFail(t *testing.T) {
 	w := newWorld(t)
 	top := repository(t, "a.go")
 	w.said("/p/shop", "first", "Remember that the staging database is called heron.", "Noted: it is called heron.",
-		"I prefer short answers.", "Fine.")
+		"I prefer short answers.", "Fine.", "I prefer short answers!", "Fine.")
 	w.worked(top, "second", "Mend the deadline of the Curlew in a.go.", toolCall("edit", filepath.Join(top, "a.go")))
 	m := w.add(Memory{Content: "The deadline stands in holdLimit of the Curlew.", Project: "/p/shop"})
 	w.told("third", "/p/shop", correlation.Turn{User: "Where is the deadline?", Assistant: "In holdLimit of the Curlew."}, m.ID)
@@ -123,7 +123,11 @@ func TestStatementsFail(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, text := range []string{m.ID, "Where is the deadline of the Curlew?"} {
+	lines, err := w.Profile(t.Context(), Filter{Project: "/p/shop"})
+	if err != nil || len(lines) == 0 || len(lines[0].Sayings) < 2 {
+		t.Fatalf("no line that was said twice: %+v, %v", lines, err)
+	}
+	for _, text := range []string{m.ID, lines[0].ID, "Where is the deadline of the Curlew?"} {
 		correlationtest.Walk{Opened: w.db, Path: w.path, Skip: []string{"Unlearn", "Note", "Import"},
 			InSteps: []string{"Forget", "Keep", "Learn", "RemoveAll"}, Quiet: []string{"Recall", "Start"},
 			Values: []any{t.Context(), text, []string{text}, []int64{1, 2, 3, 4}, int64(1), 5, true, []Memory{m},
