@@ -77,3 +77,21 @@ func TestHarnessCommand(t *testing.T) {
 		}
 	}
 }
+
+// A harness is known by the name that a person types, by its own, and by no other's.
+func TestIsHarness(t *testing.T) {
+	for _, tt := range []struct {
+		harness, name string
+		want          bool
+	}{
+		{"@agentclientprotocol/claude-agent-acp", "claude", true},
+		{"claude", "Claude", true},
+		{"Mine", "mine", true},
+		{"codex", "claude", false},
+		{"mine", "yours", false},
+	} {
+		if got := isHarness(tt.harness, tt.name); got != tt.want {
+			t.Errorf("%q is %q: %t", tt.harness, tt.name, got)
+		}
+	}
+}
