@@ -42,8 +42,8 @@ func TestOutputGoesOn(t *testing.T) {
 		t.Fatal(err)
 	}
 	lines := strings.FieldsFunc(string(text), func(r rune) bool { return r == '\n' })
-	if len(lines) != 4 || strings.Count(string(text), `"eventlog"`) != 1 || !strings.Contains(lines[0], `"id":"p"`) || !strings.Contains(lines[1], `"n":1`) ||
-		!strings.Contains(lines[3], `"n":2`) {
+	if len(lines) != 4 || strings.Count(string(text), `"eventlog"`) != 1 || !strings.Contains(lines[0], `"id":"p"`) ||
+		!strings.Contains(lines[1], `"n":1`) || !strings.Contains(lines[3], `"n":2`) {
 		t.Errorf("the file has\n%s", text)
 	}
 }
