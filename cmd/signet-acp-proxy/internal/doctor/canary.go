@@ -50,46 +50,50 @@ func (e *examination) remembers(ctx context.Context) []finding {
 
 // canary returns the step that failed.
 func canary(ctx context.Context, of *sql.DB) (step string, err error) {
-	db, err := migrations.Blank(ctx, of)
-	if err != nil {
-		return "Copying the schema", err
-	}
-	defer db.Close()
-	journal := correlation.New(db, correlation.Options{})
-	memories := embedded.New(db, embedded.Options{})
-	next := memory.Session{Key: correlation.NewKey(), Project: canaryProject, Cwd: canaryProject}
-	var told memory.Context
-	for _, do := range []struct {
-		step string
-		f    func() error
-	}{
-		{"Writing a turn", func() error { return writeCanary(ctx, journal) }},
-		{"Reading it", func() error { return readCanary(ctx, journal) }},
-		{"Learning from it", func() error { return memories.Learn(ctx) }},
-		{"Recalling it", func() error { told, err = memories.Recall(ctx, next, canaryAsks, nil); return err }},
-		{"Inserting it", func() error {
-			block, _ := memory.Compose(next.Key, memory.Context{}, told, false)
-			if !strings.Contains(block.Text, canaryKnows) {
-				return errors.New("the next session's block does not have it")
-			}
-			return nil
-		}},
-	} {
-		if err := attempt(do.f); err != nil {
-			return do.step, err
-		}
-	}
-	return "", nil
-}
-
-// attempt is f, whose panic is an error: a mistake of ours is what doctor is to name.
-func attempt(f func() error) (err error) {
-	defer func() {
+	defer func() { // a mistake of ours is what doctor is to name
 		if mistake := recover(); mistake != nil {
 			err = fmt.Errorf("it panicked: %v", mistake)
 		}
 	}()
-	return f()
+	step = "Copying the schema"
+	db, err := migrations.Blank(ctx, of)
+	if err != nil {
+		return step, err
+	}
+	defer db.Close()
+	journal := correlation.New(db, correlation.Options{})
+	memories := embedded.New(db, embedded.Options{})
+	step = "Writing a turn"
+	if err := writeCanary(ctx, journal); err != nil {
+		return step, err
+	}
+	step = "Reading it"
+	s, err := journal.Find(ctx, "canary", "canary")
+	if err != nil {
+		return step, err
+	}
+	turns, err := journal.Book().Turns(ctx, s.ID)
+	if err == nil && (len(turns) != 1 || turns[0].User != canarySays) {
+		err = errors.New("it is not stored as it was written")
+	}
+	if err != nil {
+		return step, err
+	}
+	step = "Learning from it"
+	if err := memories.Learn(ctx); err != nil {
+		return step, err
+	}
+	step = "Recalling it"
+	next := memory.Session{Key: correlation.NewKey(), Project: canaryProject, Cwd: canaryProject}
+	told, err := memories.Recall(ctx, next, canaryAsks, nil)
+	if err != nil {
+		return step, err
+	}
+	step = "Inserting it"
+	if block, _ := memory.Compose(next.Key, memory.Context{}, told, false); !strings.Contains(block.Text, canaryKnows) {
+		return step, errors.New("the next session's block does not have it")
+	}
+	return "", nil
 }
 
 func writeCanary(ctx context.Context, journal *correlation.Store) error {
@@ -108,16 +112,4 @@ func writeCanary(ctx context.Context, journal *correlation.Store) error {
 		}
 		return nil
 	})
-}
-
-func readCanary(ctx context.Context, journal *correlation.Store) error {
-	s, err := journal.Find(ctx, "canary", "canary")
-	if err != nil {
-		return err
-	}
-	turns, err := journal.Book().Turns(ctx, s.ID)
-	if err == nil && (len(turns) != 1 || turns[0].User != canarySays) {
-		err = errors.New("it is not stored as it was written")
-	}
-	return err
 }

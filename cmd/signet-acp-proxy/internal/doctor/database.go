@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"slices"
 	"time"
 
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/runtime"
@@ -31,108 +32,97 @@ const (
 // database checks the database for damage, and lists what is owed.
 func (e *examination) database(ctx context.Context) []finding {
 	c := e.c
-	if _, err := os.Stat(c.DB); errors.Is(err, fs.ErrNotExist) {
+	db, err := migrations.Look(c.DB)
+	if errors.Is(err, fs.ErrNotExist) {
 		return fine("none yet; the first session creates %s", c.DB)
 	}
-	broken := func(err error) []finding {
-		fix := "see docs/troubleshooting.md"
-		switch {
-		case errors.Is(err, sqlite.ErrCorrupt):
-			fix = "signet-acp-proxy restore FILE, with a backup; or move " + c.DB +
-				" away: a new one is created"
-		case errors.Is(err, sqlite.ErrSchema):
-			fix = "restore a backup, or back up this database and restore that: it removes what is not ours, and " +
-				"creates missing tables empty. Until then, conversations wait in files"
-		}
-		return problem(fix, "database %s: %v", c.DB, err)
-	}
-	db, err := migrations.Look(c.DB)
 	if err != nil {
-		return broken(err)
+		return e.broken(err)
 	}
 	defer db.Close()
-	state := "whole"
+	file, err := os.Stat(c.DB)
+	if err != nil {
+		return e.broken(err)
+	}
 	limit := fullTime
-	if info, err := os.Stat(c.DB); err == nil && info.Size() > smallFile && !e.full {
+	if file.Size() > smallFile && !e.full {
 		limit = checkTime
 	}
-	switch err := checkFile(ctx, db, limit); {
-	case errors.Is(err, errNotChecked):
+	state := "whole"
+	if err := checkFile(ctx, db, limit); errors.Is(err, errNotChecked) {
 		state = "no damage found, " + err.Error()
-	case err != nil:
-		return broken(err)
+	} else if err != nil {
+		return e.broken(err)
 	}
 	ctx, cancel := context.WithTimeout(ctx, askTime)
 	defer cancel()
 	missing, err := migrations.Missing(ctx, db)
-	if err == nil {
-		err = migrations.Check(ctx, db)
-	}
-	if err != nil {
-		return broken(err)
+	if err = cmp.Or(err, migrations.Check(ctx, db)); err != nil {
+		return e.broken(err)
 	}
 	if len(missing) > 0 {
 		return note("signet-acp-proxy sessions upgrades it now",
 			"%s: %s, of an earlier version; the next session upgrades it, and keeps a copy for a week "+
 				"unless it is larger than 2 GiB", c.DB, state)
 	}
-	store := correlation.New(db, correlation.Options{LiveDir: c.LiveDir()})
+	head := fmt.Sprintf("%s: %s, %d KiB", c.DB, state, file.Size()/1024)
+	found, err := e.contents(ctx, db, head)
+	if err != nil {
+		return e.broken(err)
+	}
+	return found
+}
+
+// broken says what to do about a database that cannot be read, or not all of it.
+func (e *examination) broken(err error) []finding {
+	fix := "see docs/troubleshooting.md"
+	switch {
+	case errors.Is(err, sqlite.ErrCorrupt):
+		fix = "signet-acp-proxy restore FILE, with a backup; or move " + e.c.DB +
+			" away: a new one is created"
+	case errors.Is(err, sqlite.ErrSchema):
+		fix = "restore a backup, or back up this database and restore that: it removes what is not ours, and " +
+			"creates missing tables empty. Until then, conversations wait in files"
+	}
+	return problem(fix, "database %s: %v", e.c.DB, err)
+}
+
+// contents says what a whole database holds, beginning with head, and what of it needs attention.
+func (e *examination) contents(ctx context.Context, db *sql.DB, head string) ([]finding, error) {
+	store := correlation.New(db, correlation.Options{LiveDir: e.c.LiveDir()})
 	sessions, live, err := store.Book().Count(ctx)
-	if err != nil {
-		return broken(err)
+	memories, err2 := embedded.New(db, embedded.Options{}).Count(ctx)
+	owed, err3 := store.Debts().Outstanding(ctx)
+	slow, err4 := store.Book().Slow(ctx)
+	refused, err5 := store.Book().Refused(ctx)
+	unextracted, err6 := store.Book().Unextracted(ctx)
+	if err := cmp.Or(err, err2, err3, err4, err5, err6); err != nil {
+		return nil, err
 	}
-	memories, err := embedded.New(db, embedded.Options{}).Count(ctx)
-	if err != nil {
-		return broken(err)
-	}
-	size := int64(0)
-	if info, err := os.Stat(c.DB); err == nil {
-		size = info.Size()
-	}
-	found := fine("%s: %s, %d KiB, %s, %d live, %s", c.DB, state, size/1024, term.Count(sessions, "session"),
-		live, term.Count(memories, "memory"))
-	if kept, err := os.Stat(migrations.CopyOf(c.DB)); err == nil {
+	found := fine("%s, %s, %d live, %s", head, term.Count(sessions, "session"), live, term.Count(memories, "memory"))
+	older := migrations.CopyOf(e.c.DB)
+	if kept, err := os.Stat(older); err == nil {
 		found = append(found, fine("a copy from before the upgrade of %s is %s until %s; signet-acp-proxy restore "+
-			"restores it", term.Local(kept.ModTime()), migrations.CopyOf(c.DB),
-			term.Local(kept.ModTime().Add(migrations.CopyTime)))...)
-	}
-	owed, err := store.Debts().Outstanding(ctx)
-	if err != nil {
-		return broken(err)
-	}
-	name := func(row int64) string {
-		if v, err := store.Get(ctx, row); err == nil {
-			return v.ACPID
-		}
-		return ""
-	}
-	slow, err := store.Book().Slow(ctx)
-	if err != nil {
-		return broken(err)
+			"restores it", term.Local(kept.ModTime()), older, term.Local(kept.ModTime().Add(migrations.CopyTime)))...)
 	}
 	if time.Since(slow) < slowAge {
 		found = append(found, note("put the database on another disk with --db",
 			"syncing the disk took seconds at %s, so it is skipped: a power cut may lose more than the last second",
 			term.Local(slow))...)
 	}
-	refused, err := store.Book().Refused(ctx)
-	if err != nil {
-		return broken(err)
-	}
 	if refused.Lines > 0 {
 		found = append(found, problem("report it with the log; the text is in the table events until its "+
 			"session is forgotten", "%s of text could not be stored; the last at %s: %s",
 			term.Count(refused.Lines, "piece"), term.Local(refused.Last), refused.Reason)...)
 	}
-	unextracted, err := store.Book().Unextracted(ctx)
-	if err != nil {
-		return broken(err)
-	}
 	if unextracted > 0 {
 		found = append(found, named("deliveries", fine("%s too short or not extracted by the daemon; the embedded "+
 			"memory answers for them", term.Count(unextracted, "turn")))...)
 	}
-	return append(found, named("deliveries", sumUp(owed, runtime.ConfiguredDaemon(c), name).findings())...)
+	return append(found, named("deliveries", deliveries(owed, runtime.ConfiguredDaemon(e.c), func(row int64) string {
+		s, _ := store.Get(ctx, row) // "": it is gone
+		return s.ACPID
+	}))...), nil
 }
 
 // errNotChecked says that a file could not be checked to its end in time: it is large, or its disk slow.
@@ -173,86 +163,81 @@ func checkFile(ctx context.Context, db *sql.DB, limit time.Duration) error {
 	return nil
 }
 
-// debts sums up what is owed to the daemon and to hooks.
-type debts struct {
-	open, memories int                // what is due, and how many of these are memories
-	oldest         time.Time          // of what is due
-	failed         string             // the last error of what is due
-	to             []correlation.Debt // what is due
-	elsewhere      bool               // some of that is for another address than the configured one
-	deadElsewhere  bool               // some was given up there
-	waiting        int                // until it is worth a job
-	dead, unknown  int                // given up, or without an answer
-	deadIn         string             // the ACP id of a session with one that was given up
-	unknownIn      string
-}
+const move = "signet-acp-proxy deliver --to-configured, if that daemon is elsewhere now"
 
-// sumUp sums up what is owed. name returns the ACP id of a session's row; url is the configured daemon's.
-func sumUp(owed []correlation.Debt, url string, name func(row int64) string) (d debts) {
+// deliveries sums up what is owed to the daemon and to hooks. name returns the ACP id of a session's row; url is the
+// configured daemon's.
+func deliveries(owed []correlation.Debt, url string, name func(row int64) string) (found []finding) {
+	var dead, due, unknown []correlation.Debt
+	waiting := 0
 	for _, v := range owed {
 		switch {
 		case v.Done.IsZero() && v.Error == "" && v.Due.After(time.Now()):
-			d.waiting++
+			waiting++ // until it is worth a job
 		case v.Done.IsZero():
-			if v.Kind == correlation.KindMemory {
-				d.memories++
-			}
-			if d.open++; d.oldest.IsZero() || v.Owed.Before(d.oldest) {
-				d.oldest = v.Owed
-			}
-			d.failed = cmp.Or(v.Error, d.failed)
-			d.to, d.elsewhere = append(d.to, v), d.elsewhere || v.Elsewhere(url)
+			due = append(due, v)
 		case v.State == correlation.Dead:
-			if d.dead++; d.dead == 1 {
-				d.deadIn = cmp.Or(name(v.Session), "SESSION")
-			}
-			d.deadElsewhere = d.deadElsewhere || v.Elsewhere(url)
+			dead = append(dead, v)
 		default:
-			if d.unknown++; d.unknown == 1 {
-				d.unknownIn = cmp.Or(name(v.Session), "SESSION")
-			}
+			unknown = append(unknown, v)
 		}
 	}
-	return d
-}
-
-func (d debts) findings() (found []finding) {
-	const move = "signet-acp-proxy deliver --to-configured, if that daemon is elsewhere now"
-	if d.dead > 0 {
-		fix := "signet-acp-proxy show " + d.deadIn + " says why; the conversations are still here"
-		if d.deadElsewhere {
+	show := func(of []correlation.Debt) string {
+		return "signet-acp-proxy show " + cmp.Or(name(of[0].Session), "SESSION")
+	}
+	if len(dead) > 0 {
+		fix := show(dead) + " says why; the conversations are still here"
+		if anyElsewhere(dead, url) {
 			fix = move
 		}
-		found = append(found, problem(fix, "%s given up after 14 days", term.Count(d.dead, "delivery"))...)
+		found = append(found, problem(fix, "%s given up after 14 days", term.Count(len(dead), "delivery"))...)
 	}
-	if d.open > 0 {
-		last, fix := "", "signet-acp-proxy deliver --wait"
-		if to := runtime.Addressees(d.to); to != "" {
-			last = ": " + to
-		}
-		if d.failed != "" {
-			last += "; last error: " + d.failed
-		}
-		if d.elsewhere {
-			fix = move
-		}
-		found = append(found, note(fix, "%s pending, the oldest since %s%s", term.Count(d.open, "delivery"),
-			term.Local(d.oldest), last)...)
+	if len(due) > 0 {
+		found = append(found, pending(due, url)...)
 	}
-	if d.memories > 0 {
-		found = append(found, note("", "%s among these, stored by tools while the daemon did not answer",
-			term.Count(d.memories, "memory"))...)
+	if waiting > 0 {
+		found = append(found, fine("%s waiting for enough text to summarise", term.Count(waiting, "delivery"))...)
 	}
-	if d.waiting > 0 {
-		found = append(found, fine("%s waiting for enough text to summarise",
-			term.Count(d.waiting, "delivery"))...)
-	}
-	if d.unknown > 0 {
-		found = append(found, note("signet-acp-proxy show "+d.unknownIn+" has the details",
-			"%s without an answer from the daemon", term.Count(d.unknown, "delivery"))...)
+	if len(unknown) > 0 {
+		found = append(found, note(show(unknown)+" has the details", "%s without an answer from the daemon",
+			term.Count(len(unknown), "delivery"))...)
 	}
 	if len(found) == 0 {
 		return fine("nothing pending")
+	}
+	return found
+}
+
+func anyElsewhere(all []correlation.Debt, url string) bool {
+	return slices.ContainsFunc(all, func(v correlation.Debt) bool { return v.Elsewhere(url) })
+}
+
+// pending says what is due, and since when.
+func pending(due []correlation.Debt, url string) []finding {
+	last, failed, fix := "", "", "signet-acp-proxy deliver --wait"
+	oldest, memories := due[0].Owed, 0
+	for _, v := range due {
+		failed = cmp.Or(v.Error, failed)
+		if v.Owed.Before(oldest) {
+			oldest = v.Owed
+		}
+		if v.Kind == correlation.KindMemory {
+			memories++
+		}
+	}
+	if to := runtime.Addressees(due); to != "" {
+		last = ": " + to
+	}
+	if failed != "" {
+		last += "; last error: " + failed
+	}
+	if anyElsewhere(due, url) {
+		fix = move
+	}
+	found := note(fix, "%s pending, the oldest since %s%s", term.Count(len(due), "delivery"), term.Local(oldest), last)
+	if memories > 0 {
+		found = append(found, note("", "%s among these, stored by tools while the daemon did not answer",
+			term.Count(memories, "memory"))...)
 	}
 	return found
 }

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/term"
 	"github.com/Signet-AI/signet-acp-proxy/correlation"
 	"github.com/Signet-AI/signet-acp-proxy/correlation/correlationtest"
 	"github.com/Signet-AI/signet-acp-proxy/sqlite"
@@ -71,13 +72,14 @@ func TestDebts(t *testing.T) {
 			State: correlation.Unknown, Session: 2}}, "note 2 deliveries without an answer from the daemon → signet-acp-proxy show " +
 			"SESSION has the details"},
 	} {
-		if got := words(sumUp(tt.owed, "http://a:1", name).findings()); got != tt.want {
+		if got := words(deliveries(tt.owed, "http://a:1", name)); got != tt.want {
 			t.Errorf("%s:\n%s\nwant\n%s", tt.name, got, tt.want)
 		}
 	}
-	d := sumUp([]correlation.Debt{{Due: past, Owed: past}, {Due: past, Owed: past.Add(-time.Hour)}, {Due: past, Owed: soon}}, "", name)
-	if !d.oldest.Equal(past.Add(-time.Hour)) || d.open != 3 {
-		t.Errorf("the oldest of %d is from %v", d.open, d.oldest)
+	got := words(deliveries([]correlation.Debt{{Due: past, Owed: past}, {Due: past, Owed: past.Add(-time.Hour)},
+		{Due: past, Owed: soon}}, "", name))
+	if want := "3 deliveries pending, the oldest since " + term.Local(past.Add(-time.Hour)); !strings.Contains(got, want) {
+		t.Errorf("%q, want %q", got, want)
 	}
 }
 

@@ -5,6 +5,7 @@ package doctor
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -59,11 +60,7 @@ func Examine(ctx context.Context, o Options) []finding {
 		wg.Go(func() { results[i] = named(check.name, check.find()) })
 	}
 	wg.Wait()
-	all := []finding{}
-	for _, found := range results {
-		all = append(all, found...)
-	}
-	return append(all, named("harness", e.harnesses(ctx, o.Agents))...)
+	return append(slices.Concat(results...), named("harness", e.harnesses(ctx, o.Agents))...)
 }
 
 func (e *examination) configuration(err error) []finding {

@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/clients"
-	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/config"
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/runtime"
 	"github.com/Signet-AI/signet-acp-proxy/upstream"
 )
@@ -65,9 +64,9 @@ func (h harness) title() string {
 // inUse lists each harness once: those that the person names, those in clients' files, those of the configuration, and
 // those on PATH.
 func (e *examination) inUse(named []string) []harness {
-	u := used{c: e.c, seen: map[string]int{}}
+	var all []harness
 	for _, name := range named {
-		u.add(name, nil)
+		all = append(all, harness{name: name})
 	}
 	for _, client := range clients.Names() {
 		file, err := clients.Open(client)
@@ -77,50 +76,50 @@ func (e *examination) inUse(named []string) []harness {
 		entries, _ := file.Entries()
 		for _, one := range entries {
 			if one.Ours() {
-				u.add(clients.HarnessOf(one.Command))
+				name, command := clients.HarnessOf(one.Command)
+				all = append(all, harness{name, command})
 			}
 		}
 	}
 	for name, agent := range e.c.Agents {
 		if len(agent.Command) > 0 {
-			u.add(name, nil)
+			all = append(all, harness{name: name})
 		}
 	}
 	for _, name := range clients.Installed(e.c) {
-		u.add(name, nil)
+		all = append(all, harness{name: name})
 	}
-	slices.SortFunc(u.all, func(a, b harness) int { return strings.Compare(a.title(), b.title()) })
-	return u.all
+	all = e.distinct(all)
+	slices.SortFunc(all, func(a, b harness) int { return strings.Compare(a.title(), b.title()) })
+	return all
 }
 
-// used are harnesses, each once.
-type used struct {
-	c    *config.Config
-	all  []harness
-	seen map[string]int // by commandKey: its index in all
-}
-
-// add adds a harness, by its name, its command line or both, unless it is there or is not known.
-func (u *used) add(name string, command []string) {
-	p, known := u.c.Profile(name)
-	if !known && len(command) == 0 {
-		return
+// distinct returns harnesses once each, whether by name, by command line or by both, without those that are not known.
+func (e *examination) distinct(all []harness) (once []harness) {
+	seen := map[string]int{} // by commandKey: its index in once
+	for _, h := range all {
+		p, known := e.c.Profile(h.name)
+		if !known && len(h.command) == 0 {
+			continue
+		}
+		if known && (slices.Equal(h.command, p.Command) || slices.Equal(h.command, p.Installed)) {
+			h.command = nil
+		}
+		line := h.command
+		if line == nil {
+			line = p.CommandHere()
+		}
+		key := commandKey(line)
+		at, there := seen[key]
+		switch {
+		case !there:
+			seen[key] = len(once)
+			once = append(once, h)
+		case once[at].name == "":
+			once[at].name = h.name
+		}
 	}
-	if known && (slices.Equal(command, p.Command) || slices.Equal(command, p.Installed)) {
-		command = nil
-	}
-	line := command
-	if line == nil {
-		line = p.CommandHere()
-	}
-	at, there := u.seen[commandKey(line)]
-	switch {
-	case !there:
-		u.seen[commandKey(line)] = len(u.all)
-		u.all = append(u.all, harness{name, command})
-	case u.all[at].name == "":
-		u.all[at].name = name
-	}
+	return once
 }
 
 // commandKey identifies what a command line starts: a program by its name, by its path or by a link of that name is the
@@ -137,8 +136,8 @@ func commandKey(command []string) string {
 	return strings.Join(append([]string{program, name}, command[1:]...), "\x00")
 }
 
-// fetches reports whether a command line begins with a program that downloads what it runs.
-func fetches(command []string) bool { return command[0] == "npx" || command[0] == "uvx" }
+// fetchers download what they run.
+var fetchers = []string{"npx", "uvx"}
 
 const byHand = "run it yourself to see why"
 
@@ -159,7 +158,7 @@ func (e *examination) ask(ctx context.Context, h harness) []finding {
 			name, err)
 	}
 	line := strings.Join(command, " ")
-	limit, fetched := e.timeouts, fetches(options.Command)
+	limit, fetched := e.timeouts, slices.Contains(fetchers, options.Command[0])
 	if fetched {
 		limit.silent = cachedTime
 		options.Command = slices.Insert(slices.Clone(options.Command), 1, "--offline")

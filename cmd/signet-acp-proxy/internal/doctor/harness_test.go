@@ -177,17 +177,14 @@ func TestEachHarnessOnce(t *testing.T) {
 }
 
 // A command line of one's own is what is started, whatever it is called; a name alone is the agent's own command.
-func TestUsed(t *testing.T) {
+func TestDistinct(t *testing.T) {
 	t.Setenv("PATH", t.TempDir())
-	u := used{c: &config.Config{}, seen: map[string]int{}}
-	for _, one := range []harness{
+	e := examination{c: &config.Config{}}
+	var found []string
+	for _, h := range e.distinct([]harness{
 		{"claude", []string{"wrapper", "claude"}}, {"gemini", []string{"gemini", "--acp"}}, {"nobody", nil}, {"", []string{"own"}},
 		{"mine", []string{"own"}}, {"other", []string{"own"}}, {"gemini", nil},
-	} {
-		u.add(one.name, one.command)
-	}
-	var found []string
-	for _, h := range u.all {
+	}) {
 		found = append(found, h.name+":"+strings.Join(h.command, " "))
 	}
 	if want := []string{"claude:wrapper claude", "gemini:", "mine:own"}; !slices.Equal(found, want) {
