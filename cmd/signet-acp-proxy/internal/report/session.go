@@ -24,9 +24,9 @@ func Session(v runtime.Shown, s term.Screen) error {
 		l.Add("earlier keys", fmt.Sprint(v.Keys[:len(v.Keys)-1]))
 	}
 	l.Add("acpx record", v.ACPXRecordID)
-	l.Add("harness", runtime.HarnessName(v.Harness)+versioned(v.AgentVersion))
+	l.Add("harness", strings.TrimSpace(runtime.HarnessName(v.Harness)+" "+v.AgentVersion))
 	if v.Client != "" {
-		l.Add("client", v.Client+versioned(v.ClientVersion))
+		l.Add("client", strings.TrimSpace(v.Client+" "+v.ClientVersion))
 	}
 	l.Add("agent id", v.AgentID)
 	l.Add("parent key", v.ParentSessionKey)
@@ -123,13 +123,6 @@ func deliveries(v runtime.Shown, s term.Screen) error {
 			cmp.Or(one.Error, one.Reply))
 	}
 	return t.Print(s)
-}
-
-func versioned(version string) string {
-	if version == "" {
-		return ""
-	}
-	return " " + version
 }
 
 // Injected prints the inserted texts, oldest first, byte for byte.

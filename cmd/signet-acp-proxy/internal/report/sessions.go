@@ -25,30 +25,20 @@ func Sessions(all []runtime.Listed, s term.Screen) error {
 		if s.Width > 0 {
 			id = one.Short
 		}
-		title := one.Title
-		if one.depth > 0 {
-			title = strings.Repeat("  ", one.depth-1) + "└ " + title
-		}
-		t.Add(id, title, runtime.HarnessName(one.Harness), term.Local(one.LastActive), strconv.Itoa(one.Turns),
+		t.Add(id, one.Title, runtime.HarnessName(one.Harness), term.Local(one.LastActive), strconv.Itoa(one.Turns),
 			contextOf(one.State, one.Client, one.Live), memory.HomeShort(one.Cwd))
 	}
 	return t.Print(s)
 }
 
-// A branch is a session and its depth below the sessions that it works for.
-type branch struct {
-	runtime.Listed
-	depth int
-}
-
-// tree puts sessions below the one that they work for, if that is listed, too; otherwise it keeps their order.
-func tree(all []runtime.Listed) []branch {
+// tree puts sessions below the one that they work for, if that is listed, too, with their titles indented; otherwise it
+// keeps their order.
+func tree(all []runtime.Listed) (branches []runtime.Listed) {
 	below, listed := map[string][]runtime.Listed{}, map[string]bool{}
 	for _, one := range all {
 		below[one.Parent] = append(below[one.Parent], one)
 		listed[one.ACPID] = true
 	}
-	var branches []branch
 	added := map[int64]bool{}
 	var add func(one runtime.Listed, depth int)
 	add = func(one runtime.Listed, depth int) {
@@ -56,7 +46,10 @@ func tree(all []runtime.Listed) []branch {
 			return
 		}
 		added[one.ID] = true
-		branches = append(branches, branch{one, depth})
+		if depth > 0 {
+			one.Title = strings.Repeat("  ", depth-1) + "└ " + one.Title
+		}
+		branches = append(branches, one)
 		for _, called := range below[one.ACPID] {
 			add(called, depth+1)
 		}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/runtime"
 	"github.com/Signet-AI/signet-acp-proxy/correlation"
@@ -25,7 +26,7 @@ func TestTree(t *testing.T) {
 		}
 		var got []string
 		for _, b := range tree(all) {
-			got = append(got, fmt.Sprint(b.ACPID, " ", b.depth))
+			got = append(got, fmt.Sprint(b.ACPID, " ", utf8.RuneCountInString(b.Title)/2))
 		}
 		if got := strings.Join(got, ", "); got != tt.want {
 			t.Errorf("%q: %q, want %q", tt.given, got, tt.want)

@@ -30,15 +30,16 @@ func Usage(sums []telemetry.Sum, by string, s term.Screen) error {
 		}
 		return strconv.FormatInt(*n, 10)
 	}
+	sums = slices.Clone(sums)
 	if by == telemetry.ByProject || by == telemetry.BySession {
-		sums = telemetry.Largest(slices.Clone(sums))
+		sums = telemetry.Largest(sums)
 	}
-	for _, u := range sums {
-		key := u.Key
+	for i := range sums {
+		u := &sums[i]
 		if by == telemetry.ByProject {
-			key = cmp.Or(memory.HomeShort(key), "(none)")
+			u.Key = cmp.Or(memory.HomeShort(u.Key), "(none)")
 		}
-		t.Add(key, strconv.Itoa(u.Sessions), strconv.Itoa(u.Turns), strconv.Itoa(u.Counted), number(u.InputTokens),
+		t.Add(u.Key, strconv.Itoa(u.Sessions), strconv.Itoa(u.Turns), strconv.Itoa(u.Counted), number(u.InputTokens),
 			number(u.OutputTokens), cmp.Or(u.Price(), notReported), telemetry.Bytes(u.MemoryBytes))
 	}
 	if err := t.Print(s); err != nil {
@@ -49,14 +50,9 @@ func Usage(sums []telemetry.Sum, by string, s term.Screen) error {
 	}
 	for _, u := range sums {
 		for _, words := range []string{telemetry.OfUse(u.Uses), u.Notes.String()} {
-			if words == "" {
-				continue
+			if words != "" {
+				fmt.Fprintf(s.W, "%s: %s\n", u.Key, words)
 			}
-			key := u.Key
-			if by == telemetry.ByProject {
-				key = cmp.Or(memory.HomeShort(key), "(none)")
-			}
-			fmt.Fprintf(s.W, "%s: %s\n", key, words)
 		}
 	}
 	return nil
