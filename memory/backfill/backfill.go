@@ -72,15 +72,21 @@ func Walk(ctx context.Context, p Place, agent string, visit Visitor) error {
 		visit.LeftOut = func(string, int) {}
 	}
 	f := formats[i]
-	var children []string
+	var own, children []string
 	for _, root := range slices.Compact(slices.Sorted(slices.Values(f.roots(p)))) {
-		below, err := f.walk(ctx, p, root, visit)
+		found, err := f.find(ctx, p, root, visit)
 		if err != nil {
 			return err
 		}
-		children = append(children, below...)
+		for _, path := range found {
+			if f.isChild != nil && f.isChild(filepath.ToSlash(path)) {
+				children = append(children, path)
+			} else {
+				own = append(own, path)
+			}
+		}
 	}
-	for _, path := range children {
+	for _, path := range append(own, children...) {
 		if err := f.visitFile(ctx, p, path, visit); err != nil {
 			return err
 		}
@@ -88,8 +94,8 @@ func Walk(ctx context.Context, p Place, agent string, visit Visitor) error {
 	return nil
 }
 
-// walk reads what stands below a root, and returns the files of subagents, which are still to be read.
-func (f format) walk(ctx context.Context, p Place, root string, visit Visitor) (children []string, err error) {
+// find returns the files of conversations that stand below a root, in order.
+func (f format) find(ctx context.Context, p Place, root string, visit Visitor) (found []string, err error) {
 	if to, err := filepath.EvalSymlinks(root); err == nil {
 		if f.inProjects && !isIn(p.Projects, root, to) {
 			visit.Skip(Skip{root, "it is a link; links are not followed"})
@@ -101,31 +107,24 @@ func (f format) walk(ctx context.Context, p Place, root string, visit Visitor) (
 		}
 	}
 	err = filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
-		if ctx.Err() != nil {
-			return ctx.Err()
-		}
 		rel, _ := filepath.Rel(root, path) // it stands below
 		isMatch := f.match(filepath.ToSlash(rel))
 		switch {
-		case err != nil && path == root:
-			return nil // it is not installed, or has written nothing
+		case ctx.Err() != nil:
+			return ctx.Err()
+		case errors.Is(err, fs.ErrNotExist): // it is not installed, has written nothing, or has just removed it
 		case err != nil:
 			visit.Skip(Skip{path, "it cannot be read: " + reason(err)})
-			return nil
 		case entry.Type()&fs.ModeSymlink != 0 && (isMatch || isFolder(path)):
 			visit.Skip(Skip{path, "it is a link; links are not followed"})
-			return nil
 		case entry.IsDir() && visit.skipsTheirs(path):
 			return fs.SkipDir
-		case !entry.Type().IsRegular() || !isMatch:
-			return nil
-		case f.isChild != nil && f.isChild(filepath.ToSlash(path)):
-			children = append(children, path)
-			return nil
+		case entry.Type().IsRegular() && isMatch:
+			found = append(found, path)
 		}
-		return f.visitFile(ctx, p, path, visit)
+		return nil
 	})
-	return children, err
+	return found, err
 }
 
 // skipsTheirs skips a file or folder that others can write: who has said what is in it is not known.

@@ -112,38 +112,41 @@ func listed(line string, said map[string]bool) bool {
 // clean(clean(s)) == clean(s).
 func clean(s string) string {
 	lines := strings.Split(newlines(chars.Cut(s, maxText)), "\n")
-	code := memory.Code(lines)
-	from, to := ownLines(lines, code)
-	closed := len(lines) - 1 // the last line that closes a request for feedback
-	for closed >= 0 && (code[closed] || !closesFeedback(lines[closed])) {
-		closed--
-	}
 	var kept []string
-	for i := 0; i < len(lines); i++ {
-		kind := plainLine
-		if !code[i] {
-			kind = kindOf(lines[i])
+	asked := -1 // the place in kept where a request for feedback began; without an end only its first line goes
+	before := plainLine
+	for i, kind := range kindsOf(lines) {
+		if kind == feedbackLine && asked < 0 {
+			asked = len(kept)
 		}
-		if from <= i && i < to && kind > noiseLine {
-			kind = plainLine
-		}
-		switch kind {
-		case plainLine:
+		switch {
+		case asked >= 0 && kind != codeLine && closesFeedback(lines[i]):
+			kept, asked = kept[:asked], -1
+		case before == clockLine && !notClock().MatchString(lines[i]): // the time
+		case kind == plainLine, kind == codeLine:
 			kept = append(kept, lines[i])
-		case blankLine:
-			if len(kept) > 0 && kept[len(kept)-1] != "" {
-				kept = append(kept, "")
-			}
-		case feedbackLine:
-			for ; i < closed && (code[i] || !closesFeedback(lines[i])); i++ {
-			}
-		case clockLine:
-			if i+1 < len(lines) && !notClock().MatchString(lines[i+1]) {
-				i++
-			}
+		case kind == blankLine && len(kept) > 0 && kept[len(kept)-1] != "":
+			kept = append(kept, "")
 		}
+		before = kind
 	}
 	return strings.TrimRight(strings.Join(kept, "\n"), " \t\n")
+}
+
+// kindsOf returns what each line is. Code is code, and in the user's own files only fences are no plain lines.
+func kindsOf(lines []string) []lineKind {
+	code := memory.Code(lines)
+	from, to := ownLines(lines, code)
+	kinds := make([]lineKind, len(lines))
+	for i, line := range lines {
+		if kinds[i] = codeLine; code[i] {
+			continue
+		}
+		if kinds[i] = kindOf(line); from <= i && i < to && kinds[i] > noiseLine {
+			kinds[i] = plainLine
+		}
+	}
+	return kinds
 }
 
 // ownLines returns where the user's own files stand in a start's text: from the heading of the first one up to the list
@@ -168,6 +171,7 @@ type lineKind int
 
 const (
 	plainLine lineKind = iota // it stays
+	codeLine                  // so does it
 	blankLine                 // one of several stays
 	noiseLine                 // a fence
 	statusLine
