@@ -26,12 +26,12 @@ const (
 	maxCost   = 1e6
 )
 
-// eachReport calls do for the reports of each session in order, so that each token and each cent is counted once.
+// EachReport calls do for the reports of each session in order, so that each token and each cent is counted once.
 //
 // Most harnesses report the tokens of a turn, some the total of their process so far, and costs are totals of the
 // session or of the process so far (upstream.Profile). Of such a running total a report adds the difference to the one
 // before.
-func eachReport(ctx context.Context, store correlation.Book, scope correlation.Scope, do func(Report)) error {
+func EachReport(ctx context.Context, store correlation.Book, scope correlation.Scope, do func(Report)) error {
 	restarting, err := store.Harnesses(ctx)
 	if err != nil {
 		return err

@@ -154,7 +154,7 @@ func ReadUsage(ctx context.Context, store correlation.Book, scope correlation.Sc
 		a := u.account(accounts, use.Session)
 		a.uses = append(a.uses, use)
 	}
-	return u, eachReport(ctx, store, scope, func(r Report) {
+	return u, EachReport(ctx, store, scope, func(r Report) {
 		a := u.account(accounts, r.Session)
 		a.reports = append(a.reports, r)
 	})
@@ -170,7 +170,7 @@ func (u *Usage) NameHarnesses(name func(string) string) {
 // SessionSums returns the usage of sessions by their rows: tokens and costs alone, and none where nobody reported any.
 func SessionSums(ctx context.Context, store correlation.Book, in correlation.Scope) (map[int64]Sum, error) {
 	tallies := map[int64]*tally{}
-	err := eachReport(ctx, store, in, func(r Report) {
+	err := EachReport(ctx, store, in, func(r Report) {
 		t := tallies[r.Session]
 		if t == nil {
 			t = &tally{costs: map[string]float64{}}
@@ -183,17 +183,6 @@ func SessionSums(ctx context.Context, store correlation.Book, in correlation.Sco
 		sums[session] = t.sum()
 	}
 	return sums, err
-}
-
-// Reports iterates over the reports, by session and in order.
-func (u *Usage) Reports(yield func(Report) bool) {
-	for _, a := range u.accounts {
-		for _, r := range a.reports {
-			if !yield(r) {
-				return
-			}
-		}
-	}
 }
 
 // Largest sorts sums by what was used, those of most tokens first, else of most turns.

@@ -48,7 +48,7 @@ const (
 // Read reads all that a page in a file shows.
 func Read(ctx context.Context, src Source) (*Page, error) {
 	p := newPage(src, false)
-	err := p.conversations.read(ctx, src, choice{newest: true, text: maxText})
+	err := p.conversations.read(ctx, src, choice{text: maxText})
 	for _, part := range []func(context.Context, Source) error{p.readOverview, p.readAllMemories, p.readUsage} {
 		if err == nil {
 			err = part(ctx, src)

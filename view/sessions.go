@@ -22,7 +22,12 @@ func (c *conversations) read(ctx context.Context, src Source, of choice) (err er
 		return err
 	}
 	c.Turns = len(turns)
-	in := of.scope(turns)
+	ids := append([]int64{}, of.sessions...) // not nil, which would be all
+	for _, t := range turns {
+		ids = append(ids, t.of)
+	}
+	slices.Sort(ids)
+	in := correlation.Scope{Sessions: slices.Compact(ids)}
 	if err := c.readSessions(ctx, src, in); err != nil {
 		return err
 	}
@@ -31,11 +36,9 @@ func (c *conversations) read(ctx context.Context, src Source, of choice) (err er
 			t.Session.Turns = append(t.Session.Turns, t)
 		}
 	}
-	used, err := telemetry.ReadUsage(ctx, src.Sessions, in, false)
-	if err != nil {
+	if err := c.addUsage(ctx, src, in); err != nil {
 		return err
 	}
-	c.addUsage(used)
 	if err := c.addFiles(ctx, src, in); err != nil {
 		return err
 	}
@@ -109,7 +112,7 @@ func (c *conversations) readSessions(ctx context.Context, src Source, in correla
 }
 
 // addUsage numbers the turns, and adds what turns and sessions used.
-func (c *conversations) addUsage(used *telemetry.Usage) {
+func (c *conversations) addUsage(ctx context.Context, src Source, in correlation.Scope) error {
 	turns := map[int64]*turn{}
 	for _, s := range c.byID {
 		s.Older = s.AllTurns - len(s.Turns)
@@ -118,7 +121,7 @@ func (c *conversations) addUsage(used *telemetry.Usage) {
 			turns[t.id] = t
 		}
 	}
-	for r := range used.Reports {
+	err := telemetry.EachReport(ctx, src.Sessions, in, func(r telemetry.Report) {
 		if t := turns[r.Turn]; t != nil {
 			t.Used = tokens(r.Input, r.Output)
 		}
@@ -128,11 +131,12 @@ func (c *conversations) addUsage(used *telemetry.Usage) {
 				s.cost[r.Currency] += *r.Cost
 			}
 		}
-	}
+	})
 	for _, s := range c.byID {
 		used := []string{tokens(s.input, s.out), telemetry.Prices(s.cost)}
 		s.Used = strings.Join(slices.DeleteFunc(used, func(w string) bool { return w == "" }), ", ")
 	}
+	return err
 }
 
 // relate links sessions: which one continues which, and which one called which.

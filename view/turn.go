@@ -83,25 +83,11 @@ func HowItEnded(ended bool, stop string, code int, truncated bool) string {
 	return strings.Join(notes, "; ")
 }
 
-// A choice says what to read of which sessions.
+// A choice says what to read.
 type choice struct {
-	newest   bool              // those of the newest turns
-	sessions []int64           // else these
-	turns    correlation.Scope // of which turns are read
+	turns    correlation.Scope // of which turns are read, with their sessions
+	sessions []int64           // that are read besides
 	text     int               // bytes of one side of a turn; 0: none, and nothing of what was inserted
-}
-
-// scope holds the sessions that are chosen; turns are the newest.
-func (of choice) scope(turns []*turn) correlation.Scope {
-	if !of.newest {
-		return correlation.Scope{Sessions: append([]int64{}, of.sessions...)} // not nil, which would be all
-	}
-	ids := []int64{}
-	for _, t := range turns {
-		ids = append(ids, t.of)
-	}
-	slices.Sort(ids)
-	return correlation.Scope{Sessions: slices.Compact(ids)}
 }
 
 // insertion is a block that was inserted.
