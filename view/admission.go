@@ -1,7 +1,6 @@
 package view
 
 import (
-	"crypto/rand"
 	"crypto/subtle"
 	"html/template"
 	"io"
@@ -17,10 +16,6 @@ type admission struct {
 
 	mu   sync.Mutex
 	used bool // the key
-}
-
-func newAdmission() *admission {
-	return &admission{key: rand.Text(), page: rand.Text(), cookie: rand.Text()}
 }
 
 const cookieName = "signet-view"
@@ -42,12 +37,6 @@ func (e *admission) enter(w http.ResponseWriter, r *http.Request) {
 	http.Redirect(w, r, "/"+e.page+"/", http.StatusSeeOther)
 }
 
-// admits reports whether a request, for a path that begins with folder, has the cookie.
-func (e *admission) admits(r *http.Request, folder string) bool {
-	c, err := r.Cookie(cookieName)
-	return err == nil && same(c.Value, e.cookie) && same(folder, e.page)
-}
-
 // same compares secrets in the same time whatever they have in common.
 func same(a, b string) bool { return subtle.ConstantTimeCompare([]byte(a), []byte(b)) == 1 }
 
@@ -64,13 +53,14 @@ var redirect = template.Must(template.New("").Parse(`<!DOCTYPE html>
 `))
 
 // admits reports whether a request comes from this page: it names this very host (which a page elsewhere with a name
-// that resolves to loopback does not), has the cookie, and was made by no other page. Only the page itself may be gone
-// to from elsewhere, as the redirect page leads to it.
+// that resolves to loopback does not), has the cookie, asks for something in the page's folder, and was made by no
+// other page. Only the page itself may be gone to from elsewhere, as the redirect page leads to it.
 func (l *Live) admits(r *http.Request, folder, rest string) bool {
 	origin, site := r.Header.Get("Origin"), r.Header.Get("Sec-Fetch-Site")
 	reads := r.Method == http.MethodGet
 	goesTo := reads && rest == "" && r.Header.Get("Sec-Fetch-Dest") == "document"
-	return r.Host == l.host && l.admission.admits(r, folder) &&
+	cookie, err := r.Cookie(cookieName)
+	return err == nil && same(cookie.Value, l.admission.cookie) && same(folder, l.admission.page) && r.Host == l.host &&
 		(origin == "http://"+l.host || origin == "" && reads) &&
 		(site == "" || site == "same-origin" || site == "none" && reads || goesTo)
 }

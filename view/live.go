@@ -3,6 +3,7 @@ package view
 import (
 	"cmp"
 	"context"
+	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -46,10 +47,11 @@ func (l *Live) Serve(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("listening on loopback: %w", err)
 	}
-	l.host, l.admission = listener.Addr().String(), newAdmission()
+	l.host = listener.Addr().String()
+	l.admission = &admission{key: rand.Text(), page: rand.Text(), cookie: rand.Text()}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	l.watch = newWatch(l.Source)
+	l.watch = &watch{src: l.Source, windows: map[chan string]bool{}, windowsChanged: make(chan struct{})}
 	watched := make(chan struct{})
 	guard.Go("page", func() {
 		defer close(watched)

@@ -58,15 +58,28 @@ type memories struct {
 	More               bool // there is another page of it
 }
 
-// readAllMemories reads the memories of a page in a file.
+// readAllMemories reads the memories of a page in a file and, as far as there is room, those passages of conversations
+// that a session was told.
 func (p *Page) readAllMemories(ctx context.Context, src Source) error {
 	all, err := src.Memories.List(ctx, embedded.Filter{Limit: maxMemories})
 	if err != nil {
 		return err
 	}
 	files, err := src.Memories.EditedLately(ctx, "", maxFiles)
+	if err != nil {
+		return err
+	}
+	injected, err := p.injections(ctx, src)
+	if err != nil {
+		return err
+	}
+	told, err := src.Memories.ToldPassages(ctx, slices.Collect(maps.Keys(injected)), maxMemories-len(all))
 	if err == nil {
-		err = p.readMemories(ctx, src, all, files, maxMemories-len(all))
+		err = p.addMemories(ctx, src, append(all, told...), injected)
+	}
+	p.AllMemories += len(told)
+	if err == nil {
+		err = p.addEdited(ctx, src, files)
 	}
 	return err
 }
@@ -81,7 +94,10 @@ func (p *Page) readSomeMemories(ctx context.Context, src Source, q query) (err e
 			Within: q.project == noProject, From: whoOf(q.who), Limit: pageMemories + 1, Offset: from})
 	} else {
 		all, err = src.Memories.Search(ctx, embedded.Query{Text: q.text, Limit: maxFound, AllProjects: true})
-		all = slices.DeleteFunc(all, func(m embedded.Memory) bool { return !q.wants(m) })
+		all = slices.DeleteFunc(all, func(m embedded.Memory) bool {
+			return q.kind != "" && m.Type != q.kind || q.who != "" && m.Who != whoOf(q.who) ||
+				q.project != "" && m.Project != q.inProject() && !m.Personal
+		})
 		all = all[min(from, len(all)):]
 	}
 	if err != nil {
@@ -111,27 +127,14 @@ func (p *Page) readSomeMemories(ctx context.Context, src Source, q query) (err e
 	if err := p.conversations.read(ctx, src, in); err != nil {
 		return err
 	}
-	return p.readMemories(ctx, src, all, files, 0)
-}
-
-// memoryChoices returns by what kinds, and whom they are from, memories can be chosen.
-func memoryChoices(ctx context.Context, src Source) (kinds, whos []string, err error) {
-	all, err := src.Memories.Kinds(ctx)
-	for _, k := range all {
-		if !slices.Contains(kinds, k.Type) {
-			kinds = append(kinds, k.Type)
-		}
-		if who := k.Who.ForPeople(); !slices.Contains(whos, who) {
-			whos = append(whos, who)
-		}
+	injected, err := p.injections(ctx, src)
+	if err == nil {
+		err = p.addMemories(ctx, src, all, injected)
 	}
-	return kinds, whos, err
-}
-
-// wants reports whether a memory that was found passes the filters.
-func (q query) wants(m embedded.Memory) bool {
-	return (q.kind == "" || m.Type == q.kind) && (q.who == "" || m.Who == whoOf(q.who)) &&
-		(q.project == "" || m.Project == q.inProject() || m.Personal)
+	if err == nil {
+		err = p.addEdited(ctx, src, files)
+	}
+	return err
 }
 
 // whoOf is the one of memory.Whos that the page calls so.
@@ -144,47 +147,38 @@ func whoOf(name string) memory.Who {
 	return memory.Who(name)
 }
 
-// readMemories takes memories and, of those passages of conversations that a session was told, some.
-func (p *Page) readMemories(ctx context.Context, src Source, all []embedded.Memory, files []embedded.FileEdited,
-	passages int) (err error) {
-	c, read := &p.conversations, &p.memories
+// addMemories adds memories with who was told them, and what became of that.
+func (p *Page) addMemories(ctx context.Context, src Source, all []embedded.Memory,
+	injected map[string][]injection) (err error) {
+	read := &p.memories
 	if read.AllMemories, err = src.Memories.Count(ctx); err != nil {
 		return err
 	}
-	injected, err := injections(ctx, src, c.byID)
-	if err != nil {
-		return err
-	}
-	var told []embedded.Memory
-	if passages > 0 {
-		if told, err = src.Memories.ToldPassages(ctx, slices.Collect(maps.Keys(injected)), passages); err != nil {
-			return err
-		}
-		read.AllMemories += len(told)
-	}
-	read.Shown = len(all) + len(told)
+	read.Shown = len(all)
 	if !read.Chosen && p.PageN <= 1 {
 		if all, err = p.readProfile(ctx, src, all); err != nil {
 			return err
 		}
 	}
-	all = append(all, told...)
-	names := make([]string, 0, len(all)+len(files))
-	for _, m := range all {
-		names = append(names, m.ID)
+	ids := make([]string, len(all))
+	for i, m := range all {
+		ids[i] = m.ID
 	}
-	for _, f := range files {
-		names = append(names, memory.FileItem(f.Path))
-	}
-	records, err := correlation.Records(ctx, src.DB, "", names)
+	records, err := correlation.Records(ctx, src.DB, "", ids)
 	if err != nil {
 		return err
 	}
 	replacing := 0
 	for _, one := range all {
-		m := &pageMemory{Memory: one, From: c.byKey[one.Session], Pinned: one.Source == embedded.Pinned,
+		m := &pageMemory{Memory: one, From: p.byKey[one.Session], Pinned: one.Source == embedded.Pinned,
 			Used: records[one.ID].Used}
-		m.setInjections(injected)
+		told := injected[one.ID]
+		for _, id := range one.Sayings {
+			if id != one.ID {
+				told = append(told, injected[id]...)
+			}
+		}
+		m.Told, m.Injections = len(told), told[:min(len(told), maxInjections)]
 		if passage.TellsChange(one.Content) && replacing < maxReplacing {
 			replacing++
 			if m.Replaced, err = src.Memories.Replaced(ctx, one); err != nil {
@@ -197,23 +191,30 @@ func (p *Page) readMemories(ctx context.Context, src Source, all []embedded.Memo
 			read.List = append(read.List, m)
 		}
 	}
-	slices.SortStableFunc(read.List, func(a, b *pageMemory) int {
-		if read.Chosen {
-			return 0 // the best first, or in the order of the store
-		}
-		return b.Created.Compare(a.Created)
-	})
-	for _, f := range files {
-		r := records[memory.FileItem(f.Path)]
+	if !read.Chosen { // else the best first, or in the order of the store
+		slices.SortStableFunc(read.List, func(a, b *pageMemory) int { return b.Created.Compare(a.Created) })
+	}
+	return nil
+}
+
+// addEdited adds files with the sessions that edited them, and what became of telling them.
+func (p *Page) addEdited(ctx context.Context, src Source, files []embedded.FileEdited) error {
+	items := make([]string, len(files))
+	for i, f := range files {
+		items[i] = memory.FileItem(f.Path)
+	}
+	records, err := correlation.Records(ctx, src.DB, "", items)
+	for i, f := range files {
+		r := records[items[i]]
 		one := pageFile{FileEdited: f, Told: r.Told, Used: r.Used}
 		for _, id := range f.Sessions {
-			if s := c.byID[id]; s != nil {
+			if s := p.byID[id]; s != nil {
 				one.Editors = append(one.Editors, s)
 			}
 		}
-		read.Files = append(read.Files, one)
+		p.Files = append(p.Files, one)
 	}
-	return nil
+	return err
 }
 
 // readProfile puts each line of the profile in the place of the memories that say it.
@@ -237,28 +238,14 @@ func (p *Page) readProfile(ctx context.Context, src Source, all []embedded.Memor
 	return append(lines, all...), nil
 }
 
-// setInjections sets who was told the memory, as far as the newest blocks tell.
-func (m *pageMemory) setInjections(by map[string][]injection) {
-	all := by[m.ID]
-	for _, id := range m.Sayings {
-		if id != m.ID {
-			all = append(all, by[id]...)
-		}
-	}
-	m.Told, m.Injections = len(all), all[:min(len(all), maxInjections)]
-}
-
 // injections returns by a memory's id who was told it and when, the newest first.
-func injections(ctx context.Context, src Source, sessions map[int64]*session) (map[string][]injection, error) {
+func (p *Page) injections(ctx context.Context, src Source) (map[string][]injection, error) {
 	newest, err := src.Sessions.NewestInjections(ctx, maxRead)
-	if err != nil {
-		return nil, err
-	}
 	slices.SortStableFunc(newest, func(a, b correlation.Injection) int { return b.At.Compare(a.At) })
 	all := map[string][]injection{}
 	for _, one := range newest {
 		for _, item := range one.Items {
-			all[item] = append(all[item], injection{sessions[one.Session], one.At})
+			all[item] = append(all[item], injection{p.byID[one.Session], one.At})
 		}
 	}
 	return all, err

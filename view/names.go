@@ -8,6 +8,7 @@ import (
 
 	"github.com/Signet-AI/signet-acp-proxy/correlation"
 	"github.com/Signet-AI/signet-acp-proxy/memory"
+	"github.com/Signet-AI/signet-acp-proxy/memory/embedded"
 	"github.com/Signet-AI/signet-acp-proxy/upstream"
 )
 
@@ -30,7 +31,7 @@ func baseName(path string) string {
 	return filepath.Base(path)
 }
 
-// choices are what sessions can be chosen by. Agents are there only if there are several.
+// choices are what sessions and memories can be chosen by. Agents are there only if there are several.
 type choices struct {
 	Projects          []projectChoice
 	Harnesses, Agents []string
@@ -40,7 +41,7 @@ type choices struct {
 // A projectChoice is a project, by its path and as it is shown.
 type projectChoice struct{ Value, Name string }
 
-func choicesOf(kinds []correlation.Count) (c choices) {
+func choicesOf(kinds []correlation.Count, remembered []embedded.Memory) (c choices) {
 	projects, harnesses, agents := map[string]int{}, map[string]int{}, map[string]bool{}
 	for _, k := range kinds {
 		projects[k.Project] += k.Sessions
@@ -53,6 +54,14 @@ func choicesOf(kinds []correlation.Count) (c choices) {
 	c.Harnesses = byCount(harnesses)
 	if delete(agents, ""); len(agents) > 0 {
 		c.Agents = slices.Sorted(maps.Keys(agents))
+	}
+	for _, k := range remembered {
+		if !slices.Contains(c.Kinds, k.Type) {
+			c.Kinds = append(c.Kinds, k.Type)
+		}
+		if who := k.Who.ForPeople(); !slices.Contains(c.Whos, who) {
+			c.Whos = append(c.Whos, who)
+		}
 	}
 	return c
 }

@@ -81,10 +81,11 @@ func (p *Page) readOverview(ctx context.Context, src Source) error {
 	if err != nil {
 		return err
 	}
-	p.Choices = choicesOf(kinds)
-	if p.Choices.Kinds, p.Choices.Whos, err = memoryChoices(ctx, src); err != nil {
+	remembered, err := src.Memories.Kinds(ctx)
+	if err != nil {
 		return err
 	}
+	p.Choices = choicesOf(kinds, remembered)
 	if p.AllTurns, p.AllSessions, err = src.Sessions.Totals(ctx); err != nil {
 		return err
 	}
@@ -172,11 +173,9 @@ func (p *Page) template() (*template.Template, error) {
 		"short":   memory.HomeShort,
 		"count":   count,
 		"figure":  func(n int) string { return telemetry.Figure(int64(n)) },
-		"project": projectName,
 		"base":    baseName,
 		"harness": harnessName,
 		"when":    func(t time.Time) string { return when(p.Made, t) },
-		"brief":   func(n int64) string { return brief(n) },
 		"bytes":   telemetry.Bytes,
 		"millis":  func(t time.Time) int64 { return t.UnixMilli() },
 		"sub":     func(a, b int) int { return a - b },

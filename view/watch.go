@@ -24,10 +24,6 @@ type watch struct {
 	windowsChanged chan struct{} // closed and replaced when a window opens or closes
 }
 
-func newWatch(src Source) *watch {
-	return &watch{src: src, windows: map[chan string]bool{}, windowsChanged: make(chan struct{})}
-}
-
 // A snapshot of the database, to be compared with a later one.
 type snapshot struct {
 	version               int64 // PRAGMA data_version, which changes with writes of other processes
