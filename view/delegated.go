@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/Signet-AI/signet-acp-proxy/correlation"
 	"github.com/Signet-AI/signet-acp-proxy/delegation"
 	"github.com/Signet-AI/signet-acp-proxy/sqlite"
 	"github.com/Signet-AI/signet-acp-proxy/telemetry"
@@ -37,12 +38,12 @@ func newDelegatedTask(d delegation.Delegation) *delegatedTask {
 	return a
 }
 
-// readDelegations links delegations with the sessions that asked for them, and with those that work on them.
-func (c *conversations) readDelegations(ctx context.Context, src Source) error {
-	if src.Delegations == nil {
+// addDelegations links delegations with the sessions that asked for them, and with those that work on them.
+func (c *conversations) addDelegations(ctx context.Context, _ correlation.Scope) error {
+	if c.src.Delegations == nil {
 		return nil
 	}
-	all, err := src.Delegations.List(ctx, maxDelegations)
+	all, err := c.src.Delegations.List(ctx, maxDelegations)
 	if err != nil {
 		return sqlite.While("reading delegations", err)
 	}

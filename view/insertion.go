@@ -26,15 +26,15 @@ var outcomes = map[correlation.Outcome]string{
 	correlation.WasCancelled: "cancelled, perhaps lost",
 }
 
-// readInsertions adds to the sessions what was inserted into them, without the texts if not withText.
-func (c *conversations) readInsertions(ctx context.Context, src Source, in correlation.Scope, withText bool) error {
+// addInsertions adds to the sessions what was inserted into them, without the texts if not withText.
+func (c *conversations) addInsertions(ctx context.Context, in correlation.Scope, withText bool) error {
 	var all []correlation.Injection
 	ids := map[string]bool{}
 	most, room := maxBlock, maxBlocks
 	if !withText {
 		most, room = 0, 0
 	}
-	err := src.Sessions.InjectionsIn(ctx, in, most, func(one correlation.Injection) {
+	err := c.src.Sessions.InjectionsIn(ctx, in, most, func(one correlation.Injection) {
 		one.Text = chars.Cut(one.Text, most)
 		if room -= len(one.Text); room < 0 {
 			one.Text = ""
@@ -50,11 +50,11 @@ func (c *conversations) readInsertions(ctx context.Context, src Source, in corre
 	if err != nil || !withText {
 		return err
 	}
-	texts, err := src.Memories.Beginnings(ctx, slices.Collect(maps.Keys(ids)), 8*chars.MaxTitle)
+	texts, err := c.src.Memories.Beginnings(ctx, slices.Collect(maps.Keys(ids)), 8*chars.MaxTitle)
 	if err != nil {
 		return err
 	}
-	uses, err := src.Sessions.Uses(ctx, in)
+	uses, err := c.src.Sessions.Uses(ctx, in)
 	if err != nil {
 		return err
 	}

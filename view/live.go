@@ -118,57 +118,57 @@ func (l *Live) handler() http.Handler {
 // page writes the page with the beginning of its list, whatever its address asks for: the browser keeps that to itself,
 // and asks for the rest.
 func (l *Live) page(w http.ResponseWriter, r *http.Request) {
-	l.write(w, r, func(ctx context.Context, p *Page) (err error) {
-		if err = p.readRows(ctx, l.Source, query{}); err != nil {
-			return err
-		}
-		p.AllMemories, err = l.Memories.Count(ctx)
-		return err
-	}, (*Page).Write)
+	p := newPage(l.Source, true)
+	err := p.readRows(r.Context(), query{})
+	if err == nil {
+		p.AllMemories, err = l.Memories.Count(r.Context())
+	}
+	show(w, err, p.Write)
 }
 
 func (l *Live) part(w http.ResponseWriter, r *http.Request) {
-	q := queryOf(r.URL.Query())
+	p, q, ctx := newPage(l.Source, true), queryOf(r.URL.Query()), r.Context()
 	name := r.PathValue("part")
-	read := map[string]func(context.Context, *Page) error{
-		partRows:     func(ctx context.Context, p *Page) error { return p.readRows(ctx, l.Source, q) },
-		partOverview: func(ctx context.Context, p *Page) error { return p.readOverview(ctx, l.Source) },
-		partMemories: func(ctx context.Context, p *Page) error { return p.readSomeMemories(ctx, l.Source, q) },
-		partUsage:    func(ctx context.Context, p *Page) error { return p.readUsage(ctx, l.Source) },
-	}[name]
-	if read == nil {
-		http.NotFound(w, r)
-		return
-	}
-	l.write(w, r, read, func(p *Page, w io.Writer) error { return p.writePart(w, name, p) })
-}
-
-// write reads what a page shows, and has write write it.
-func (l *Live) write(w http.ResponseWriter, r *http.Request, read func(context.Context, *Page) error,
-	write func(*Page, io.Writer) error) {
-	guard.Point("page")
-	p := newPage(l.Source, true)
-	switch err := read(r.Context(), p); {
-	case errors.Is(err, correlation.ErrNotFound):
-		http.NotFound(w, r)
-	case err != nil:
-		http.Error(w, err.Error(), http.StatusInternalServerError)
+	var err error
+	switch name {
+	case partRows:
+		err = p.readRows(ctx, q)
+	case partOverview:
+		err = p.readOverview(ctx)
+	case partMemories:
+		err = p.readSomeMemories(ctx, q)
+	case partUsage:
+		err = p.readUsage(ctx)
 	default:
-		w.Header().Set("Content-Type", "text/html; charset=utf-8")
-		_ = write(p, w) // who asked has gone
+		err = correlation.ErrNotFound
 	}
+	show(w, err, func(w io.Writer) error { return p.writePart(w, name, p) })
 }
 
 // session writes one session.
 func (l *Live) session(w http.ResponseWriter, r *http.Request) {
+	p := newPage(l.Source, true)
 	id, err := strconv.ParseInt(r.PathValue("id"), 10, 64)
 	if err != nil || id <= 0 {
-		http.NotFound(w, r)
-		return
+		err = correlation.ErrNotFound
+	} else {
+		err = p.readOne(r.Context(), id)
 	}
-	l.write(w, r, func(ctx context.Context, p *Page) error {
-		return p.readOne(ctx, l.Source, id)
-	}, func(p *Page, w io.Writer) error { return p.writePart(w, "session", sessionOn{p.byID[id], p}) })
+	show(w, err, func(w io.Writer) error { return p.writePart(w, "session", p.byID[id]) })
+}
+
+// show has write write what was read, unless it could not be.
+func show(w http.ResponseWriter, err error, write func(io.Writer) error) {
+	guard.Point("page")
+	switch {
+	case errors.Is(err, correlation.ErrNotFound):
+		http.Error(w, "404 page not found", http.StatusNotFound)
+	case err != nil:
+		http.Error(w, err.Error(), http.StatusInternalServerError)
+	default:
+		w.Header().Set("Content-Type", "text/html; charset=utf-8")
+		_ = write(w) // who asked has gone
+	}
 }
 
 func (l *Live) change(w http.ResponseWriter, r *http.Request) {

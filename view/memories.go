@@ -46,54 +46,42 @@ type pageFile struct {
 	Told, Used int
 }
 
-// memories are the memories of a page.
-type memories struct {
-	Profile            []*pageMemory // what every first prompt may get
-	New                int           // lines of it that nobody has been shown
-	List               []*pageMemory // the others, the newest first
-	Files              []pageFile    // the last edited first
-	Shown, AllMemories int
-	Chosen             bool // they were found by a search or a filter
-	PageN              int  // of a live page's list
-	More               bool // there is another page of it
-}
-
 // readAllMemories reads the memories of a page in a file and, as far as there is room, those passages of conversations
 // that a session was told.
-func (p *Page) readAllMemories(ctx context.Context, src Source) error {
-	all, err := src.Memories.List(ctx, embedded.Filter{Limit: maxMemories})
+func (p *Page) readAllMemories(ctx context.Context) error {
+	all, err := p.src.Memories.List(ctx, embedded.Filter{Limit: maxMemories})
 	if err != nil {
 		return err
 	}
-	files, err := src.Memories.EditedLately(ctx, "", maxFiles)
+	files, err := p.src.Memories.EditedLately(ctx, "", maxFiles)
 	if err != nil {
 		return err
 	}
-	injected, err := p.injections(ctx, src)
+	injected, err := p.injections(ctx)
 	if err != nil {
 		return err
 	}
-	told, err := src.Memories.ToldPassages(ctx, slices.Collect(maps.Keys(injected)), maxMemories-len(all))
+	told, err := p.src.Memories.ToldPassages(ctx, slices.Collect(maps.Keys(injected)), maxMemories-len(all))
 	if err == nil {
-		err = p.addMemories(ctx, src, append(all, told...), injected)
+		err = p.addMemories(ctx, append(all, told...), injected)
 	}
 	p.AllMemories += len(told)
 	if err == nil {
-		err = p.addEdited(ctx, src, files)
+		err = p.addEdited(ctx, files)
 	}
 	return err
 }
 
 // readSomeMemories reads a page of memories for a live page, or those that a search finds.
-func (p *Page) readSomeMemories(ctx context.Context, src Source, q query) (err error) {
+func (p *Page) readSomeMemories(ctx context.Context, q query) (err error) {
 	var all []embedded.Memory
 	from := (q.page - 1) * pageMemories
 	p.PageN, p.Chosen = q.page, q.text+q.project+q.kind+q.who != ""
 	if strings.TrimSpace(q.text) == "" {
-		all, err = src.Memories.List(ctx, embedded.Filter{Type: q.kind, Project: q.inProject(),
+		all, err = p.src.Memories.List(ctx, embedded.Filter{Type: q.kind, Project: q.inProject(),
 			Within: q.project == noProject, From: whoOf(q.who), Limit: pageMemories + 1, Offset: from})
 	} else {
-		all, err = src.Memories.Search(ctx, embedded.Query{Text: q.text, Limit: maxFound, AllProjects: true})
+		all, err = p.src.Memories.Search(ctx, embedded.Query{Text: q.text, Limit: maxFound, AllProjects: true})
 		all = slices.DeleteFunc(all, func(m embedded.Memory) bool {
 			return q.kind != "" && m.Type != q.kind || q.who != "" && m.Who != whoOf(q.who) ||
 				q.project != "" && m.Project != q.inProject() && !m.Personal
@@ -103,11 +91,11 @@ func (p *Page) readSomeMemories(ctx context.Context, src Source, q query) (err e
 	if err != nil {
 		return err
 	}
-	p.memories.More = len(all) > pageMemories
+	p.More = len(all) > pageMemories
 	all = all[:min(len(all), pageMemories)]
 	var files []embedded.FileEdited
 	if q.page == 1 && q.text+q.kind+q.who == "" {
-		if files, err = src.Memories.EditedLately(ctx, q.inProject(), maxFiles); err != nil {
+		if files, err = p.src.Memories.EditedLately(ctx, q.inProject(), maxFiles); err != nil {
 			return err
 		}
 	}
@@ -115,7 +103,7 @@ func (p *Page) readSomeMemories(ctx context.Context, src Source, q query) (err e
 	for i, m := range all {
 		keys[i] = m.Session
 	}
-	known, err := src.Sessions.SessionsByKey(ctx, keys)
+	known, err := p.src.Sessions.SessionsByKey(ctx, keys)
 	if err != nil {
 		return err
 	}
@@ -124,15 +112,15 @@ func (p *Page) readSomeMemories(ctx context.Context, src Source, q query) (err e
 		sessions = append(sessions, f.Sessions...)
 	}
 	in := choice{sessions: sessions, turns: correlation.Scope{Sessions: []int64{}}}
-	if err := p.conversations.read(ctx, src, in); err != nil {
+	if err := p.readSessions(ctx, in); err != nil {
 		return err
 	}
-	injected, err := p.injections(ctx, src)
+	injected, err := p.injections(ctx)
 	if err == nil {
-		err = p.addMemories(ctx, src, all, injected)
+		err = p.addMemories(ctx, all, injected)
 	}
 	if err == nil {
-		err = p.addEdited(ctx, src, files)
+		err = p.addEdited(ctx, files)
 	}
 	return err
 }
@@ -148,15 +136,14 @@ func whoOf(name string) memory.Who {
 }
 
 // addMemories adds memories with who was told them, and what became of that.
-func (p *Page) addMemories(ctx context.Context, src Source, all []embedded.Memory,
+func (p *Page) addMemories(ctx context.Context, all []embedded.Memory,
 	injected map[string][]injection) (err error) {
-	read := &p.memories
-	if read.AllMemories, err = src.Memories.Count(ctx); err != nil {
+	if p.AllMemories, err = p.src.Memories.Count(ctx); err != nil {
 		return err
 	}
-	read.Shown = len(all)
-	if !read.Chosen && p.PageN <= 1 {
-		if all, err = p.readProfile(ctx, src, all); err != nil {
+	p.Shown = len(all)
+	if !p.Chosen && p.PageN <= 1 {
+		if all, err = p.readProfile(ctx, all); err != nil {
 			return err
 		}
 	}
@@ -164,7 +151,7 @@ func (p *Page) addMemories(ctx context.Context, src Source, all []embedded.Memor
 	for i, m := range all {
 		ids[i] = m.ID
 	}
-	records, err := correlation.Records(ctx, src.DB, "", ids)
+	records, err := correlation.Records(ctx, p.src.DB, "", ids)
 	if err != nil {
 		return err
 	}
@@ -181,29 +168,29 @@ func (p *Page) addMemories(ctx context.Context, src Source, all []embedded.Memor
 		m.Told, m.Injections = len(told), told[:min(len(told), maxInjections)]
 		if passage.TellsChange(one.Content) && replacing < maxReplacing {
 			replacing++
-			if m.Replaced, err = src.Memories.Replaced(ctx, one); err != nil {
+			if m.Replaced, err = p.src.Memories.Replaced(ctx, one); err != nil {
 				return err
 			}
 		}
 		if one.Said > 0 {
-			read.Profile = append(read.Profile, m)
+			p.Profile = append(p.Profile, m)
 		} else {
-			read.List = append(read.List, m)
+			p.List = append(p.List, m)
 		}
 	}
-	if !read.Chosen { // else the best first, or in the order of the store
-		slices.SortStableFunc(read.List, func(a, b *pageMemory) int { return b.Created.Compare(a.Created) })
+	if !p.Chosen { // else the best first, or in the order of the store
+		slices.SortStableFunc(p.List, func(a, b *pageMemory) int { return b.Created.Compare(a.Created) })
 	}
 	return nil
 }
 
 // addEdited adds files with the sessions that edited them, and what became of telling them.
-func (p *Page) addEdited(ctx context.Context, src Source, files []embedded.FileEdited) error {
+func (p *Page) addEdited(ctx context.Context, files []embedded.FileEdited) error {
 	items := make([]string, len(files))
 	for i, f := range files {
 		items[i] = memory.FileItem(f.Path)
 	}
-	records, err := correlation.Records(ctx, src.DB, "", items)
+	records, err := correlation.Records(ctx, p.src.DB, "", items)
 	for i, f := range files {
 		r := records[items[i]]
 		one := pageFile{FileEdited: f, Told: r.Told, Used: r.Used}
@@ -218,16 +205,16 @@ func (p *Page) addEdited(ctx context.Context, src Source, files []embedded.FileE
 }
 
 // readProfile puts each line of the profile in the place of the memories that say it.
-func (p *Page) readProfile(ctx context.Context, src Source, all []embedded.Memory) ([]embedded.Memory, error) {
-	lines, err := src.Memories.Profile(ctx, embedded.Filter{Limit: maxMemories})
+func (p *Page) readProfile(ctx context.Context, all []embedded.Memory) ([]embedded.Memory, error) {
+	lines, err := p.src.Memories.Profile(ctx, embedded.Filter{Limit: maxMemories})
 	if err != nil {
 		return nil, err
 	}
-	fresh, err := src.Memories.NewInProfile(ctx)
+	fresh, err := p.src.Memories.NewInProfile(ctx)
 	if err != nil {
 		return nil, err
 	}
-	p.memories.New = len(fresh)
+	p.New = len(fresh)
 	said := map[string]bool{}
 	for _, r := range lines {
 		for _, id := range r.Sayings {
@@ -239,8 +226,8 @@ func (p *Page) readProfile(ctx context.Context, src Source, all []embedded.Memor
 }
 
 // injections returns by a memory's id who was told it and when, the newest first.
-func (p *Page) injections(ctx context.Context, src Source) (map[string][]injection, error) {
-	newest, err := src.Sessions.NewestInjections(ctx, maxRead)
+func (p *Page) injections(ctx context.Context) (map[string][]injection, error) {
+	newest, err := p.src.Sessions.NewestInjections(ctx, maxRead)
 	slices.SortStableFunc(newest, func(a, b correlation.Injection) int { return b.At.Compare(a.At) })
 	all := map[string][]injection{}
 	for _, one := range newest {

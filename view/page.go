@@ -31,7 +31,16 @@ type Page struct {
 	MoreRows bool // there are more sessions than are listed
 	Choices  choices
 	Timeline timeline
-	memories
+
+	Profile            []*pageMemory // what every first prompt may get
+	New                int           // lines of it that nobody has been shown
+	List               []*pageMemory // the other memories, the newest first
+	Files              []pageFile    // the last edited first
+	Shown, AllMemories int
+	Chosen             bool // the memories were found by a search or a filter
+	PageN              int  // of a live page's list of memories
+	More               bool // there is another page of it
+
 	Cost                           correlation.Cost // of memory
 	Usage                          usage
 	Style, Script, ContentSecurity template.HTML
@@ -48,67 +57,67 @@ const (
 // Read reads all that a page in a file shows.
 func Read(ctx context.Context, src Source) (*Page, error) {
 	p := newPage(src, false)
-	err := p.conversations.read(ctx, src, choice{text: maxText})
-	for _, part := range []func(context.Context, Source) error{p.readOverview, p.readAllMemories, p.readUsage} {
+	err := p.readSessions(ctx, choice{text: maxText})
+	for _, part := range []func(context.Context) error{p.readOverview, p.readAllMemories, p.readUsage} {
 		if err == nil {
-			err = part(ctx, src)
+			err = part(ctx)
 		}
 	}
 	return p, err
 }
 
 func newPage(src Source, live bool) *Page {
-	return &Page{About: src.About, Made: time.Now(), Live: live}
+	return &Page{About: src.About, conversations: conversations{src: src}, Made: time.Now(), Live: live}
 }
 
 // readRows reads the sessions that a live page lists.
-func (p *Page) readRows(ctx context.Context, src Source, q query) error {
-	ids, more, err := q.find(ctx, src)
+func (p *Page) readRows(ctx context.Context, q query) error {
+	ids, more, err := q.find(ctx, p.src)
 	if err != nil {
 		return err
 	}
 	p.MoreRows = more
 	in := append([]int64{}, ids...) // not nil, which would be all
-	if err = p.conversations.read(ctx, src, choice{sessions: in, turns: correlation.Scope{Sessions: in}}); err == nil {
-		err = p.addMatches(ctx, src, in, q.text)
+	if err = p.readSessions(ctx, choice{sessions: in, turns: correlation.Scope{Sessions: in}}); err == nil {
+		err = p.addMatches(ctx, in, q.text)
 	}
 	return err
 }
 
 // readOverview reads what stands beside the list while no session is open, and what sessions can be chosen by.
-func (p *Page) readOverview(ctx context.Context, src Source) error {
-	kinds, err := src.Sessions.Kinds(ctx)
+func (p *Page) readOverview(ctx context.Context) error {
+	kinds, err := p.src.Sessions.Kinds(ctx)
 	if err != nil {
 		return err
 	}
-	remembered, err := src.Memories.Kinds(ctx)
+	remembered, err := p.src.Memories.Kinds(ctx)
 	if err != nil {
 		return err
 	}
 	p.Choices = choicesOf(kinds, remembered)
-	if p.AllTurns, p.AllSessions, err = src.Sessions.Totals(ctx); err != nil {
+	if p.AllTurns, p.AllSessions, err = p.src.Sessions.Totals(ctx); err != nil {
 		return err
 	}
-	if p.Cost, err = src.Sessions.InsertionCost(ctx); err != nil {
+	if p.Cost, err = p.src.Sessions.InsertionCost(ctx); err != nil {
 		return err
 	}
-	if p.AllMemories, err = src.Memories.Count(ctx); err != nil {
+	if p.AllMemories, err = p.src.Memories.Count(ctx); err != nil {
 		return err
 	}
-	p.Timeline, err = readTimeline(ctx, src)
+	p.Timeline, err = readTimeline(ctx, p.src)
 	return err
 }
 
 // readOne reads one session, and of its relatives what they are called.
-func (p *Page) readOne(ctx context.Context, src Source, id int64) error {
-	related, err := src.Sessions.Related(ctx, id)
+func (p *Page) readOne(ctx context.Context, id int64) error {
+	related, err := p.src.Sessions.Related(ctx, id)
 	if err == nil {
 		var others []int64
-		others, err = src.Memories.EditedToo(ctx, id)
+		others, err = p.src.Memories.EditedToo(ctx, id)
 		related = append(related, others...)
 	}
 	if err == nil {
-		err = p.conversations.read(ctx, src, choice{sessions: append(related, id), text: maxLive,
+		err = p.readSessions(ctx, choice{sessions: append(related, id), text: maxLive,
 			turns: correlation.Scope{Sessions: []int64{id}}})
 	}
 	if err == nil && p.byID[id] == nil {
@@ -178,9 +187,9 @@ func (p *Page) template() (*template.Template, error) {
 		"when":    func(t time.Time) string { return when(p.Made, t) },
 		"bytes":   telemetry.Bytes,
 		"millis":  func(t time.Time) int64 { return t.UnixMilli() },
+		"flags":   func() string { return p.Flags },
+		"live":    func() bool { return p.Live },
 		"sub":     func(a, b int) int { return a - b },
-		"on":      func(s *session) sessionOn { return sessionOn{s, p} },
-		"memory":  func(m *pageMemory) memoryOn { return memoryOn{m, p} },
 	})
 	names, err := fs.Glob(files, "page/*.html")
 	if err != nil {
@@ -198,18 +207,6 @@ func (p *Page) template() (*template.Template, error) {
 	}
 	return t, nil
 }
-
-// sessionOn and memoryOn are a session or memory together with the page that it is on, for templates that need both.
-type (
-	sessionOn struct {
-		*session
-		Page *Page
-	}
-	memoryOn struct {
-		*pageMemory
-		Page *Page
-	}
-)
 
 // First are the sessions whose rows the page has as elements from the beginning on; Rest are those after them, which
 // are text to the browser until somebody wants more.

@@ -67,7 +67,7 @@ func (q query) find(ctx context.Context, src Source) (ids []int64, more bool, er
 }
 
 // addMatches adds to sessions the line in which a search is met first.
-func (c *conversations) addMatches(ctx context.Context, src Source, in []int64, text string) error {
+func (c *conversations) addMatches(ctx context.Context, in []int64, text string) error {
 	rarest := ""
 	for _, word := range searched(text) {
 		if w := []rune(word.text); !word.exact && len(w) > shortWord {
@@ -80,7 +80,7 @@ func (c *conversations) addMatches(ctx context.Context, src Source, in []int64, 
 	if rarest == "" {
 		return nil
 	}
-	found, err := src.Sessions.MentionsIn(ctx, in, rarest)
+	found, err := c.src.Sessions.MentionsIn(ctx, in, rarest)
 	for id, around := range found {
 		if s := c.byID[id]; s != nil {
 			s.Match = lineWith(around, rarest)

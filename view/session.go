@@ -3,8 +3,6 @@ package view
 import (
 	"cmp"
 	"context"
-	"maps"
-	"slices"
 	"time"
 
 	"github.com/Signet-AI/signet-acp-proxy/correlation"
@@ -82,10 +80,10 @@ type touched struct {
 const maxOthers = 5 // sessions of a file
 
 // addFiles adds to the sessions which files they touched.
-func (c *conversations) addFiles(ctx context.Context, src Source, in correlation.Scope) error {
-	files, err := src.Memories.FilesIn(ctx, in.Sessions)
+func (c *conversations) addFiles(ctx context.Context, in correlation.Scope) error {
+	files, err := c.src.Memories.FilesIn(ctx, in.Sessions)
 	editors := map[[2]string][]*session{} // by project and path
-	for _, s := range c.newest() {
+	for _, s := range c.Listed {
 		for _, f := range files[s.ID] {
 			s.Files = append(s.Files, touched{FileTouched: f})
 			if at := [2]string{s.Project, f.Path}; f.Edited() {
@@ -120,15 +118,10 @@ func (s *session) Tokens() string {
 type conversations struct {
 	Turns, AllTurns, AllSessions int
 
-	Listed  []*session       // as they are listed
+	Listed  []*session       // the last active first
 	Working []*delegatedTask // what delegated agents do now, the newest first
-	byID    map[int64]*session
-	byKey   map[string]*session // by all Signet keys that they have had
-}
 
-// newest returns the sessions, the last active first.
-func (c *conversations) newest() []*session {
-	return slices.SortedFunc(maps.Values(c.byID), func(a, b *session) int {
-		return cmp.Or(b.LastActive.Compare(a.LastActive), cmp.Compare(b.ID, a.ID))
-	})
+	src   Source
+	byID  map[int64]*session
+	byKey map[string]*session // by all Signet keys that they have had
 }

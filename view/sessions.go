@@ -12,12 +12,12 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/telemetry"
 )
 
-// read reads sessions.
-func (c *conversations) read(ctx context.Context, src Source, of choice) (err error) {
-	if c.AllTurns, c.AllSessions, err = src.Sessions.Totals(ctx); err != nil {
+// readSessions reads sessions with all that belongs to them.
+func (c *conversations) readSessions(ctx context.Context, of choice) (err error) {
+	if c.AllTurns, c.AllSessions, err = c.src.Sessions.Totals(ctx); err != nil {
 		return err
 	}
-	turns, err := readTurns(ctx, src.Sessions, of)
+	turns, err := readTurns(ctx, c.src.Sessions, of)
 	if err != nil {
 		return err
 	}
@@ -28,76 +28,14 @@ func (c *conversations) read(ctx context.Context, src Source, of choice) (err er
 	}
 	slices.Sort(ids)
 	in := correlation.Scope{Sessions: slices.Compact(ids)}
-	if err := c.readSessions(ctx, src, in); err != nil {
-		return err
-	}
-	for _, t := range turns {
-		if t.Session = c.byID[t.of]; t.Session != nil {
-			t.Session.Turns = append(t.Session.Turns, t)
-		}
-	}
-	if err := c.addUsage(ctx, src, in); err != nil {
-		return err
-	}
-	if err := c.addFiles(ctx, src, in); err != nil {
-		return err
-	}
-	if of.text > 0 {
-		if err := c.addDigests(ctx, src); err != nil {
-			return err
-		}
-	}
-	if err := c.readInsertions(ctx, src, in, of.text > 0); err != nil {
-		return err
-	}
-	keys, err := src.Sessions.KeysIn(ctx, in)
+	all, err := c.src.Sessions.SessionsIn(ctx, in)
 	if err != nil {
 		return err
 	}
-	c.byKey = map[string]*session{}
-	for key, id := range keys {
-		if s := c.byID[id]; s != nil {
-			c.byKey[key] = s
-		}
-	}
-	c.relate()
-	c.Listed = c.newest()
-	return c.readDelegations(ctx, src)
-}
-
-// maxDigests is how many sessions of a page have a digest, the newest: each is read for it.
-const maxDigests = 200
-
-// addDigests adds to sessions what their agents noted, and to the newest of more than one turn what they were about.
-func (c *conversations) addDigests(ctx context.Context, src Source) error {
-	newest := c.newest()
-	noted, err := src.Memories.NotesOf(ctx, slices.Collect(maps.Keys(c.byID)))
+	words, err := c.src.Sessions.FirstWords(ctx, in)
 	if err != nil {
 		return err
 	}
-	for _, s := range newest {
-		s.Notes = noted[s.ID]
-	}
-	for _, s := range newest[:min(len(newest), maxDigests)] {
-		if len(s.Turns) == 0 || s.AllTurns < 2 {
-			continue
-		}
-		b, _, err := src.Memories.Brief(ctx, s.ID)
-		if err != nil {
-			return err
-		}
-		s.Digest = b.Line()
-	}
-	return nil
-}
-
-// readSessions fills byID.
-func (c *conversations) readSessions(ctx context.Context, src Source, in correlation.Scope) error {
-	all, err := src.Sessions.SessionsIn(ctx, in)
-	if err != nil {
-		return err
-	}
-	words, err := src.Sessions.FirstWords(ctx, in)
 	c.byID = make(map[int64]*session, len(all))
 	for _, s := range all {
 		c.byID[s.ID] = &session{
@@ -108,11 +46,54 @@ func (c *conversations) readSessions(ctx context.Context, src Source, in correla
 			parentKey: s.ParentKey, continueOf: s.ContinueOf, cost: map[string]float64{},
 		}
 	}
-	return err
+	// the last active first
+	c.Listed = slices.SortedFunc(maps.Values(c.byID), func(a, b *session) int {
+		return cmp.Or(b.LastActive.Compare(a.LastActive), cmp.Compare(b.ID, a.ID))
+	})
+	for _, t := range turns {
+		if t.Session = c.byID[t.of]; t.Session != nil {
+			t.Session.Turns = append(t.Session.Turns, t)
+		}
+	}
+	steps := []func(context.Context, correlation.Scope) error{c.addUsage, c.addFiles, c.relate, c.addDelegations}
+	if of.text > 0 {
+		steps = append(steps, c.addDigests)
+	}
+	for _, add := range steps {
+		if err := add(ctx, in); err != nil {
+			return err
+		}
+	}
+	return c.addInsertions(ctx, in, of.text > 0)
+}
+
+// maxDigests is how many sessions of a page have a digest, the newest: each is read for it.
+const maxDigests = 200
+
+// addDigests adds to sessions what their agents noted, and to the newest of more than one turn what they were about.
+func (c *conversations) addDigests(ctx context.Context, in correlation.Scope) error {
+	noted, err := c.src.Memories.NotesOf(ctx, in.Sessions)
+	if err != nil {
+		return err
+	}
+	for _, s := range c.Listed {
+		s.Notes = noted[s.ID]
+	}
+	for _, s := range c.Listed[:min(len(c.Listed), maxDigests)] {
+		if len(s.Turns) == 0 || s.AllTurns < 2 {
+			continue
+		}
+		b, _, err := c.src.Memories.Brief(ctx, s.ID)
+		if err != nil {
+			return err
+		}
+		s.Digest = b.Line()
+	}
+	return nil
 }
 
 // addUsage numbers the turns, and adds what turns and sessions used.
-func (c *conversations) addUsage(ctx context.Context, src Source, in correlation.Scope) error {
+func (c *conversations) addUsage(ctx context.Context, in correlation.Scope) error {
 	turns := map[int64]*turn{}
 	for _, s := range c.byID {
 		s.Older = s.AllTurns - len(s.Turns)
@@ -121,7 +102,7 @@ func (c *conversations) addUsage(ctx context.Context, src Source, in correlation
 			turns[t.id] = t
 		}
 	}
-	err := telemetry.EachReport(ctx, src.Sessions, in, func(r telemetry.Report) {
+	err := telemetry.EachReport(ctx, c.src.Sessions, in, func(r telemetry.Report) {
 		if t := turns[r.Turn]; t != nil {
 			t.Used = tokens(r.Input, r.Output)
 		}
@@ -140,7 +121,14 @@ func (c *conversations) addUsage(ctx context.Context, src Source, in correlation
 }
 
 // relate links sessions: which one continues which, and which one called which.
-func (c *conversations) relate() {
+func (c *conversations) relate(ctx context.Context, in correlation.Scope) error {
+	keys, err := c.src.Sessions.KeysIn(ctx, in)
+	c.byKey = map[string]*session{}
+	for key, id := range keys {
+		if s := c.byID[id]; s != nil {
+			c.byKey[key] = s
+		}
+	}
 	for _, s := range c.byID {
 		if before := c.byID[s.continueOf]; before != nil && before != s {
 			s.Continues = before
@@ -155,4 +143,5 @@ func (c *conversations) relate() {
 		slices.SortFunc(s.Called, oldestFirst)
 		slices.SortFunc(s.ContinuedBy, oldestFirst)
 	}
+	return err
 }

@@ -40,13 +40,13 @@ type row struct {
 }
 
 // readUsage reads usage. Tables by session link to those of the page.
-func (p *Page) readUsage(ctx context.Context, src Source) error {
-	used, err := telemetry.ReadUsage(ctx, src.Sessions, correlation.Scope{}, true)
+func (p *Page) readUsage(ctx context.Context) error {
+	used, err := telemetry.ReadUsage(ctx, p.src.Sessions, correlation.Scope{}, true)
 	if err != nil {
 		return err
 	}
 	used.NameHarnesses(harnessName)
-	if p.Cost, err = src.Sessions.InsertionCost(ctx); err != nil {
+	if p.Cost, err = p.src.Sessions.InsertionCost(ctx); err != nil {
 		return err
 	}
 	var u usage
@@ -66,7 +66,7 @@ func (p *Page) readUsage(ctx context.Context, src Source) error {
 		}, func(v float64) string { return telemetry.Bytes(int64(v)) }),
 	}, func(c chart) bool { return c.Bars == nil })
 	if p.Live {
-		if err := p.readNames(ctx, src, telemetry.Largest(used.Sums(telemetry.BySession))); err != nil {
+		if err := p.readNames(ctx, telemetry.Largest(used.Sums(telemetry.BySession))); err != nil {
 			return err
 		}
 	}
@@ -150,14 +150,14 @@ func newTable(title, by string, sums []telemetry.Sum, sessions map[int64]*sessio
 }
 
 // readNames reads what the sessions of a table are called.
-func (p *Page) readNames(ctx context.Context, src Source, sums []telemetry.Sum) error {
+func (p *Page) readNames(ctx context.Context, sums []telemetry.Sum) error {
 	ids := []int64{}
 	for _, s := range sums[:min(len(sums), maxRows)] {
-		if one, err := src.Sessions.Find(ctx, "", s.Key); err == nil { // else it stands there by its id
+		if one, err := p.src.Sessions.Find(ctx, "", s.Key); err == nil { // else it stands there by its id
 			ids = append(ids, one.ID)
 		}
 	}
-	return p.conversations.read(ctx, src, choice{sessions: ids, turns: correlation.Scope{Sessions: []int64{}}})
+	return p.readSessions(ctx, choice{sessions: ids, turns: correlation.Scope{Sessions: []int64{}}})
 }
 
 // newRow puts a sum in words.
