@@ -73,48 +73,46 @@ func (s Setting) set(text string) error {
 	if s.Enum != nil && !slices.Contains(s.Enum, text) {
 		return fmt.Errorf("%s must be one of %s, not %q", s.Name, strings.Join(s.Enum, ", "), text)
 	}
-	var value any
-	var kind string
-	var err error
-	switch s.value.Interface().(type) {
-	case string:
-		value = text
-	case []string:
-		var list []string // nil, not a list of one empty text
-		if text != "" {
-			list = strings.Split(text, ",")
-		}
-		value = list
-	case bool:
-		kind = "true or false"
-		value, err = parseBool(text)
-	case *bool: // nil is neither
-		kind = "true or false"
-		var b bool
-		b, err = parseBool(text)
-		value = &b
-	case time.Duration:
-		kind = "a duration such as 1.5s, 15m or 30d"
-		value, err = parseDuration(text)
-	case int:
-		kind = "a whole number"
-		var n uint64
-		n, err = strconv.ParseUint(text, 10, 31)
-		value = int(n)
-	case byteSize:
-		kind = "a size such as 500MB or 2GB, or 0 for no limit"
-		value, err = parseSize(text)
-	case commandLine:
-		value, err = SplitCommand(text)
-	}
+	kind := kinds[s.value.Type()]
+	value, err := kind.read(text)
 	switch {
-	case err != nil && kind == "":
+	case err != nil && kind.must == "":
 		return fmt.Errorf("%s: %w", s.Name, err)
 	case err != nil:
-		return fmt.Errorf("%s must be %s, not %q", s.Name, kind, text)
+		return fmt.Errorf("%s must be %s, not %q", s.Name, kind.must, text)
 	}
 	s.value.Set(reflect.ValueOf(value))
 	return nil
+}
+
+// kinds are how a text is read for a setting of each type, and what it must be, "" where the error says it.
+var kinds = map[reflect.Type]struct {
+	must string
+	read func(text string) (any, error)
+}{
+	reflect.TypeFor[string](): {"", func(text string) (any, error) { return text, nil }},
+	reflect.TypeFor[[]string](): {"", func(text string) (any, error) {
+		if text == "" {
+			return []string(nil), nil // not a list of one empty text
+		}
+		return strings.Split(text, ","), nil
+	}},
+	reflect.TypeFor[bool](): {"true or false", func(text string) (any, error) { return parseBool(text) }},
+	reflect.TypeFor[*bool](): {"true or false", func(text string) (any, error) { // nil is neither
+		b, err := parseBool(text)
+		return &b, err
+	}},
+	reflect.TypeFor[time.Duration](): {"a duration such as 1.5s, 15m or 30d", func(text string) (any, error) {
+		return parseDuration(text)
+	}},
+	reflect.TypeFor[int](): {"a whole number", func(text string) (any, error) {
+		n, err := strconv.ParseUint(text, 10, 31)
+		return int(n), err
+	}},
+	reflect.TypeFor[byteSize](): {"a size such as 500MB or 2GB, or 0 for no limit", func(text string) (any, error) {
+		return parseSize(text)
+	}},
+	reflect.TypeFor[commandLine](): {"", func(text string) (any, error) { return SplitCommand(text) }},
 }
 
 // parseBool also accepts on, off, yes and no, as YAML does.
