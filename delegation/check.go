@@ -25,7 +25,7 @@ func (r Runner) Check(ctx context.Context, d Delegation, command string) (c Chec
 		return c, fmt.Errorf("its tree is gone (applied, or more than %v h or %d delegations ago): apply the changes, "+
 			"and check them in your folder", treeTime.Hours(), MaxTrees)
 	}
-	f, err := worktree.OpenTree(ctx, r.Folders, d.Tree)
+	f, err := worktree.OpenTree(ctx, r.Ledger.folders, d.Tree)
 	if err != nil {
 		return c, err
 	}
@@ -36,7 +36,9 @@ func (r Runner) Check(ctx context.Context, d Delegation, command string) (c Chec
 	if err = errors.Join(err, f.Restore(context.WithoutCancel(ctx)), f.Close()); err != nil {
 		return c, err
 	}
-	return c, r.Ledger.saveCheck(ctx, d.ID, c)
+	_, err = r.Ledger.db.ExecContext(ctx, `UPDATE delegations SET result = json_set(result, '$.check', json(?))
+		WHERE id = ?`, column(c), d.ID)
+	return c, sqlite.While("keeping a check", err)
 }
 
 // check runs a command in the child's bounds. The error says why it did not run.
@@ -69,11 +71,4 @@ func (r *run) checkAtEnd(f *worktree.Folder, o *Delegation) {
 	default:
 		o.Check = &c
 	}
-}
-
-// saveCheck stores how the check of a result ended.
-func (l *Ledger) saveCheck(ctx context.Context, id string, c Check) error {
-	_, err := l.db.ExecContext(ctx, `UPDATE delegations SET result = json_set(result, '$.check', json(?)) WHERE id = ?`,
-		column(c), id)
-	return sqlite.While("keeping a check", err)
 }

@@ -20,7 +20,7 @@ func TestChecked(t *testing.T) {
 		c.Seconds <= 0 || !strings.HasPrefix(c.String(), "cat new.txt; ") {
 		t.Fatalf("%+v of %+v", c, d)
 	}
-	service := &Service{Ledger: s.Ledger, Folders: s.Folders}
+	service := &Service{Ledger: s.Ledger}
 	apply := func() error {
 		d, err := s.Get(t.Context(), d.ID)
 		if err == nil {

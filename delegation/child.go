@@ -56,7 +56,13 @@ func (c *child) Update(u acpclient.Update) {
 		c.message.MaxHead, c.message.MaxTail = maxAnswer, maxAnswer
 		c.message.Add([]byte(u.Content.Text))
 	case "tool_call", "tool_call_update":
-		c.toolLocked(u.ToolCall)
+		c.policy.remember(u.ToolCall)
+		if !c.tools[u.ToolCall.ID] && len(c.tools) < maxTools { // a new one ends the message before it
+			c.tools[u.ToolCall.ID] = true
+			c.endMessageLocked()
+			c.title = nameOf(u.ToolCall)
+		}
+		c.usage.Turns = 1 + len(c.said) + len(c.tools)
 	case "usage_update":
 		c.tokensLocked(u.Used)
 		if u.Cost != nil {
@@ -70,17 +76,6 @@ func (c *child) Update(u acpclient.Update) {
 		}
 	}
 	c.checkLocked()
-}
-
-// toolLocked notes what is said of a tool call. A new one ends the message before it.
-func (c *child) toolLocked(call acpclient.ToolCall) {
-	c.policy.remember(call)
-	if !c.tools[call.ID] && len(c.tools) < maxTools {
-		c.tools[call.ID] = true
-		c.endMessageLocked()
-		c.title = nameOf(call)
-	}
-	c.usage.Turns = 1 + len(c.said) + len(c.tools)
 }
 
 // tokensLocked notes how many tokens are reported, nil for none: the most that were counts.
@@ -160,12 +155,9 @@ func (c *child) addInside(inside Usage) {
 	c.checkLocked()
 }
 
-// usedLocked is the child's own usage and that of the delegations that it has made.
-func (c *child) usedLocked() Usage { return c.usage.with(c.inside) }
-
 // checkLocked ends the run once a bound of its budget is reached.
 func (c *child) checkLocked() {
-	if why := c.budget.over(c.usedLocked()); why != "" {
+	if why := c.budget.over(c.usage.with(c.inside)); why != "" {
 		c.stop(Stopped, why)
 	}
 }
@@ -207,7 +199,7 @@ func (c *child) noted() Run {
 	said := cmp.Or(strings.TrimSpace(c.message.String()), strings.TrimSpace(c.before))
 	said = strings.TrimSpace(said[strings.LastIndexByte(said, '\n')+1:])
 	return Run{ACPID: c.session, Folder: c.folder, Progress: chars.Cut(doing, 200), Last: chars.Cut(said, 200),
-		Usage: c.usedLocked()}
+		Usage: c.usage.with(c.inside)}
 }
 
 // end puts into a delegation the child's answer, of each turn the last message, its usage and what it was refused.
@@ -216,7 +208,7 @@ func (c *child) end(d *Delegation) {
 	defer c.mu.Unlock()
 	c.endMessageLocked()
 	d.Answer = strings.TrimSpace(strings.Join(append(c.said, strings.TrimSpace(c.before)), "\n\n"))
-	d.Usage, d.Refused = c.usedLocked(), c.policy.refused
+	d.Usage, d.Refused = c.usage.with(c.inside), c.policy.refused
 }
 
 // maxAnswer is how much of an answer is kept, in bytes, of its beginning and of its end each.

@@ -35,7 +35,7 @@ func ExampleService_Delegate() {
 
 func example(db *sql.DB, live string) *delegation.Service {
 	return &delegation.Service{
-		Ledger: delegation.NewLedger(db, live),
+		Ledger: delegation.NewLedger(db, live, "/nowhere"),
 		Known: func(context.Context) ([]delegation.Agent, error) {
 			return []delegation.Agent{{ID: "codex", Bounds: delegation.BySystem}}, nil
 		},

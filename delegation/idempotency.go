@@ -26,18 +26,15 @@ func idempotencyKey(who Caller, r Request) string {
 	return cmp.Or(r.IdempotencyKey, "sha256:"+hex.EncodeToString(h.Sum(nil)[:16]))
 }
 
-// answers reports whether the delegation is the answer to a request that is repeated. What failed may have been mended
-// since; what was lost may be done, and nothing is done twice because somebody was killed.
-func (s State) answers() bool { return s == Done || s == Lost || !s.Ended() }
-
-// earlier returns the delegation that is the answer to a request with a key. Another one with the key loses it.
+// earlier returns the delegation that is the answer to a request with a key. Another one with the key loses it. What
+// failed may have been mended since; what was lost may be done, and nothing is done twice because somebody was killed.
 func earlier(ctx context.Context, tx *sql.Tx, caller, key string) (d Delegation, found bool, err error) {
 	d, err = scanOne(tx.QueryRowContext(ctx, `SELECT `+columns+` FROM delegations WHERE caller = ? AND key = ?`, caller,
 		key))
 	switch {
 	case errors.Is(err, sql.ErrNoRows):
 		return d, false, nil
-	case err != nil, d.State.answers():
+	case err != nil, d.State == Done, d.State == Lost, !d.State.Ended():
 		return d, err == nil, err
 	}
 	_, err = tx.ExecContext(ctx, `UPDATE delegations SET key = key || ' ' || id WHERE id = ?`, d.ID)

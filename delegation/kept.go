@@ -60,12 +60,12 @@ func (l *Ledger) whyGone(ctx context.Context, tx *sql.Tx, d Delegation) error {
 
 // RemoveTrees removes the trees that are kept for follow-ups, but for the newest ones, and those of which the
 // conversation was forgotten. Changes that were handed back stay.
-func (l *Ledger) RemoveTrees(ctx context.Context, folders string, newest int) error {
+func (l *Ledger) RemoveTrees(ctx context.Context, newest int) error {
 	kept, err := l.stored(ctx, `WHERE ended > 0 AND tree <> '' AND NOT (state = 'lost'
 		AND request ->> '$.mode' = 'edit') ORDER BY id DESC`)
 	for i, d := range kept {
 		if i >= newest || d.Task == "" || l.now().Sub(d.Ended) > treeTime {
-			err = errors.Join(err, l.removeTree(ctx, folders, d))
+			err = errors.Join(err, l.removeTree(ctx, d))
 		}
 	}
 	return err
@@ -73,7 +73,7 @@ func (l *Ledger) RemoveTrees(ctx context.Context, folders string, newest int) er
 
 // removeTree removes the tree of a delegation and its session's state. Before, the row gets the folder's name, by which
 // it is found if we are killed.
-func (l *Ledger) removeTree(ctx context.Context, folders string, d Delegation) error {
+func (l *Ledger) removeTree(ctx context.Context, d Delegation) error {
 	done, err := l.db.ExecContext(ctx, `UPDATE delegations SET folder = tree, tree = '' WHERE id = ? AND tree = ?
 		AND tree <> ''`, d.ID, d.Tree)
 	if err != nil {
@@ -82,7 +82,7 @@ func (l *Ledger) removeTree(ctx context.Context, folders string, d Delegation) e
 	if n, err := done.RowsAffected(); err != nil || n == 0 {
 		return err // a follow-up has it
 	}
-	left, err := worktree.RemoveTree(ctx, folders, d.Tree)
+	left, err := worktree.RemoveTree(ctx, l.folders, d.Tree)
 	switch {
 	case err != nil:
 		return err
@@ -98,8 +98,8 @@ func (l *Ledger) Kept(ctx context.Context) ([]Delegation, error) {
 }
 
 // Discard removes a delegation's folder, with what it has handed back.
-func (l *Ledger) Discard(ctx context.Context, folders string, d Delegation) error {
-	if err := worktree.Discard(ctx, folders, cmp.Or(d.Folder, d.Tree)); err != nil {
+func (l *Ledger) Discard(ctx context.Context, d Delegation) error {
+	if err := worktree.Discard(ctx, l.folders, cmp.Or(d.Folder, d.Tree)); err != nil {
 		return err
 	}
 	return forgetFolder(ctx, l.db, d.ID)

@@ -90,11 +90,11 @@ func TestFollowUp(t *testing.T) {
 // Trees are kept of the newest delegations, for a while; what has a follow-up, or runs, is left alone.
 func TestShedTrees(t *testing.T) {
 	l := newLedger(t)
-	folders, caller := t.TempDir(), t.TempDir()
+	caller := t.TempDir()
 	add := func(n int) Delegation {
 		t.Helper()
 		d := l.must(t, Caller{}, want(n))
-		root := filepath.Join(folders, d.ID)
+		root := filepath.Join(l.folders, d.ID)
 		f, err := worktree.Make(t.Context(), caller, root, worktree.Options{})
 		if err != nil {
 			t.Fatal(err)
@@ -109,7 +109,7 @@ func TestShedTrees(t *testing.T) {
 	there := func(d Delegation) bool {
 		t.Helper()
 		now, err := l.Get(t.Context(), d.ID)
-		_, missing := os.Stat(filepath.Join(folders, d.ID))
+		_, missing := os.Stat(filepath.Join(l.folders, d.ID))
 		if err != nil || (now.Tree == "") != (missing != nil) || now.Folder != "" {
 			t.Errorf("%+v, %v, %v", now, err, missing)
 		}
@@ -119,15 +119,15 @@ func TestShedTrees(t *testing.T) {
 	if _, err := l.db.ExecContext(t.Context(), `UPDATE delegations SET request = json_set(request, '$.task', '')`); err != nil {
 		t.Fatal(err)
 	}
-	if err := l.RemoveTrees(t.Context(), folders, 1); err != nil || there(forgotten) {
+	if err := l.RemoveTrees(t.Context(), 1); err != nil || there(forgotten) {
 		t.Errorf("what was forgotten: %v", err)
 	}
 	old, fresh := add(1), add(2)
-	if err := l.RemoveTrees(t.Context(), folders, 1); err != nil || there(old) || !there(fresh) {
+	if err := l.RemoveTrees(t.Context(), 1); err != nil || there(old) || !there(fresh) {
 		t.Errorf("the newest alone: %v", err)
 	}
 	l.now = func() time.Time { return time.Now().Add(treeTime + time.Minute) }
-	if err := l.RemoveTrees(t.Context(), folders, 1); err != nil || there(fresh) {
+	if err := l.RemoveTrees(t.Context(), 1); err != nil || there(fresh) {
 		t.Errorf("after %v: %v", treeTime, err)
 	}
 }

@@ -30,14 +30,15 @@ type Ledger struct {
 	db       *sql.DB
 	sessions correlation.Book
 	live     string
+	folders  string // in which the children's folders are
 	now      func() time.Time
 }
 
 // NewLedger makes a ledger on a database that migrations.Open has opened; live is the folder with the lock files of
-// living processes.
-func NewLedger(db *sql.DB, live string) *Ledger {
+// living processes, folders the one in which the children's folders are.
+func NewLedger(db *sql.DB, live, folders string) *Ledger {
 	return &Ledger{db: db, sessions: correlation.New(db, correlation.Options{LiveDir: live}).Book(), live: live,
-		now: time.Now}
+		folders: folders, now: time.Now}
 }
 
 // minID is how many characters of an id name a delegation, at least.
@@ -54,13 +55,13 @@ func (l *Ledger) Get(ctx context.Context, id string) (Delegation, error) {
 	switch {
 	case err != nil:
 		return Delegation{}, err
+	case len(found) == 0:
+		return Delegation{}, ErrNotFound
 	case len(found) == 1:
 		return found[0], nil
-	case len(found) > 1:
-		return Delegation{}, fmt.Errorf("%s matches more than one delegation, such as %s and %s; type more of the "+
-			"id", id, found[0].ID, found[1].ID)
 	}
-	return Delegation{}, ErrNotFound
+	return Delegation{}, fmt.Errorf("%s matches more than one delegation, such as %s and %s; type more of the id",
+		id, found[0].ID, found[1].ID)
 }
 
 // List returns the newest delegations, the newest first; limit -1 means all.

@@ -25,7 +25,7 @@ func newLedger(t *testing.T) *Ledger {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { db.Close() })
-	return NewLedger(db, filepath.Join(dir, "live"))
+	return NewLedger(db, filepath.Join(dir, "live"), filepath.Join(dir, "work"))
 }
 
 var robin = Caller{Key: "acp-robin", Harness: "claude", Cwd: "/src/heron", Project: "/src/heron"}
@@ -395,6 +395,6 @@ func TestStatementsFail(t *testing.T) {
 		ended.State = Done
 		correlationtest.Walk{Opened: l.db, Path: path, InSteps: []string{"Settle"}, Values: []any{t.Context(), d.ID, robin, want(3),
 			ended, int64(1), 5, []string{robin.Key}, Message{From: "claude", To: "codex", Text: "Look again.", Project: robin.Project}},
-		}.Every(t, func(db *sql.DB, _ string) any { return NewLedger(db, l.live) })
+		}.Every(t, func(db *sql.DB, _ string) any { return NewLedger(db, l.live, l.folders) })
 	}
 }

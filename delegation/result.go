@@ -16,7 +16,7 @@ func (s *Service) result(ctx context.Context, d Delegation) (*worktree.Result, e
 	if err := resultKept(d); err != nil {
 		return nil, err
 	}
-	return worktree.Open(ctx, s.Folders, d.Folder)
+	return worktree.Open(ctx, s.Ledger.folders, d.Folder)
 }
 
 // resultKept says why there is nothing of a delegation to be looked at.
@@ -72,7 +72,7 @@ func (s *Service) Apply(ctx context.Context, d Delegation, checked bool, o workt
 	if err != nil || !r.Applied(ctx) {
 		return files, held, err
 	}
-	return files, nil, s.Ledger.removeTree(ctx, s.Folders, d)
+	return files, nil, s.Ledger.removeTree(ctx, d)
 }
 
 // mustPass says why a result counts as not checked.
@@ -94,5 +94,5 @@ func (s *Service) Discard(ctx context.Context, d Delegation) error {
 	case d.Folder == "" && d.Tree == "":
 		return nil
 	}
-	return s.Ledger.Discard(ctx, s.Folders, d)
+	return s.Ledger.Discard(ctx, d)
 }

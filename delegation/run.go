@@ -49,12 +49,12 @@ func (r Runner) Run(ctx context.Context, id, task string) error {
 
 // tidy removes the folders of runs that were killed, and trees that are kept no longer.
 func (r Runner) tidy(ctx context.Context) {
-	err := errors.Join(r.Ledger.RemoveTrees(ctx, r.Folders, MaxTrees), r.Ledger.Settle(ctx))
+	err := errors.Join(r.Ledger.RemoveTrees(ctx, MaxTrees), r.Ledger.Settle(ctx))
 	kept, failed := r.Ledger.Kept(ctx)
 	err = errors.Join(err, failed)
 	for _, d := range kept {
 		if err == nil && d.Mode == Read { // its runner was killed, or could not throw it away
-			err = r.Ledger.Discard(ctx, r.Folders, d)
+			err = r.Ledger.Discard(ctx, d)
 		}
 	}
 	if err != nil {
@@ -118,7 +118,7 @@ func (r *run) watch(ctx context.Context) {
 
 // work makes the child's folder, has the child work there, and takes back what it wrote.
 func (r *run) work() Delegation {
-	root := cmp.Or(r.d.Tree, filepath.Join(r.Folders, r.d.ID))
+	root := cmp.Or(r.d.Tree, filepath.Join(r.Ledger.folders, r.d.ID))
 	r.child.opened(root, r.d.ACPID)
 	r.note(r.ctx) // so that the folder is found if we are killed
 	r.readMode, r.cwd = r.ReadMode(r.d.Agent), r.d.Cwd
@@ -156,7 +156,7 @@ func (r *run) work() Delegation {
 // folder makes the child's folder at root or, in a follow-up, opens the one that was.
 func (r *run) folder(root string) (*worktree.Folder, error) {
 	if r.d.Continues != "" {
-		return worktree.Reopen(r.ctx, r.Folders, root)
+		return worktree.Reopen(r.ctx, r.Ledger.folders, root)
 	}
 	options := worktree.Options{Edit: r.d.Mode == Edit, Copy: r.Copy}
 	if len(r.Setup) > 0 {

@@ -50,7 +50,7 @@ func newStage(t *testing.T) *stage {
 	t.Setenv("ECHOAGENT_DIR", s.echo)
 	t.Setenv("GORACE", "atexit_sleep_ms=0")
 	s.write("heron.txt")
-	s.Runner = Runner{Ledger: s.Ledger, Command: []string{self}, Folders: filepath.Join(t.TempDir(), "work"),
+	s.Runner = Runner{Ledger: s.Ledger, Command: []string{self},
 		ReadMode: func(string) string { return "" }, Made: func(Delegation, string) error { return nil },
 		Ended: func(_ context.Context, d *Delegation) { s.ended = append(s.ended, *d) }}
 	return s
@@ -120,14 +120,14 @@ func TestRun(t *testing.T) {
 			}},
 		"edits": {"WRITE=new.txt", func(_ *stage, r *Request) { r.Mode = Edit }, Done, "", "> Look.", opening + "session/prompt",
 			func(t *testing.T, s *stage, d Delegation) {
-				root := filepath.Join(s.Folders, d.ID)
+				root := filepath.Join(s.folders, d.ID)
 				if d.Branch == "" || d.Folder != root || d.Tree != root {
 					t.Errorf("%+v", d)
 				}
 			}},
 		"cannot load": {"WRITE=new.txt", func(s *stage, _ *Request) { s.t.Setenv("TEST_NO_LOAD", "1") }, Done, "", "> Look.",
 			opening + "session/prompt", func(t *testing.T, s *stage, d Delegation) {
-				if left, _ := os.ReadDir(s.Folders); d.Tree != "" || len(left) > 0 {
+				if left, _ := os.ReadDir(s.folders); d.Tree != "" || len(left) > 0 {
 					t.Errorf("%v is left, %+v", left, d)
 				}
 			}},
@@ -173,7 +173,7 @@ func TestRun(t *testing.T) {
 		"a folder that is refused": {"", func(s *stage, _ *Request) {
 			s.Made = func(Delegation, string) error { return errors.New("not that") }
 		}, Failed, "not that", "", "", func(t *testing.T, s *stage, d Delegation) {
-			if left, _ := os.ReadDir(s.Folders); len(left) > 0 {
+			if left, _ := os.ReadDir(s.folders); len(left) > 0 {
 				t.Errorf("%v is left", left)
 			}
 		}},
@@ -184,7 +184,7 @@ func TestRun(t *testing.T) {
 			}
 			inMode("code")(s, r)
 		}, Done, "", "> Look.", opening + "session/set_mode session/prompt", func(t *testing.T, s *stage, d Delegation) {
-			if left, _ := os.ReadDir(s.Folders); d.Tree != "" || len(left) > 0 {
+			if left, _ := os.ReadDir(s.folders); d.Tree != "" || len(left) > 0 {
 				t.Errorf("%v is left, %+v", left, d)
 			}
 		}},
@@ -278,7 +278,7 @@ func TestContinued(t *testing.T) {
 // takeChanges looks at the changes of a delegation, applies and discards them.
 func (s *stage) takeChanges(t *testing.T, d Delegation) {
 	t.Helper()
-	service := &Service{Ledger: s.Ledger, Folders: s.Folders}
+	service := &Service{Ledger: s.Ledger}
 	tools := toolbox{service: func(context.Context) (*Service, error) { return service, nil },
 		caller: func(memory.Session) Caller { return Caller{Person: true} }}
 	ask := func(do answer) string {
@@ -318,7 +318,7 @@ func (s *stage) takeChanges(t *testing.T, d Delegation) {
 			t.Errorf("discarded: %+v, %v", d, err)
 		}
 	}
-	if left, _ := os.ReadDir(s.Folders); len(left) > 0 {
+	if left, _ := os.ReadDir(s.folders); len(left) > 0 {
 		t.Errorf("%v is left", left)
 	}
 	if got := ask(tools.named(call.diff)); got != "it made no changes" {
@@ -357,29 +357,34 @@ func TestRunner(t *testing.T) {
 		t.Errorf("again: %v, %d outcomes", err, len(s.ended))
 	}
 	t.Setenv("ECHOAGENT_HANG", "")
-	lost := s.must(t, Caller{Cwd: s.dir}, want(2))
-	lock, err := correlation.TakeLock(s.live, correlation.NewProcessID())
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := s.Begin(t.Context(), lost.ID, lock.ID()); err != nil {
-		t.Fatal(err)
-	}
-	root := filepath.Join(s.Folders, lost.ID)
-	f, err := worktree.Make(t.Context(), s.dir, root, worktree.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	f.Keep = true
-	if _, err := f.Finish(t.Context(), "m"); err != nil { // its lock is free
-		t.Fatal(err)
-	}
-	if err := s.saveProgress(t.Context(), Delegation{ID: lost.ID, Runner: lock.ID()}, Run{Folder: root}); err != nil {
-		t.Fatal(err)
-	}
-	_ = lock.Release()
-	s.run(t.Context(), want(3))
-	if _, err := os.Stat(root); err == nil {
-		t.Error("what a dead runner has left stays")
+	for mode, stays := range map[Mode]bool{Read: false, Edit: true} { // changes may be in it
+		request := want(2)
+		request.Mode = mode
+		lost := s.must(t, Caller{Cwd: s.dir}, request)
+		lock, err := correlation.TakeLock(s.live, correlation.NewProcessID())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := s.Begin(t.Context(), lost.ID, lock.ID()); err != nil {
+			t.Fatal(err)
+		}
+		root := filepath.Join(s.folders, lost.ID)
+		f, err := worktree.Make(t.Context(), s.dir, root, worktree.Options{Edit: mode == Edit})
+		if err != nil {
+			t.Fatal(err)
+		}
+		f.Keep = true
+		if _, err := f.Finish(t.Context(), "m"); err != nil { // its lock is free
+			t.Fatal(err)
+		}
+		if err := s.saveProgress(t.Context(), Delegation{ID: lost.ID, Runner: lock.ID()}, Run{Folder: root}); err != nil {
+			t.Fatal(err)
+		}
+		_ = lock.Release()
+		request.Task = "Go on."
+		s.run(t.Context(), request)
+		if _, err := os.Stat(root); (err == nil) != stays {
+			t.Errorf("%s: what a dead runner has left: %v", mode, err)
+		}
 	}
 }

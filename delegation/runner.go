@@ -34,7 +34,6 @@ const (
 type Runner struct {
 	Ledger    *Ledger
 	Command   []string // the relay's command line without --agent and the name
-	Folders   string   // the folder in which the children's folders are made
 	Version   string   // ours
 	Bounded   bool     // the system keeps children to their folders
 	Setup     []string // commands that are run in a child's folder before it works there

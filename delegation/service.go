@@ -19,7 +19,6 @@ type Service struct {
 	Canonical func(name string) string
 	// Unbounded has agents asked also where nothing keeps them to their folder.
 	Unbounded bool
-	Folders   string // in which the children's folders are
 	// Start starts a runner that outlives us, and gives it the task word for word: the row has it without secrets.
 	Start func(d Delegation, task string) error
 }

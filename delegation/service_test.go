@@ -22,7 +22,7 @@ func TestGet(t *testing.T) {
 		}
 	}
 	for id, wanted := range map[string]string{"01AAAA0000000000000000000B": "B", "00000c": "C", "0000B": "at least 6",
-		"01AAAA": "more than one", "000000": "no delegation", "01aaaa0000000000000000000c": "C"} {
+		"01AAAA": "01AAAA0000000000000000000B and 01AAAA0000000000000000000C", "000000": "no delegation", "01aaaa0000000000000000000c": "C"} {
 		d, err := l.Get(t.Context(), id)
 		if len(wanted) == 1 && (err != nil || !strings.HasSuffix(d.ID, wanted)) ||
 			len(wanted) > 1 && (err == nil || !strings.Contains(err.Error(), wanted)) {

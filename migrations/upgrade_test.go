@@ -137,7 +137,7 @@ func TestUpgradeDelegations(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer db.Close()
-	all, err := delegation.NewLedger(db, t.TempDir()).List(t.Context(), -1)
+	all, err := delegation.NewLedger(db, t.TempDir(), t.TempDir()).List(t.Context(), -1)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -36,7 +36,7 @@ func source(t testing.TB, sample viewtest.Sample) view.Source {
 	}
 	return view.Source{DB: db, Sessions: correlation.New(db, correlation.Options{LiveDir: filepath.Join(dir, "live")}).Book(),
 		Memories:    embedded.New(db, embedded.Options{}),
-		Delegations: delegation.NewLedger(db, filepath.Join(dir, "live")),
+		Delegations: delegation.NewLedger(db, filepath.Join(dir, "live"), filepath.Join(dir, "work")),
 		About:       view.About{Database: "/home/s/.agents/acp/sessions.db", Retention: "365 days"}}
 }
 

@@ -15,7 +15,6 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/runtime"
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/term"
 	"github.com/Signet-AI/signet-acp-proxy/correlation"
-	"github.com/Signet-AI/signet-acp-proxy/delegation"
 	"github.com/Signet-AI/signet-acp-proxy/memory/embedded"
 	"github.com/Signet-AI/signet-acp-proxy/migrations"
 )
@@ -103,7 +102,7 @@ const (
 // delegationIDs completes the argument of commands about one delegation.
 func delegationIDs(f *config.Flags) cobra.CompletionFunc {
 	return newestIDs(f, func(ctx context.Context, c *config.Config, db *sql.DB) (ids []cobra.Completion) {
-		all, _ := delegation.NewLedger(db, c.LiveDir()).List(ctx, maxCompleted)
+		all, _ := runtime.Ledger(c, db).List(ctx, maxCompleted)
 		for _, d := range all {
 			ids = append(ids, cobra.CompletionWithDesc(d.ID, d.Agent+", "+string(d.State)+", "+term.Local(d.Created)))
 		}

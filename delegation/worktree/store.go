@@ -69,9 +69,13 @@ func (p place) git() git {
 	return git{Dir: dir, Index: filepath.Join(dir, "index")}
 }
 
-// snapshotBase stores the files as they are handed on; prepared says that there may be more than those named.
-func (f *Folder) snapshotBase(ctx context.Context, names []string, prepared bool) error {
-	if prepared {
+// snapshotBase stores the files as they are handed on: those named, and what prepare makes (Options.Prepare).
+func (f *Folder) snapshotBase(ctx context.Context, names []string,
+	prepare func(context.Context, *Folder) error) error {
+	if prepare != nil {
+		if err := prepare(ctx, f); err != nil {
+			return err
+		}
 		found, _, err := f.added(ctx, "")
 		if err != nil {
 			return err

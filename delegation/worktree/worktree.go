@@ -100,12 +100,7 @@ func (f *Folder) make(ctx context.Context, dir string, o Options) error {
 			return err
 		}
 	}
-	if o.Prepare != nil {
-		if err := o.Prepare(ctx, f); err != nil {
-			return err
-		}
-	}
-	return f.snapshotBase(ctx, l.files, o.Prepare != nil)
+	return f.snapshotBase(ctx, l.files, o.Prepare)
 }
 
 // written says what was.

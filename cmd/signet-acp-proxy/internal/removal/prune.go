@@ -10,7 +10,6 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/runtime"
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/term"
 	"github.com/Signet-AI/signet-acp-proxy/correlation"
-	"github.com/Signet-AI/signet-acp-proxy/delegation"
 	"github.com/Signet-AI/signet-acp-proxy/delegation/worktree"
 )
 
@@ -83,7 +82,7 @@ func (r Removal) Prune(ctx context.Context, o correlation.PruneOptions) error {
 
 // changes removes what delegations have handed back and was applied, and what is as old as o says.
 func (r Removal) changes(ctx context.Context, o correlation.PruneOptions) error {
-	ledger := delegation.NewLedger(r.Data.DB, r.Data.Config.LiveDir())
+	ledger := runtime.Ledger(r.Data.Config, r.Data.DB)
 	folders := runtime.DelegationFolders(r.Data.Config)
 	all, err := ledger.Kept(ctx)
 	if err != nil {
@@ -105,7 +104,7 @@ func (r Removal) changes(ctx context.Context, o correlation.PruneOptions) error 
 			continue
 		}
 		if !o.DryRun {
-			if err := ledger.Discard(ctx, folders, d); err != nil {
+			if err := ledger.Discard(ctx, d); err != nil {
 				failed = errors.Join(failed, err)
 				continue
 			}
@@ -113,7 +112,7 @@ func (r Removal) changes(ctx context.Context, o correlation.PruneOptions) error 
 		gone++
 	}
 	if !o.DryRun {
-		failed = errors.Join(failed, ledger.RemoveTrees(ctx, folders, 0))
+		failed = errors.Join(failed, ledger.RemoveTrees(ctx, 0))
 	}
 	if gone > 0 {
 		word := "removed"

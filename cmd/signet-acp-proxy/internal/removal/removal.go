@@ -124,8 +124,7 @@ func (r Removal) sessions(ctx context.Context, what string, work func() error,
 	}
 	err := errors.Join(r.keep(ctx, what, work), r.Data.Memories.EraseWords(ctx))
 	// what a child has kept of its conversation
-	trees := delegation.NewLedger(r.Data.DB, r.Data.Config.LiveDir()).RemoveTrees(ctx,
-		runtime.DelegationFolders(r.Data.Config), delegation.MaxTrees)
+	trees := runtime.Ledger(r.Data.Config, r.Data.DB).RemoveTrees(ctx, delegation.MaxTrees)
 	return errors.Join(err, trees, eventlog.TakeIn(ctx, waiting.Store, waiting.Log), r.Data.Sessions.Checkpoint(ctx),
 		delivery.RemoveTranscripts(r.Data.Config.Dir(), debts()), runtime.RemoveShown(r.Data.Config))
 }

@@ -177,7 +177,7 @@ func (b *backend) open(ctx context.Context) (*proxy.Backend, error) {
 	b.memories, b.process = NewStore(b.c, db, b.log), process
 	b.learner = NewStore(b.c, behind, b.log)
 	source := b.source(store, b.memories, log)
-	b.sent = &messageSource{Source: source, daemon: b.daemon, ledger: delegation.NewLedger(db, b.c.LiveDir()),
+	b.sent = &messageSource{Source: source, daemon: b.daemon, ledger: Ledger(b.c, db),
 		store: store, name: b.harness.Name, child: child, log: b.log}
 	if b.c.Delegation && !child {
 		b.sent.refresh(ctx)
@@ -246,7 +246,7 @@ func (b *backend) checkpoint(ctx context.Context) error {
 // removeTrees removes the trees of delegations that are kept no longer.
 func (b *backend) removeTrees(ctx context.Context) {
 	b.log.repeated(ctx, "removing trees of delegations",
-		b.sent.ledger.RemoveTrees(pace.Gently(ctx), DelegationFolders(b.c), delegation.MaxTrees))
+		b.sent.ledger.RemoveTrees(pace.Gently(ctx), delegation.MaxTrees))
 }
 
 // store returns the embedded store once it is open.

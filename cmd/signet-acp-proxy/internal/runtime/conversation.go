@@ -63,7 +63,7 @@ func (d *Data) asked(ctx context.Context, id string) *AskedFields {
 	if id == "" {
 		return nil
 	}
-	one, err := d.ledger().Get(ctx, id)
+	one, err := Ledger(d.Config, d.DB).Get(ctx, id)
 	switch {
 	case err != nil: // it is gone
 		return &AskedFields{id, "another agent"}

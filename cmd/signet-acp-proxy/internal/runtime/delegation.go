@@ -87,9 +87,9 @@ func ExtraTools(
 // newDelegationService makes the delegation service on a database.
 func newDelegationService(c *config.Config, db *sql.DB) *delegation.Service {
 	return &delegation.Service{
-		Ledger: delegation.NewLedger(db, c.LiveDir()), Canonical: config.Canonical,
-		Unbounded: c.Unbounded, Folders: DelegationFolders(c),
-		Known: func(ctx context.Context) ([]delegation.Agent, error) { return knownAgents(ctx, c, db) },
+		Ledger: Ledger(c, db), Canonical: config.Canonical,
+		Unbounded: c.Unbounded,
+		Known:     func(ctx context.Context) ([]delegation.Agent, error) { return knownAgents(ctx, c, db) },
 		Start: func(d delegation.Delegation, task string) error {
 			return delivery.Spawn{Args: append([]string{delegateWord, RunFlag, d.ID}, ownFlags(c)...),
 				Dir: c.Dir()}.Tell([]byte(task))
@@ -158,7 +158,7 @@ func newRunner(c *config.Config, db *sql.DB, log *logFile) (delegation.Runner, e
 		return delegation.Runner{}, err
 	}
 	return delegation.Runner{
-		Ledger: delegation.NewLedger(db, c.LiveDir()), Folders: DelegationFolders(c),
+		Ledger:  Ledger(c, db),
 		Command: append([]string{self}, ownFlags(c)...), Version: Version, Granted: c.DelegationAllow,
 		Setup: c.DelegationSetup, CheckBy: c.DelegationCheck, Copy: c.DelegationCopy, Disk: int64(c.DelegationDisk),
 		Memory: int64(c.DelegationMem), Reads: readable(c), Closed: closedTo(c),
@@ -248,7 +248,7 @@ func (r delegationResult) sendToCaller(ctx, at context.Context, daemon *signet.C
 	if daemon != nil {
 		m.ID, _ = daemon.Send(at, m.From, m.Recipient, m.Text) // without it ours is told
 	}
-	_, err := delegation.NewLedger(r.db, r.c.LiveDir()).Send(ctx, m)
+	_, err := Ledger(r.c, r.db).Send(ctx, m)
 	return err
 }
 

@@ -2,6 +2,7 @@ package runtime
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"fmt"
 	"os"
@@ -131,11 +132,14 @@ func (d *Data) Agents(ctx context.Context) ([]delegation.Agent, error) {
 	return newDelegationService(d.Config, d.DB).Agents(ctx)
 }
 
-func (d *Data) ledger() *delegation.Ledger { return delegation.NewLedger(d.DB, d.Config.LiveDir()) }
+// Ledger returns the delegations in a database.
+func Ledger(c *config.Config, db *sql.DB) *delegation.Ledger {
+	return delegation.NewLedger(db, c.LiveDir(), DelegationFolders(c))
+}
 
 // settleDelegations stores which have lost their runners. Reading a row corrects its state without that, too.
 func (d *Data) settleDelegations(ctx context.Context) {
-	if err := d.ledger().Settle(ctx); err != nil {
+	if err := Ledger(d.Config, d.DB).Settle(ctx); err != nil {
 		d.Log.Warn().Err(err).Msg("settling delegations")
 	}
 }
@@ -143,7 +147,7 @@ func (d *Data) settleDelegations(ctx context.Context) {
 // Delegations returns all delegations, the newest first.
 func (d *Data) Delegations(ctx context.Context) ([]delegation.Row, error) {
 	d.settleDelegations(ctx)
-	all, err := d.ledger().List(ctx, -1)
+	all, err := Ledger(d.Config, d.DB).List(ctx, -1)
 	rows := []delegation.Row{}
 	for _, one := range all {
 		rows = append(rows, one.Row())
@@ -224,7 +228,7 @@ func (d *Data) whoAsks(ctx context.Context, cwd string) (delegation.Caller, erro
 // insideOf finds the delegation whose runner is our ancestor, where the system knows ancestors: dropping the
 // environment variable does not free a child of its limits.
 func (d *Data) insideOf(ctx context.Context) string {
-	running, err := d.ledger().Runners(ctx)
+	running, err := Ledger(d.Config, d.DB).Runners(ctx)
 	if err != nil || len(running) == 0 {
 		return ""
 	}

@@ -84,7 +84,7 @@ func (d *Data) Show(ctx context.Context, s Listed, inserted []correlation.Inject
 	if err != nil {
 		return Shown{}, err
 	}
-	asked, works, err := d.ledger().Linked(ctx, s.ID)
+	asked, works, err := Ledger(d.Config, d.DB).Linked(ctx, s.ID)
 	if err != nil {
 		return Shown{}, err
 	}

@@ -29,7 +29,7 @@ func (d *Data) Page(f config.Flags) view.Source {
 		}
 	}
 	return view.Source{DB: d.DB, Sessions: d.Sessions.Book(), Memories: d.Memories, About: about,
-		Delegations: d.ledger()}
+		Delegations: Ledger(d.Config, d.DB)}
 }
 
 // kept says in words how long turns are kept.
