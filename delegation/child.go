@@ -124,7 +124,8 @@ func (c *child) reopening() {
 // Allow implements acpclient.Handler.
 func (c *child) Allow(call acpclient.ToolCall, answer func(allowed bool)) {
 	c.mu.Lock()
-	call, why := c.policy.decide(call)
+	call = complete(call, c.policy.calls[call.ID]) // all that was said of it
+	why := c.policy.refusalReason(call)
 	final := why == "" || c.ask == nil || strings.HasSuffix(why, gitsOwn)
 	if final && why != "" {
 		c.policy.refuse(call, why)

@@ -57,12 +57,6 @@ func complete(call, earlier acpclient.ToolCall) acpclient.ToolCall {
 	return call
 }
 
-// decide says why a request is refused, "" for one that is allowed, and returns the call with all that was said of it.
-func (p *policy) decide(call acpclient.ToolCall) (whole acpclient.ToolCall, why string) {
-	whole = complete(call, p.calls[call.ID])
-	return whole, p.refusalReason(whole)
-}
-
 // refuse notes that a call was refused.
 func (p *policy) refuse(call acpclient.ToolCall, why string) {
 	if len(p.refused) < maxRefused {

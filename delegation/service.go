@@ -3,11 +3,14 @@ package delegation
 import (
 	"cmp"
 	"context"
+	"database/sql"
 	"errors"
 	"fmt"
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/Signet-AI/signet-acp-proxy/sqlite"
 )
 
 // A Service starts delegations for the tools of a session and the command line, and says how they are getting on.
@@ -165,5 +168,8 @@ func (s *Service) Judge(ctx context.Context, who Caller, id string, verdict floa
 	case !d.State.Ended():
 		return errors.New("still running: wait for it first (delegation_wait)")
 	}
-	return s.Ledger.judge(ctx, d.ID, verdict, note)
+	return sqlite.Write(ctx, s.Ledger.db, "keeping a verdict", func(tx *sql.Tx) error {
+		return sqlite.MustHit(ctx, tx, ErrNotFound, `UPDATE delegations SET
+			result = json_set(result, '$.verdict', ?, '$.note', ?) WHERE id = ?`, verdict, clean(note), d.ID)
+	})
 }

@@ -109,7 +109,8 @@ func TestEnds(t *testing.T) {
 		})
 	}
 	l := newLedger(t)
-	if err := l.judge(t.Context(), "none", 1, ""); !errors.Is(err, ErrNotFound) {
+	service := &Service{Ledger: l}
+	if err := service.Judge(t.Context(), robin, "nothing", 1, ""); !errors.Is(err, ErrNotFound) {
 		t.Errorf("the verdict on none: %v", err)
 	}
 	if err := l.saveProgress(t.Context(), Delegation{ID: "none", Runner: "x"}, Run{}); !errors.Is(err, ErrNotFound) {

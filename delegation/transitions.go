@@ -124,14 +124,6 @@ func (l *Ledger) change(ctx context.Context, id string, none error, query string
 	})
 }
 
-// judge stores what a caller thinks of a result, -1 to 1.
-func (l *Ledger) judge(ctx context.Context, id string, verdict float64, note string) error {
-	return sqlite.Write(ctx, l.db, "keeping a verdict", func(tx *sql.Tx) error {
-		return sqlite.MustHit(ctx, tx, ErrNotFound, `UPDATE delegations SET
-			result = json_set(result, '$.verdict', ?, '$.note', ?) WHERE id = ?`, verdict, clean(note), id)
-	})
-}
-
 // Settle stores the state Lost or Failed for delegations whose runner is dead or never began.
 func (l *Ledger) Settle(ctx context.Context) error {
 	open, err := l.stored(ctx, `WHERE ended = 0`)

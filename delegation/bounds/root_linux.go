@@ -82,7 +82,7 @@ func (r *Rules) build(base string) error {
 		return err
 	}
 	for name, path := range map[string]string{tmpName: "/tmp", shmName: "/dev/shm"} {
-		if at.holds(path) { // what is given lies there
+		if slices.ContainsFunc(at.bound, func(bound string) bool { return holds(path, bound) }) { // what is given
 			continue
 		}
 		if err := at.own(filepath.Join(r.State, name), path); err != nil {
@@ -138,11 +138,6 @@ func (r *root) place(path string, folder bool) error {
 		return err
 	}
 	return os.WriteFile(r.at(path), nil, 0o600)
-}
-
-// holds reports whether something is mounted at path or below.
-func (r *root) holds(path string) bool {
-	return slices.ContainsFunc(r.bound, func(bound string) bool { return holds(path, bound) })
 }
 
 // own mounts a folder of the state elsewhere.

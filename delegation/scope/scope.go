@@ -66,13 +66,16 @@ func (r Request) Check() error {
 	return nil
 }
 
+// bullets stand before the items of a list.
+var bullets = []string{"-", "*", "+", "•"}
+
 // Items returns the items of a field, for people to read.
 func Items(field string) []string {
 	var list []string
 	ends := func(r rune) bool { return r == '\n' || r == '\r' || r == ';' }
 	for _, line := range strings.FieldsFunc(visible(field), ends) {
 		line = strings.TrimSpace(line)
-		if rest, ok := cutBullet(line); ok {
+		if bullet, rest, ok := strings.Cut(line, " "); ok && slices.Contains(bullets, bullet) {
 			line = strings.TrimSpace(rest)
 		}
 		if line != "" {
@@ -90,16 +93,6 @@ func visible(text string) string {
 		}
 		return r
 	}, strings.ToValidUTF8(text, ""))
-}
-
-// cutBullet cuts off the bullet of a list.
-func cutBullet(line string) (string, bool) {
-	for _, sign := range []string{"- ", "* ", "+ ", "• "} {
-		if rest, ok := strings.CutPrefix(line, sign); ok {
-			return rest, true
-		}
-	}
-	return line, false
 }
 
 // An item is one line of a field.

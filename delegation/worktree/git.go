@@ -64,6 +64,24 @@ func (g git) paths(ctx context.Context, args ...string) ([]string, error) {
 	return strings.FieldsFunc(out, func(r rune) bool { return r == 0 }), err
 }
 
+// A change is a file that is not the same in two trees.
+type change struct {
+	mode, id string // in the second one
+	removed  bool   // it is not there
+	name     string
+}
+
+// changes returns what differs between two trees.
+func (g git) changes(ctx context.Context, from, to string) (all []change, err error) {
+	raw, err := g.paths(ctx, "diff-tree", "-r", "-z", "--no-renames", from, to)
+	for i := 0; i+1 < len(raw); i += 2 { // ":100644 100755 OLD NEW M", NAME
+		if fields := strings.Fields(raw[i]); len(fields) == 5 {
+			all = append(all, change{fields[1], fields[3], fields[4] == "D", raw[i+1]})
+		}
+	}
+	return all, err
+}
+
 // commit makes a commit of the index on another one.
 func (g git) commit(ctx context.Context, parent, message string) (string, error) {
 	tree, err := g.run(ctx, "", "write-tree", "--missing-ok")

@@ -65,31 +65,30 @@ func steers(name string) string {
 
 // held returns which changes of the result are held back.
 func (r *Result) held(ctx context.Context) (list []Held, err error) {
-	raw, err := r.git().paths(ctx, "diff-tree", "-r", "-z", "--no-renames", r.base, r.result)
+	changed, err := r.git().changes(ctx, r.base, r.result)
 	if err != nil {
 		return nil, err
 	}
 	hooks := r.hooks(ctx)
-	for i := 0; i+1 < len(raw); i += 2 {
-		fields, name := strings.Fields(raw[i]), raw[i+1] // :mode mode hash hash status
-		why := steers(name)
+	for _, c := range changed {
+		name, why := c.name, steers(c.name)
 		isBelow := slices.ContainsFunc(list, func(h Held) bool { return strings.HasPrefix(name, h.File+"/") })
-		switch isLink := fields[1] == "120000"; {
+		switch {
 		case isBelow:
 			why = "its replacement is held back"
 		case why != "":
 		case hooks != "" && strings.HasPrefix(strings.ToLower(name), hooks):
 			why = "git hooks"
-		case isLink:
-			target, err := r.git().run(ctx, "", "cat-file", "blob", fields[3])
+		case c.mode == "120000": // a link
+			target, err := r.git().run(ctx, "", "cat-file", "blob", c.id)
 			if err != nil {
 				return nil, err
 			}
 			if leadsOut(name, target) {
 				why = "a link to outside: " + target
 			}
-		case fields[4] != "D" && scripts[folded(path.Base(name))[0]] != "":
-			text, err := r.git().run(ctx, "", "cat-file", "blob", fields[3])
+		case !c.removed && scripts[folded(path.Base(name))[0]] != "":
+			text, err := r.git().run(ctx, "", "cat-file", "blob", c.id)
 			if err != nil {
 				return nil, err
 			}

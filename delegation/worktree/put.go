@@ -65,16 +65,15 @@ func beside(id string, names []string) string {
 
 // difference returns the files that are in one tree alone, and those that are new or others in the other one.
 func difference(ctx context.Context, g git, from, to string) (removed, fresh []string, err error) {
-	raw, err := g.paths(ctx, "diff-tree", "-r", "-z", "--name-status", "--no-renames", from, to)
-	for i := 0; i+1 < len(raw); i += 2 {
-		name := raw[i+1]
+	changed, err := g.changes(ctx, from, to)
+	for _, c := range changed {
 		switch {
-		case NamesGit(name):
-			return nil, nil, errors.New(name + " has a name that is not allowed")
-		case raw[i] == "D":
-			removed = append(removed, name)
+		case NamesGit(c.name):
+			return nil, nil, errors.New(c.name + " has a name that is not allowed")
+		case c.removed:
+			removed = append(removed, c.name)
 		default:
-			fresh = append(fresh, name)
+			fresh = append(fresh, c.name)
 		}
 	}
 	return removed, fresh, err

@@ -219,14 +219,14 @@ func (f *Folder) onHead(ctx context.Context, head, result, message string) (stri
 	if _, err := g.run(ctx, "", "read-tree", head); err != nil {
 		return "", err
 	}
-	changed, err := g.paths(ctx, "diff-tree", "-r", "-z", "--no-renames", f.base, result)
+	changed, err := g.changes(ctx, f.base, result)
 	if err != nil {
 		return "", err
 	}
 	var entries strings.Builder
-	for i := 0; i+1 < len(changed); i += 2 { // ":100644 100755 OLD NEW M", NAME
-		if fields := strings.Fields(changed[i]); len(fields) == 5 && !f.inSubmodule(changed[i+1]) {
-			fmt.Fprintf(&entries, "%s %s\t%s\x00", fields[1], fields[3], changed[i+1])
+	for _, c := range changed {
+		if !f.inSubmodule(c.name) {
+			fmt.Fprintf(&entries, "%s %s\t%s\x00", c.mode, c.id, c.name)
 		}
 	}
 	if _, err := g.run(ctx, entries.String(), "update-index", "-z", "--replace", "--index-info"); err != nil {

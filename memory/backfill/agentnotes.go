@@ -123,8 +123,7 @@ type noteReader struct {
 
 	at      int      // number of the line
 	last    string   // the line before
-	front   bool     // in front matter
-	fence   string   // that ends the code
+	until   string   // what the line begins with that ends code or front matter; "": in neither
 	heading string   // over the lines
 	about   string   // the folder that they are about
 	began   int      // the number of the first of lines
@@ -137,20 +136,17 @@ func (r *noteReader) take(line string) {
 	item := listItem().FindStringSubmatch(line)
 	folder := aboutFolder().FindStringSubmatch(line)
 	switch {
-	case line == "---" && (r.at == 1 || r.front):
-		r.front = r.at == 1
-	case r.front:
-	case r.fence != "":
-		if strings.HasPrefix(line, r.fence) {
-			r.fence = ""
+	case r.until != "":
+		if strings.HasPrefix(line, r.until) {
+			r.until = ""
 		}
+	case line == "---" && r.at == 1, r.byAgent && r.last == "---" && frontMatterLine().MatchString(line):
+		r.until = "---"
 	case codeFence().MatchString(line):
 		r.end()
-		r.fence = line[:3]
+		r.until = line[:3]
 	case endOfNote().MatchString(line):
 		r.end()
-	case r.byAgent && r.last == "---" && frontMatterLine().MatchString(line):
-		r.front = true
 	case r.byAgent && folder != nil:
 		if r.about = folder[1]; !filepath.IsAbs(r.about) {
 			r.about = ""

@@ -3,8 +3,10 @@ package config
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -52,7 +54,11 @@ func Load(f Flags) (*Config, error) {
 
 // readEnvironment reads the variables.
 func (c *Config) readEnvironment() error {
-	c.warnRetiredVariables()
+	for _, name := range slices.Sorted(maps.Keys(retired)) {
+		if v := variable(name); os.Getenv(v) != "" {
+			c.warnRetired(v, name)
+		}
+	}
 	var mistakes []error
 	for _, s := range SettingsOf(c) {
 		v := os.Getenv(s.Env)

@@ -2,9 +2,6 @@ package config
 
 import (
 	"fmt"
-	"maps"
-	"os"
-	"slices"
 	"strings"
 )
 
@@ -30,15 +27,6 @@ func (c *Config) warnRetired(where, name string) bool {
 		c.Warnings = append(c.Warnings, fmt.Sprintf("%s: %s is no longer a setting: %s", where, name, instead))
 	}
 	return gone
-}
-
-// warnRetiredVariables does so for the environment.
-func (c *Config) warnRetiredVariables() {
-	for _, name := range slices.Sorted(maps.Keys(retired)) {
-		if v := variable(name); os.Getenv(v) != "" {
-			c.warnRetired(v, name)
-		}
-	}
 }
 
 // variable is the name of a setting's variable.

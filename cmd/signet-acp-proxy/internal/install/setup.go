@@ -58,8 +58,8 @@ func (s Steps) folder() error {
 		s.done("%s made; only you can read it", dir)
 	}
 	for _, t := range templates {
-		switch {
-		case !t.missing(s.Config):
+		switch _, err := os.Lstat(filepath.Join(s.Config.SignetPath, t.Name)); {
+		case !errors.Is(err, fs.ErrNotExist):
 			s.skip("%s already exists", t.Name)
 		case s.DryRun:
 			s.would("write %s: %s", t.Name, t.About)
@@ -180,12 +180,6 @@ How the agent should work: its values and habits. For example:
 Tests first. Say what you did not check. No emoji.
 -->
 `},
-}
-
-// missing reports whether the file is not there yet.
-func (t template) missing(c *config.Config) bool {
-	_, err := os.Lstat(filepath.Join(c.SignetPath, t.Name))
-	return errors.Is(err, fs.ErrNotExist)
 }
 
 // write writes the file, if it is missing.
