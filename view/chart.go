@@ -27,6 +27,7 @@ const (
 
 // A bar is a day. Its parts are stacked.
 type bar struct {
+	Day   string // such as 2026-11-22
 	Title string // the day and its figures
 	X     int
 	Parts []part
@@ -52,7 +53,7 @@ func newChart(title string, legend []string, days []telemetry.Sum, of func(telem
 		return c
 	}
 	for i, d := range days {
-		b := bar{Title: d.Key + ":", X: i * barWidth}
+		b := bar{Day: d.Key, Title: d.Key + ":", X: i * barWidth}
 		y := chartHeight
 		for n, v := range of(d) {
 			height := int(v / most * chartHeight)

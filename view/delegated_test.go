@@ -93,8 +93,8 @@ func TestTimeline(t *testing.T) {
 	}
 	for _, l := range lanes {
 		sessions += l.Sessions
-		for i, m := range l.Marks {
-			if !days[m.Day] || m.Height <= 0 || m.Y < 0 || i > 0 && m.X <= l.Marks[i-1].X {
+		for i, m := range l.Bars {
+			if !days[m.Day] || m.Parts[0].Height <= 0 || m.Parts[0].Y < 0 || i > 0 && m.X <= l.Bars[i-1].X {
 				t.Errorf("lane %s: %+v", l.Project, m)
 			}
 		}

@@ -33,13 +33,10 @@ func baseName(path string) string {
 
 // choices are what sessions and memories can be chosen by. Agents are there only if there are several.
 type choices struct {
-	Projects          []projectChoice
+	Projects          []string // by their paths
 	Harnesses, Agents []string
 	Kinds, Whos       []string // of memories
 }
-
-// A projectChoice is a project, by its path and as it is shown.
-type projectChoice struct{ Value, Name string }
 
 func choicesOf(kinds []correlation.Count, remembered []embedded.Memory) (c choices) {
 	projects, harnesses, agents := map[string]int{}, map[string]int{}, map[string]bool{}
@@ -48,10 +45,7 @@ func choicesOf(kinds []correlation.Count, remembered []embedded.Memory) (c choic
 		harnesses[harnessName(k.Harness)] += k.Sessions
 		agents[k.Agent] = true
 	}
-	for _, project := range byCount(projects) {
-		c.Projects = append(c.Projects, projectChoice{cmp.Or(project, noProject), projectName(project)})
-	}
-	c.Harnesses = byCount(harnesses)
+	c.Projects, c.Harnesses = byCount(projects), byCount(harnesses)
 	if delete(agents, ""); len(agents) > 0 {
 		c.Agents = slices.Sorted(maps.Keys(agents))
 	}

@@ -182,6 +182,7 @@ func (p *Page) template() (*template.Template, error) {
 		"short":   memory.HomeShort,
 		"count":   count,
 		"figure":  func(n int) string { return telemetry.Figure(int64(n)) },
+		"project": projectName,
 		"base":    baseName,
 		"harness": harnessName,
 		"when":    func(t time.Time) string { return when(p.Made, t) },

@@ -62,8 +62,10 @@ func TestChart(t *testing.T) {
 	words := func(v float64) string { return fmt.Sprint(v) }
 	c := newChart("Tokens", []string{"in", "out"}, days, of, words)
 	want := []bar{
-		{"2026-10-01: 60 in 60 out", 0, []part{{0, 60, 60}, {1, 0, 60}}}, {"2026-10-02: 0 in 0 out", 12, nil},
-		{"2026-10-03: 30 in 0 out", 24, []part{{0, 90, 30}}}, {"2026-10-04: 0 in 1 out", 36, []part{{1, 119, 1}}},
+		{"2026-10-01", "2026-10-01: 60 in 60 out", 0, []part{{0, 60, 60}, {1, 0, 60}}},
+		{"2026-10-02", "2026-10-02: 0 in 0 out", 12, nil},
+		{"2026-10-03", "2026-10-03: 30 in 0 out", 24, []part{{0, 90, 30}}},
+		{"2026-10-04", "2026-10-04: 0 in 1 out", 36, []part{{1, 119, 1}}},
 	}
 	if !reflect.DeepEqual(c.Bars, want) {
 		t.Errorf("%+v\nwant\n%+v", c.Bars, want)

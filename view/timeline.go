@@ -26,18 +26,11 @@ type lane struct {
 	Project  string // "" for none
 	Others   int    // how many projects share it; 0: it is one project's
 	Sessions int
-	Marks    []mark // oldest first
+	Bars     []bar // oldest first
 	Summary  string
 
 	newest time.Time
 	days   map[int]int // sessions by day; 0 is the last day of the timeline
-}
-
-// A mark is a day of a project.
-type mark struct {
-	Day          string // such as 2026-11-22
-	Title        string
-	X, Y, Height int
 }
 
 // readTimeline returns the timeline of the last days; without sessions it has no lanes.
@@ -109,9 +102,9 @@ func (l *lane) mark(t timeline, days int) {
 		}
 		day := t.To.AddDate(0, 0, -back)
 		height := max(n*laneHeight/t.Most, 3) // so that it can be seen
-		l.Marks = append(l.Marks, mark{Day: day.Local().Format(time.DateOnly), X: (days - 1 - back) * barWidth,
-			Y: laneHeight - height, Height: height,
+		l.Bars = append(l.Bars, bar{Day: day.Local().Format(time.DateOnly), X: (days - 1 - back) * barWidth,
+			Parts: []part{{Y: laneHeight - height, Height: height}},
 			Title: day.Local().Format("2 January 2006") + ": " + count(n, "session", "sessions")})
 	}
-	l.Summary = fmt.Sprintf("%s on %s", count(l.Sessions, "session", "sessions"), count(len(l.Marks), "day", "days"))
+	l.Summary = fmt.Sprintf("%s on %s", count(l.Sessions, "session", "sessions"), count(len(l.Bars), "day", "days"))
 }

@@ -79,11 +79,9 @@ func (p *Page) readUsage(ctx context.Context) error {
 			u.Silent = append(u.Silent, s.Key)
 		}
 	}
-	for _, s := range used.Sums("") {
-		u.All = newRow(s)
-	}
 	u.Memory = costOfMemory(p.Cost)
-	for _, s := range used.Sums("") {
+	for _, s := range used.Sums("") { // one, or none
+		u.All = newRow(s)
 		if words := telemetry.OfUse(s.Uses); words != "" {
 			u.Memory += " " + words + "."
 		}

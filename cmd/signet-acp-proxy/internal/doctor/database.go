@@ -260,31 +260,24 @@ func (e *examination) events() (found []finding) {
 
 // search checks that full-text search works, by using it.
 func search(ctx context.Context) []finding {
-	if err := tryFullText(ctx); err != nil {
+	found := 0
+	db, err := sql.Open(migrations.DriverName, ":memory:")
+	if err == nil {
+		defer db.Close()
+		db.SetMaxOpenConns(1)
+		_, err = db.ExecContext(ctx,
+			"CREATE VIRTUAL TABLE t USING fts5(text); INSERT INTO t VALUES ('the heron stands in the water')")
+	}
+	if err == nil {
+		err = db.QueryRowContext(ctx, "SELECT count(*) FROM t WHERE t MATCH 'heron'").Scan(&found)
+	}
+	if err == nil && found != 1 {
+		err = errors.New("one of its tables finds nothing")
+	}
+	if err != nil {
 		return problem("install a release, or build with: go install "+
 			"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy@latest",
 			"no full-text search, so no recall: %v", err)
 	}
 	return fine("full-text search works (%s)", migrations.DriverName)
-}
-
-func tryFullText(ctx context.Context) error {
-	db, err := sql.Open(migrations.DriverName, ":memory:")
-	if err != nil {
-		return err
-	}
-	defer db.Close()
-	db.SetMaxOpenConns(1)
-	if _, err := db.ExecContext(ctx,
-		"CREATE VIRTUAL TABLE t USING fts5(text); INSERT INTO t VALUES ('the heron stands in the water')"); err != nil {
-		return err
-	}
-	var found int
-	if err := db.QueryRowContext(ctx, "SELECT count(*) FROM t WHERE t MATCH 'heron'").Scan(&found); err != nil {
-		return err
-	}
-	if found != 1 {
-		return errors.New("one of its tables finds nothing")
-	}
-	return nil
 }
