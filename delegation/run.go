@@ -124,7 +124,8 @@ func (r *run) work() Delegation {
 	r.readMode, r.cwd = r.ReadMode(r.d.Agent), r.d.Cwd
 	folder, err := r.folder(root)
 	switch {
-	case worktree.TooLarge(err) && r.d.Mode == Read && (r.Bounded || r.readMode != ""): // it is kept from writing
+	case errors.As(err, new(worktree.TooLarge)) && r.d.Mode == Read && (r.Bounded || r.readMode != ""):
+		// it is kept from writing
 		r.inPlace, r.child.policy.inside = true, func(string) bool { return false }
 		defer os.RemoveAll(root)
 		err = r.bound(root, r.cwd, nil)

@@ -150,12 +150,9 @@ func dropCapabilities() error {
 	if os.Geteuid() != 0 { // it had them for its root
 		return unix.Prctl(unix.PR_CAP_AMBIENT, unix.PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0)
 	}
-next:
 	for c := uintptr(0); c <= unix.CAP_LAST_CAP; c++ {
-		for _, k := range kept {
-			if c == k {
-				continue next
-			}
+		if slices.Contains(kept, c) {
+			continue
 		}
 		has, err := unix.PrctlRetInt(unix.PR_CAPBSET_READ, c, 0, 0, 0)
 		if err != nil { // an older kernel has fewer

@@ -13,11 +13,17 @@ const maxThreads = 4096
 
 // limit sets what may be used from now on.
 func (r Rules) limit() error {
-	threads, err := threadLimit()
+	text, err := os.ReadFile("/proc/loadavg")
 	if err != nil {
 		return err
 	}
-	limits := map[int]uint64{unix.RLIMIT_NPROC: threads, unix.RLIMIT_CORE: 0}
+	var load [3]float64
+	var running, all uint64
+	if _, err := fmt.Sscanf(string(text), "%f %f %f %d/%d", &load[0], &load[1], &load[2], &running, &all); err != nil {
+		return err
+	}
+	// more than run now: the kernel counts all of the user's, though never root's
+	limits := map[int]uint64{unix.RLIMIT_NPROC: all + maxThreads, unix.RLIMIT_CORE: 0}
 	if r.Memory > 0 {
 		// what is written to: runtimes reserve far more addresses than they ever use
 		limits[unix.RLIMIT_DATA] = uint64(r.Memory)
@@ -33,18 +39,4 @@ func (r Rules) limit() error {
 		}
 	}
 	return nil
-}
-
-// threadLimit is maxThreads more than run now: the kernel counts all of the user's, though never root's.
-func threadLimit() (uint64, error) {
-	text, err := os.ReadFile("/proc/loadavg")
-	if err != nil {
-		return 0, err
-	}
-	var load [3]float64
-	var running, all uint64
-	if _, err := fmt.Sscanf(string(text), "%f %f %f %d/%d", &load[0], &load[1], &load[2], &running, &all); err != nil {
-		return 0, err
-	}
-	return all + maxThreads, nil
 }

@@ -10,18 +10,12 @@ import (
 	"path/filepath"
 )
 
-// A tooLarge error says that a folder is too large to be copied.
-type tooLarge struct{ dir string }
+// TooLarge is the error of Make where a folder is too large to be copied.
+type TooLarge struct{ dir string }
 
-func (e tooLarge) Error() string {
+func (e TooLarge) Error() string {
 	return fmt.Sprintf("%s is in no git repository and larger than %d MB, so it is not copied: run git init "+
 		"there, or delegate from a smaller folder", e.dir, maxCopied>>20)
-}
-
-// TooLarge reports whether Make failed because the folder is too large to be copied.
-func TooLarge(err error) bool {
-	var large tooLarge
-	return errors.As(err, &large)
 }
 
 // copyFiles copies files and symbolic links by their names below two folders. What is gone meanwhile is left out.

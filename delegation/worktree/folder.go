@@ -48,14 +48,11 @@ type place struct {
 // lockLimit is how long a folder that another process works at is waited for.
 const lockLimit = 10 * time.Second
 
-// Tree returns all of the folder that the child sees.
-func (f *Folder) Tree() string { return f.work() }
-
 // id is the delegation's, as refs have it.
 func (p place) id() string { return strings.ToLower(filepath.Base(p.root)) }
 
-// work is the part of the folder that the child sees.
-func (p place) work() string { return filepath.Join(p.root, workName) }
+// Tree is all of the folder that the child sees.
+func (p place) Tree() string { return filepath.Join(p.root, workName) }
 
 func (p place) save() error {
 	text, err := json.Marshal(p)

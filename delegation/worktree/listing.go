@@ -52,7 +52,7 @@ func (l *listing) folder(ctx context.Context, name string) error {
 			return err
 		}
 		if l.bytes > maxCopied || len(l.files) > maxFiles && len(l.repositories) == 0 {
-			return tooLarge{l.tree.top}
+			return TooLarge{l.tree.top}
 		}
 	}
 	return nil

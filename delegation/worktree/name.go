@@ -40,7 +40,7 @@ func (f *Folder) Inside(path string) bool {
 	if !filepath.IsAbs(path) {
 		path = filepath.Join(f.Cwd, path)
 	}
-	top, err := filepath.EvalSymlinks(f.work())
+	top, err := filepath.EvalSymlinks(f.Tree())
 	if err != nil {
 		return false
 	}

@@ -34,8 +34,8 @@ func OpenTree(ctx context.Context, folders, root string) (*Folder, error) {
 	if err != nil {
 		return nil, err
 	}
-	f.Cwd = filepath.Join(f.work(), f.Below)
-	if _, err = os.Stat(f.work()); err == nil {
+	f.Cwd = filepath.Join(f.Tree(), f.Below)
+	if _, err = os.Stat(f.Tree()); err == nil {
 		f.base, err = f.git().run(ctx, "", "rev-parse", "--verify", baseRef)
 	}
 	if err != nil {
@@ -50,7 +50,7 @@ func (f *Folder) Restore(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	work, err := os.OpenRoot(f.work())
+	work, err := os.OpenRoot(f.Tree())
 	if err != nil {
 		return err
 	}
@@ -83,5 +83,5 @@ func RemoveTree(ctx context.Context, folders, root string) (left bool, err error
 
 // forgetTree removes the files that the child saw. What it has changed is kept.
 func (f *Folder) forgetTree(ctx context.Context) error {
-	return errors.Join(f.forgetUnchanged(ctx), removeAll(f.work()))
+	return errors.Join(f.forgetUnchanged(ctx), removeAll(f.Tree()))
 }

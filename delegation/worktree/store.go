@@ -60,7 +60,7 @@ func (p place) Reads() (folders []string) {
 // git is git in our own repository, with the files that the child sees.
 func (f *Folder) git() git {
 	g := f.place.git()
-	g.Tree = f.work()
+	g.Tree = f.Tree()
 	return g
 }
 
@@ -95,27 +95,12 @@ func (f *Folder) snapshotBase(ctx context.Context, names []string,
 	return err
 }
 
-// snapshotResult stores the files as they are now: those that were handed on, and new ones that git does not ignore.
-// left names what cannot be taken back.
-func (f *Folder) snapshotResult(ctx context.Context) (tree string, left []string, err error) {
-	names, err := f.git().paths(ctx, "ls-files", "-z", "--cached")
-	if err != nil {
-		return "", nil, err
-	}
-	found, left, err := f.added(ctx, "")
-	if err != nil {
-		return "", nil, err
-	}
-	tree, more, err := f.snapshot(ctx, append(names, found...))
-	return tree, append(left, more...), err
-}
-
 // added returns files below a folder of the child's that git neither knows nor ignores, also those in repositories that
 // the child has made; left names these.
 func (f *Folder) added(ctx context.Context, folder string) (names, left []string, err error) {
 	g := f.git()
 	if folder != "" {
-		g.Tree, g.Index = filepath.Join(f.work(), folder), filepath.Join(f.git().Dir, "none")
+		g.Tree, g.Index = filepath.Join(f.Tree(), folder), filepath.Join(f.git().Dir, "none")
 	}
 	found, err := g.paths(ctx, "ls-files", "-z", "--others", "--exclude-standard")
 	for _, name := range found {
@@ -138,7 +123,7 @@ func (f *Folder) added(ctx context.Context, folder string) (names, left []string
 // it; left names what may not be.
 func (f *Folder) snapshot(ctx context.Context, names []string) (tree string, left []string, err error) {
 	var here, gone []string
-	look := newTree(f.work())
+	look := newTree(f.Tree())
 	for _, name := range names {
 		info := look.at(name)
 		switch {
@@ -149,7 +134,7 @@ func (f *Folder) snapshot(ctx context.Context, names []string) (tree string, lef
 			left = append(left, name+": has a name that is not allowed")
 			continue
 		case info.Mode().IsRegular() && info.Mode()&0o400 == 0:
-			_ = os.Chmod(filepath.Join(f.work(), name), info.Mode().Perm()|0o400)
+			_ = os.Chmod(filepath.Join(f.Tree(), name), info.Mode().Perm()|0o400)
 		}
 		here = append(here, name)
 	}

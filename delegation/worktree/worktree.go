@@ -83,20 +83,20 @@ func (f *Folder) make(ctx context.Context, dir string, o Options) error {
 			return err
 		}
 	}
-	f.Cwd = filepath.Join(f.work(), f.Below)
+	f.Cwd = filepath.Join(f.Tree(), f.Below)
 	for _, name := range append(l.folders, f.Below) { // git does not list empty folders
-		if err := os.MkdirAll(filepath.Join(f.work(), name), 0o700); err != nil {
+		if err := os.MkdirAll(filepath.Join(f.Tree(), name), 0o700); err != nil {
 			return err
 		}
 	}
 	if err := f.makeStore(ctx, format, l.excludes); err != nil {
 		return err
 	}
-	if err := copyFiles(ctx, l.tree, f.work(), slices.Concat(l.files, ignored)); err != nil {
+	if err := copyFiles(ctx, l.tree, f.Tree(), slices.Concat(l.files, ignored)); err != nil {
 		return err
 	}
 	for _, r := range f.Repositories {
-		if err := r.cloneInto(ctx, filepath.Join(f.work(), r.Path), user); err != nil {
+		if err := r.cloneInto(ctx, filepath.Join(f.Tree(), r.Path), user); err != nil {
 			return err
 		}
 	}
@@ -133,11 +133,19 @@ func (f *Folder) Finish(ctx context.Context, message string) (w written, err err
 
 // take stores what was written, if it is to be taken back.
 func (f *Folder) take(ctx context.Context, message string) (w written, err error) {
-	tree, left, err := f.snapshotResult(ctx)
+	names, err := f.git().paths(ctx, "ls-files", "-z", "--cached") // those that were handed on
 	if err != nil {
 		return w, err
 	}
-	w.NotTaken = left
+	found, left, err := f.added(ctx, "")
+	if err != nil {
+		return w, err
+	}
+	tree, more, err := f.snapshot(ctx, append(names, found...))
+	if err != nil {
+		return w, err
+	}
+	w.NotTaken = append(left, more...)
 	w.Paths, err = f.git().paths(ctx, "diff-tree", "-r", "-z", "--name-only", "--no-renames", f.base, tree)
 	if err != nil || !f.Edit || len(w.Paths) == 0 {
 		return w, err

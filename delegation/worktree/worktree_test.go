@@ -370,7 +370,7 @@ func TestCannotBeMade(t *testing.T) {
 		t.Fatal(err)
 	}
 	root := filepath.Join(t.TempDir(), "d")
-	if _, err := Make(t.Context(), large, root, Options{}); !TooLarge(err) {
+	if _, err := Make(t.Context(), large, root, Options{}); !errors.As(err, new(TooLarge)) {
 		t.Errorf("large: %v", err)
 	}
 	if _, err := os.Stat(root); !errors.Is(err, fs.ErrNotExist) {

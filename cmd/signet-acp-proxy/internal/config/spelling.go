@@ -33,13 +33,7 @@ func (e UnknownAgent) Error() string {
 
 // nearest finds the word that is most like a wrong one.
 func nearest(wrong string, words []string) string {
-	best, least := "", 1<<30
-	for _, word := range words {
-		if d := distance(wrong, word); d < least {
-			best, least = word, d
-		}
-	}
-	return best
+	return slices.MinFunc(words, func(a, b string) int { return distance(wrong, a) - distance(wrong, b) })
 }
 
 // distance is Levenshtein's.

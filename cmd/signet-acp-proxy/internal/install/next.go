@@ -14,22 +14,17 @@ func (s Steps) Next() error {
 	s.say("Conversations are saved in %s, on this machine only. To list them: signet-acp-proxy sessions. To remove "+
 		"one: signet-acp-proxy forget SESSION. To turn it off: memory: off in %s.",
 		memory.HomeShort(s.Config.DB), memory.HomeShort(filepath.Join(s.Config.SignetPath, "agent.yaml")))
-	s.plain()
-	s.say("Next: describe your agent in %s and yourself in USER.md.",
-		memory.HomeShort(filepath.Join(s.Config.SignetPath, "IDENTITY.md")))
-	return s.begin()
-}
-
-// plain says that an agent's own terminal program does not go through us, and what does.
-func (s Steps) plain() {
 	for _, name := range []string{"claude", "codex"} {
 		if clients.OnPath(name) {
 			s.say("If you start %s by itself in a terminal, it has no memory yet: only clients go through this "+
 				"program. To give it the memory tools: %[1]s mcp add signet -- signet-acp-proxy mcp. To import its "+
 				"history automatically: signet-acp-proxy config set backfill auto.", name)
-			return
+			break
 		}
 	}
+	s.say("Next: describe your agent in %s and yourself in USER.md.",
+		memory.HomeShort(filepath.Join(s.Config.SignetPath, "IDENTITY.md")))
+	return s.begin()
 }
 
 // begin names the one thing to do now: a command to type, or where to click.
