@@ -4,7 +4,6 @@ import (
 	"context"
 	"maps"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/Signet-AI/signet-acp-proxy/correlation"
@@ -15,8 +14,6 @@ import (
 
 const (
 	maxMemories   = 10_000
-	pageMemories  = 50     // that are shown at a time
-	maxFound      = 200    // by a search
 	maxFiles      = 40     // that were edited last
 	maxReplacing  = 200    // memories, the newest, whose continued ones are looked up: each costs a search
 	maxRead       = 10_000 // inserted blocks, the newest, that are read for who was told a memory
@@ -73,26 +70,13 @@ func (p *Page) readAllMemories(ctx context.Context) error {
 }
 
 // readSomeMemories reads a page of memories for a live page, or those that a search finds.
-func (p *Page) readSomeMemories(ctx context.Context, q query) (err error) {
-	var all []embedded.Memory
-	from := (q.page - 1) * pageMemories
+func (p *Page) readSomeMemories(ctx context.Context, q query) error {
 	p.PageN, p.Chosen = q.page, q.text+q.project+q.kind+q.who != ""
-	if strings.TrimSpace(q.text) == "" {
-		all, err = p.src.Memories.List(ctx, embedded.Filter{Type: q.kind, Project: q.inProject(),
-			Within: q.project == noProject, From: whoOf(q.who), Limit: pageMemories + 1, Offset: from})
-	} else {
-		all, err = p.src.Memories.Search(ctx, embedded.Query{Text: q.text, Limit: maxFound, AllProjects: true})
-		all = slices.DeleteFunc(all, func(m embedded.Memory) bool {
-			return q.kind != "" && m.Type != q.kind || q.who != "" && m.Who != whoOf(q.who) ||
-				q.project != "" && m.Project != q.inProject() && !m.Personal
-		})
-		all = all[min(from, len(all)):]
-	}
+	all, more, err := q.findMemories(ctx, p.src)
 	if err != nil {
 		return err
 	}
-	p.More = len(all) > pageMemories
-	all = all[:min(len(all), pageMemories)]
+	p.More = more
 	var files []embedded.FileEdited
 	if q.page == 1 && q.text+q.kind+q.who == "" {
 		if files, err = p.src.Memories.EditedLately(ctx, q.inProject(), maxFiles); err != nil {
@@ -123,16 +107,6 @@ func (p *Page) readSomeMemories(ctx context.Context, q query) (err error) {
 		err = p.addEdited(ctx, files)
 	}
 	return err
-}
-
-// whoOf is the one of memory.Whos that the page calls so.
-func whoOf(name string) memory.Who {
-	for _, w := range memory.Whos {
-		if w.ForPeople() == name {
-			return w
-		}
-	}
-	return memory.Who(name)
 }
 
 // addMemories adds memories with who was told them, and what became of that.

@@ -10,11 +10,15 @@ import (
 
 	"github.com/Signet-AI/signet-acp-proxy/chars"
 	"github.com/Signet-AI/signet-acp-proxy/correlation"
+	"github.com/Signet-AI/signet-acp-proxy/memory"
+	"github.com/Signet-AI/signet-acp-proxy/memory/embedded"
 )
 
 const (
-	pageRows = 60 // sessions of a list that are served at a time
-	maxWords = 8  // of a search
+	pageRows     = 60  // sessions of a list that are served at a time
+	pageMemories = 50  // memories that are shown at a time
+	maxFound     = 200 // memories that a search finds
+	maxWords     = 8   // of a search
 )
 
 // A query is what a live page asks for, as it stands in the page's address.
@@ -64,6 +68,33 @@ func (q query) find(ctx context.Context, src Source) (ids []int64, more bool, er
 	}
 	ids, err = src.Sessions.List(ctx, l)
 	return ids[:min(len(ids), pageRows)], len(ids) > pageRows, err
+}
+
+// findMemories returns the page of memories that a query asks for, and whether there are more.
+func (q query) findMemories(ctx context.Context, src Source) (all []embedded.Memory, more bool, err error) {
+	from, who := (q.page-1)*pageMemories, whoOf(q.who)
+	if strings.TrimSpace(q.text) == "" {
+		all, err = src.Memories.List(ctx, embedded.Filter{Type: q.kind, Project: q.inProject(),
+			Within: q.project == noProject, From: who, Limit: pageMemories + 1, Offset: from})
+	} else {
+		all, err = src.Memories.Search(ctx, embedded.Query{Text: q.text, Limit: maxFound, AllProjects: true})
+		all = slices.DeleteFunc(all, func(m embedded.Memory) bool {
+			return q.kind != "" && m.Type != q.kind || who != "" && m.Who != who ||
+				q.project != "" && m.Project != q.inProject() && !m.Personal
+		})
+		all = all[min(from, len(all)):]
+	}
+	return all[:min(len(all), pageMemories)], len(all) > pageMemories, err
+}
+
+// whoOf is the one of memory.Whos that the page calls so.
+func whoOf(name string) memory.Who {
+	for _, w := range memory.Whos {
+		if w.ForPeople() == name {
+			return w
+		}
+	}
+	return memory.Who(name)
 }
 
 // addMatches adds to sessions the line in which a search is met first.
