@@ -99,65 +99,57 @@ type amount struct {
 	n  int64
 }
 
-// account returns the account of a session, and makes it if there is none: a turn may be newer than the list of
-// sessions.
-func (u *Usage) account(accounts map[int64]*account, session int64) *account {
-	a := accounts[session]
-	if a == nil {
-		a = &account{session: session}
-		accounts[session] = a
-		u.accounts = append(u.accounts, a)
-	}
-	return a
-}
-
 // ReadUsage reads the usage within a scope. Only what is timed can be summed up by day and week.
 func ReadUsage(ctx context.Context, store correlation.Book, scope correlation.Scope, timed bool) (*Usage, error) {
-	u, accounts := &Usage{}, map[int64]*account{}
 	names, err := store.Names(ctx, scope)
+	uses, err2 := store.Uses(ctx, scope)
+	notings, err3 := store.Notings(ctx, scope)
+	if err := cmp.Or(err, err2, err3); err != nil {
+		return nil, err
+	}
+	u, accounts := &Usage{}, map[int64]*account{}
+	of := func(session int64) *account { // a turn may be newer than the list of sessions
+		a := accounts[session]
+		if a == nil {
+			a = &account{session: session}
+			accounts[session] = a
+			u.accounts = append(u.accounts, a)
+		}
+		return a
+	}
 	for _, n := range names {
-		a := u.account(accounts, n.ID)
+		a := of(n.ID)
 		a.harness, a.project, a.id = n.Harness, n.Project, n.ACPID
 	}
-	if err == nil {
-		err = store.TurnStarts(ctx, scope, timed, func(session int64, at time.Time, n int) {
-			a := u.account(accounts, session)
-			if last := len(a.turns) - 1; last >= 0 && quarter(a.turns[last].at) == quarter(at) {
-				a.turns[last].n += int64(n)
-				return
-			}
-			a.turns = append(a.turns, amount{at, int64(n)})
-		})
+	for _, use := range uses {
+		a := of(use.Session)
+		a.uses = append(a.uses, use)
 	}
+	for _, n := range notings {
+		a := of(n.Session)
+		a.notings = append(a.notings, n)
+	}
+	err = store.TurnStarts(ctx, scope, timed, func(session int64, at time.Time, n int) {
+		a := of(session)
+		if last := len(a.turns) - 1; last >= 0 && quarter(a.turns[last].at) == quarter(at) {
+			a.turns[last].n += int64(n)
+			return
+		}
+		a.turns = append(a.turns, amount{at, int64(n)})
+	})
 	if err == nil {
 		err = store.InsertedBytes(ctx, scope, func(session int64, at time.Time, size int64) {
-			a := u.account(accounts, session)
+			a := of(session)
 			a.inserted = append(a.inserted, amount{at, size})
 		})
 	}
-	var uses []correlation.Use
 	if err == nil {
-		uses, err = store.Uses(ctx, scope)
+		err = EachReport(ctx, store, scope, func(r Report) {
+			a := of(r.Session)
+			a.reports = append(a.reports, r)
+		})
 	}
-	var notings []correlation.Noting
-	if err == nil {
-		notings, err = store.Notings(ctx, scope)
-	}
-	if err != nil {
-		return nil, err
-	}
-	for _, n := range notings {
-		a := u.account(accounts, n.Session)
-		a.notings = append(a.notings, n)
-	}
-	for _, use := range uses {
-		a := u.account(accounts, use.Session)
-		a.uses = append(a.uses, use)
-	}
-	return u, EachReport(ctx, store, scope, func(r Report) {
-		a := u.account(accounts, r.Session)
-		a.reports = append(a.reports, r)
-	})
+	return u, err
 }
 
 // NameHarnesses has harnesses called by other names. What has one name then is one harness.
@@ -171,12 +163,10 @@ func (u *Usage) NameHarnesses(name func(string) string) {
 func SessionSums(ctx context.Context, store correlation.Book, in correlation.Scope) (map[int64]Sum, error) {
 	tallies := map[int64]*tally{}
 	err := EachReport(ctx, store, in, func(r Report) {
-		t := tallies[r.Session]
-		if t == nil {
-			t = &tally{costs: map[string]float64{}}
-			tallies[r.Session] = t
+		if tallies[r.Session] == nil {
+			tallies[r.Session] = &tally{costs: map[string]float64{}}
 		}
-		t.add(r)
+		tallies[r.Session].add(r)
 	})
 	sums := make(map[int64]Sum, len(tallies))
 	for session, t := range tallies {
