@@ -63,12 +63,8 @@ func steers(name string) string {
 	return ""
 }
 
-// held returns which changes of the result are held back.
-func (r *Result) held(ctx context.Context) (list []Held, err error) {
-	changed, err := r.git().changes(ctx, r.base, r.result)
-	if err != nil {
-		return nil, err
-	}
+// held returns which of the result's changes are held back.
+func (r *Result) held(ctx context.Context, changed []change) (list []Held, err error) {
 	hooks := r.hooks(ctx)
 	for _, c := range changed {
 		name, why := c.name, steers(c.name)

@@ -113,12 +113,20 @@ func (r *Result) Apply(ctx context.Context, o ApplyOptions) (written []string, h
 	if _, err := os.Stat(r.Top); err != nil {
 		return nil, nil, fmt.Errorf("its original folder no longer exists: %w", err)
 	}
-	left, err := r.beside(ctx, o.Only)
+	changed, err := r.git().changes(ctx, r.base, r.result)
+	if err != nil {
+		return nil, nil, err
+	}
+	var names []string
+	for _, c := range changed {
+		names = append(names, c.name)
+	}
+	left, err := notWanted(names, o.Only)
 	if err != nil {
 		return nil, nil, err
 	}
 	if !o.Steering {
-		if held, err = r.held(ctx); err != nil {
+		if held, err = r.held(ctx, changed); err != nil {
 			return nil, nil, err
 		}
 		held = slices.DeleteFunc(held, func(h Held) bool { return slices.Contains(left, h.File) })
@@ -133,7 +141,7 @@ func (r *Result) Apply(ctx context.Context, o ApplyOptions) (written []string, h
 	if err != nil {
 		return nil, nil, err
 	}
-	now, err := r.snapshotNow(ctx, target)
+	now, err := r.snapshotNow(ctx, target, names)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -151,16 +159,10 @@ func (r *Result) Apply(ctx context.Context, o ApplyOptions) (written []string, h
 	return written, held, err
 }
 
-// changed returns the files that the child has changed.
-func (r *Result) changed(ctx context.Context) ([]string, error) {
-	return r.git().paths(ctx, "diff-tree", "-r", "-z", "--name-only", "--no-renames", r.base, r.result)
-}
-
-// beside returns the changed files that are not to be applied, if only some are.
-func (r *Result) beside(ctx context.Context, only []string) ([]string, error) {
-	names, err := r.changed(ctx)
-	if err != nil || len(only) == 0 {
-		return nil, err
+// notWanted returns those of the changed files that are not to be applied, if only some are.
+func notWanted(names, only []string) ([]string, error) {
+	if len(only) == 0 {
+		return nil, nil
 	}
 	left := names
 	for _, wanted := range only {
@@ -176,13 +178,9 @@ func (r *Result) beside(ctx context.Context, only []string) ([]string, error) {
 	return left, nil
 }
 
-// snapshotNow returns a commit with the files as they were handed on, but those that the child changed as they stand in
-// the caller's folder now.
-func (r *Result) snapshotNow(ctx context.Context, target git) (string, error) {
-	names, err := r.changed(ctx)
-	if err != nil {
-		return "", err
-	}
+// snapshotNow returns a commit with the files as they were handed on, but those named, which the child changed, as they
+// stand in the caller's folder now.
+func (r *Result) snapshotNow(ctx context.Context, target git, names []string) (string, error) {
 	if _, err := target.run(ctx, "", "read-tree", r.base); err != nil {
 		return "", fmt.Errorf("its base commit is gone from %s: %w", r.Top, err)
 	}
