@@ -292,12 +292,14 @@ func TestTrouble(t *testing.T) {
 func TestAskedOnce(t *testing.T) {
 	for name, tt := range map[string]struct {
 		down, became error
+		ends         bool // the worker, once it has asked whether the daemon is there
 		calls        int
 		warned       []string
 	}{
-		"there":  {calls: 3},
-		"away":   {down: errors.New("away")},
-		"failed": {became: errors.New("failed"), calls: 2},
+		"there":       {calls: 3},
+		"away":        {down: errors.New("away")},
+		"failed":      {became: errors.New("failed"), calls: 2},
+		"told to end": {ends: true, calls: 1},
 	} {
 		b := newBench(t)
 		b.w.Like, b.w.StaleAfter = toDaemon, time.Minute
@@ -309,7 +311,13 @@ func TestAskedOnce(t *testing.T) {
 		check(t, correlationtest.Apply(t.Context(), b.Store, "gone", correlation.KeyStarted{Key: "unused"}))
 		b.now = b.now.Add(time.Hour)
 		b.daemon.down, b.daemon.became = tt.down, tt.became
-		b.work()
+		ctx, cancel := context.WithCancel(t.Context())
+		if tt.ends {
+			b.daemon.asked = cancel
+		}
+		_, err := b.w.Run(ctx, OnePass)
+		cancel()
+		check(t, err)
 		if b.daemon.calls != tt.calls || !cmp.Equal(b.warned, tt.warned) {
 			t.Errorf("%s: asked %d times, want %d; it warns: %q", name, b.daemon.calls, tt.calls, b.warned)
 		}
@@ -464,11 +472,12 @@ func TestRunEnds(t *testing.T) {
 	s := b.say(toDaemon, "hello", "hi")
 	ctx, cancel := context.WithCancel(t.Context())
 	b.daemon.answer = func(signet.End) (Reply, error) { cancel(); return Reply{Note: "queued"}, nil }
+	b.w.Retention.Keep = 0
 	if _, err := b.w.Run(ctx, UntilSettled); err != nil {
 		t.Fatal(err)
 	}
-	if d := b.only(s); d.State != correlation.Delivered {
-		t.Errorf("%+v", d)
+	if d := b.only(s); d.State != correlation.Delivered || b.removed != 1 {
+		t.Errorf("%+v, turns are removed %d times", d, b.removed)
 	}
 }
 
@@ -528,14 +537,17 @@ func TestPostTime(t *testing.T) {
 // A worker waits for what becomes due within half a minute, and for a process that is ending.
 func TestUntilQuiet(t *testing.T) {
 	for name, tt := range map[string]struct {
-		after       time.Duration // when the first post is to be repeated
-		ending      bool
-		posts       int
-		least, most time.Duration
+		after  time.Duration // when the first post is to be repeated
+		ending bool
+		ahead  time.Duration // of ours is the clock by which it ends
+		posts  int
+		took   time.Duration
 	}{
-		"soon":                {30 * time.Second, false, 2, 30 * time.Second, 30 * time.Second},
-		"later":               {30*time.Second + time.Millisecond, false, 1, 0, 0},
-		"a process is ending": {time.Hour, true, 1, 30 * time.Second, 30*time.Second + 200*time.Millisecond},
+		"soon":                {after: 30 * time.Second, posts: 2, took: 30 * time.Second},
+		"later":               {after: 30*time.Second + time.Millisecond, posts: 1},
+		"a process is ending": {after: time.Hour, ending: true, posts: 1, took: 30 * time.Second},
+		"it ends tomorrow": {after: time.Hour, ending: true, ahead: 24 * time.Hour,
+			took: 2*(30*time.Second+minWait) + watchPause},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -549,14 +561,14 @@ func TestUntilQuiet(t *testing.T) {
 				if tt.ending {
 					p := b.process(toDaemon)
 					_, err := b.db.ExecContext(t.Context(), `UPDATE processes SET ended = ? WHERE id = ?`,
-						time.Now().UnixMilli(), p.ID())
+						time.Now().Add(tt.ahead).UnixMilli(), p.ID())
 					check(t, err)
 					_, err = b.db.ExecContext(t.Context(), `UPDATE turns SET process = ?`, p.ID())
 					check(t, err)
 				}
 				began := time.Now()
 				_, err := b.w.Run(t.Context(), UntilQuiet)
-				if took := time.Since(began); err != nil || len(b.daemon.ends) != tt.posts || took < tt.least || took > tt.most {
+				if took := time.Since(began); err != nil || len(b.daemon.ends) != tt.posts || took != tt.took {
 					t.Errorf("%d posts, after %v, %v", len(b.daemon.ends), took, err)
 				}
 			})
