@@ -69,8 +69,7 @@ func (h *Dispatcher) Begin() {
 func (h *Dispatcher) sweep() {
 	guard.Point("sweep")
 	err := eventlog.Together(h.looks, filepath.Join(h.Spawn.Dir, SweepTurn), func(ctx context.Context) error {
-		err := eventlog.Sweep{Store: h.Worker.Store, Log: h.Worker.Log}.Run(pace.Gently(ctx))
-		return err
+		return eventlog.Sweep{Store: h.Worker.Store, Log: h.Worker.Log}.Run(pace.Gently(ctx))
 	})
 	if err != nil && h.looks.Err() == nil {
 		h.Worker.Log.Warn().Err(err).Msg("sweeping up after dead processes")

@@ -215,12 +215,9 @@ func (s Signet) remembers(ctx context.Context, content string) (bool, error) {
 	if json.Unmarshal(found, &reply) != nil {
 		return false, nil
 	}
-	for _, m := range reply.Results {
-		if strings.Join(strings.Fields(m.Content), " ") == strings.Join(strings.Fields(content), " ") {
-			return true, nil
-		}
-	}
-	return false, nil
+	return slices.ContainsFunc(reply.Results, func(m struct{ Content string }) bool {
+		return chars.OneLine(m.Content) == chars.OneLine(content)
+	}), nil
 }
 
 // querySize is how much of a memory is searched for, in bytes: daemons search by the first 200 characters.

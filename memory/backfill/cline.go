@@ -47,16 +47,14 @@ func tasks(agent, extension string, more func(Place) []string) format {
 
 // A task is the file of a conversation: in older versions the list of its messages alone.
 type task struct {
-	Agent    string        `json:"agent"`
-	Messages []taskMessage `json:"messages"`
-}
-
-type taskMessage struct {
-	Role      string      `json:"role"`
-	Content   taskContent `json:"content"`
-	At        stamp       `json:"ts"`
-	IsSummary bool        `json:"isSummary"`
-	IsMark    bool        `json:"isTruncationMarker"`
+	Agent    string `json:"agent"`
+	Messages []struct {
+		Role      string      `json:"role"`
+		Content   taskContent `json:"content"`
+		At        stamp       `json:"ts"`
+		IsSummary bool        `json:"isSummary"`
+		IsMark    bool        `json:"isTruncationMarker"`
+	} `json:"messages"`
 }
 
 // UnmarshalJSON takes either form.

@@ -27,7 +27,8 @@ var copilot = format{
 			!strings.Contains(rel, "/") && (strings.HasSuffix(rel, ".jsonl") || strings.HasSuffix(rel, ".json"))
 	},
 	read: func(ctx context.Context, p Place, path string, yield func(Conversation) error) error {
-		if isCopilotChat(path) {
+		switch filepath.Base(filepath.Dir(path)) {
+		case "chatSessions", "emptyWindowChatSessions":
 			return readCopilotChat(ctx, path, yield)
 		}
 		return readCopilot(ctx, p, path, yield)

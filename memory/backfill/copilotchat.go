@@ -11,12 +11,6 @@ import (
 // folder in globalStorage/emptyWindowChatSessions: a log of changes to one object (objectMutationLog.ts at 047238f9);
 // before 1.109 the object itself, SESSION.json. What the editor asks by itself is marked in it.
 
-// isCopilotChat reports whether a path is one of these.
-func isCopilotChat(path string) bool {
-	folder := filepath.Base(filepath.Dir(path))
-	return folder == "chatSessions" || folder == "emptyWindowChatSessions"
-}
-
 type copilotChat struct {
 	ID       string `json:"sessionId"`
 	Requests []struct {

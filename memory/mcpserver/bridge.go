@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"slices"
 	"sync"
 	"syscall"
 	"time"
@@ -138,7 +139,7 @@ func (b *bridge) forward(ctx context.Context, l *daemonInfo, q toolCall) (*mcp.C
 	case errors.Is(err, errBusy):
 		return failure(errors.New("the Signet daemon is busy, and did nothing; call again in a moment")), nil
 	}
-	return b.afterFailure(ctx, q.name, q.tool.readOnly || q.name == storeTool || notExecuted(err), err)
+	return b.afterFailure(ctx, q, err)
 }
 
 // rejected is the code that the SDK gives to a request that its transport could not send or that was refused.
@@ -156,8 +157,9 @@ func notExecuted(err error) bool {
 // afterFailure decides what becomes of a call whose reply did not come. A call that may be made again is answered
 // without the daemon (before a memory is handed to the daemon later, it is checked whether the daemon has it already).
 // For any other the agent is told that the outcome is not known.
-func (b *bridge) afterFailure(ctx context.Context, name string, again bool, err error) (*mcp.CallToolResult, error) {
-	b.o.Log.Warn().Err(err).Str("tool", name).Bool("again", again).Msg("the daemon did not answer a tool")
+func (b *bridge) afterFailure(ctx context.Context, q toolCall, err error) (*mcp.CallToolResult, error) {
+	again := q.tool.readOnly || q.name == storeTool || notExecuted(err)
+	b.o.Log.Warn().Err(err).Str("tool", q.name).Bool("again", again).Msg("the daemon did not answer a tool")
 	if ctx.Err() != nil && !errors.Is(ctx.Err(), context.DeadlineExceeded) {
 		return nil, ctx.Err() // the client has cancelled it
 	}
@@ -167,7 +169,7 @@ func (b *bridge) afterFailure(ctx context.Context, name string, again bool, err 
 		return nil, errGone
 	}
 	return failure(fmt.Errorf("the Signet daemon stopped during %s, which may or may not be done; check with "+
-		"memory_search before you call again", name)), nil
+		"memory_search before you call again", q.name)), nil
 }
 
 // lostCall matches how the tools of 0.58.1's MCP server fail when they do not reach their own daemon, or reach it
@@ -176,15 +178,10 @@ var lostCall = pattern.New(`(?i)ECONNREFUSED|connection ?refused|unable to conne
 
 // daemonUnreached reports whether a tool of the daemon's MCP server could not reach the daemon.
 func daemonUnreached(r *mcp.CallToolResult) bool {
-	if !r.IsError {
-		return false
-	}
-	for _, c := range r.Content {
-		if words, ok := c.(*mcp.TextContent); ok && lostCall().MatchString(words.Text) {
-			return true
-		}
-	}
-	return false
+	return r.IsError && slices.ContainsFunc(r.Content, func(c mcp.Content) bool {
+		words, ok := c.(*mcp.TextContent)
+		return ok && lostCall().MatchString(words.Text)
+	})
 }
 
 // direct answers a memory tool, or a search of sessions, by the daemon's HTTP API. The error is errGone.
@@ -199,7 +196,7 @@ func (b *bridge) direct(ctx context.Context, q toolCall) (*mcp.CallToolResult, e
 	case searchTool:
 		out, err = d.Search(ctx, signet.Query{Query: q.text("query"), Limit: q.integer("limit"), Type: q.text("type"),
 			MinScore: optional[float64](q.values, "min_score")})
-	case "memory_store":
+	case storeTool:
 		out, err = d.Remember(ctx, signet.Note{Content: q.text("content"), Type: q.text("type"),
 			Importance: optional[float64](q.values, "importance"), Tags: q.text("tags")})
 	case "memory_get":
@@ -216,7 +213,7 @@ func (b *bridge) direct(ctx context.Context, q toolCall) (*mcp.CallToolResult, e
 		})
 	case "memory_forget":
 		out, err = d.Forget(ctx, id, q.text("reason"))
-	case "memory_feedback":
+	case feedbackTool:
 		ratings, _ := q.values["ratings"].(map[string]float64)
 		out, err = d.Feedback(ctx, sessionKey(q.who, q.values), ratings)
 	}
@@ -227,7 +224,7 @@ func (b *bridge) direct(ctx context.Context, q toolCall) (*mcp.CallToolResult, e
 	case errors.As(err, &status):
 		return failure(fmt.Errorf("the Signet daemon refused: %s", status.Error())), nil
 	}
-	return b.afterFailure(ctx, q.name, q.tool.readOnly || q.name == storeTool || notExecuted(err), err)
+	return b.afterFailure(ctx, q, err)
 }
 
 // scopeOf returns what a session may see and change.

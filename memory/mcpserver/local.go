@@ -97,7 +97,7 @@ func answerFrom(ctx context.Context, store *embedded.Store, rights Rights, q too
 	case filesTool:
 		files, err := filesIn(ctx, store, q)
 		return object{"files": files}, err
-	case "memory_feedback":
+	case feedbackTool:
 		return rate(ctx, store, q.who, q.values)
 	}
 	return nil, fmt.Errorf("unknown tool %q", q.tool.name)
@@ -131,7 +131,7 @@ func filesIn(ctx context.Context, store *embedded.Store, q toolCall) ([]embedded
 
 // searchIn returns what a store finds for a call, as it is shown.
 func searchIn(ctx context.Context, store *embedded.Store, who memory.Session, v values) ([]embedded.Memory, error) {
-	found, err := store.SearchAll(ctx, v.list("query", "queries"), embedded.Query{
+	found, err := store.SearchAll(ctx, v.queries(), embedded.Query{
 		Limit: v.integer("limit"), Type: v.text("type"), MinScore: deref(optional[float64](v, "min_score")),
 		Project: who.Project, AllProjects: store.OtherProjects(),
 	})

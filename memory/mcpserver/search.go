@@ -16,7 +16,7 @@ import (
 func (e *endpoint) search(ctx context.Context, l *daemonInfo, q toolCall) (r *mcp.CallToolResult, by string,
 	err error) {
 	var lists [][]json.RawMessage
-	for _, query := range q.list("query", "queries") {
+	for _, query := range q.queries() {
 		one := q
 		if one.raw, err = edit(q.raw, map[string]any{"query": query, "queries": nil}); err != nil {
 			return nil, "", err

@@ -118,14 +118,23 @@ type lineWriter struct {
 	wait     chan struct{}      // closed when all is answered; nil while nobody waits
 }
 
-// Write writes one message.
+// Write writes one message. An answer is counted off.
 func (w *lineWriter) Write(b []byte) (int, error) {
 	m, _ := jsonrpc.DecodeMessage(b)
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	n, err := w.out.Write(b)
-	if answer, ok := m.(*jsonrpc.Response); ok {
-		w.settleLocked(answer.ID)
+	answer, ok := m.(*jsonrpc.Response)
+	switch {
+	case !ok:
+	case w.expected[answer.ID] > 1:
+		w.expected[answer.ID]--
+	default: // an answer to no known request changes nothing
+		delete(w.expected, answer.ID)
+	}
+	if len(w.expected) == 0 && w.wait != nil {
+		close(w.wait)
+		w.wait = nil
 	}
 	return n, err
 }
@@ -150,19 +159,6 @@ func (w *lineWriter) expect(id jsonrpc.ID) {
 		w.expected = map[jsonrpc.ID]int{}
 	}
 	w.expected[id]++
-}
-
-// settleLocked notes an answer; one to no known request changes nothing.
-func (w *lineWriter) settleLocked(id jsonrpc.ID) {
-	if w.expected[id] > 1 {
-		w.expected[id]--
-		return
-	}
-	delete(w.expected, id)
-	if len(w.expected) == 0 && w.wait != nil {
-		close(w.wait)
-		w.wait = nil
-	}
 }
 
 // allAnswered returns a channel that is closed once every request is answered.

@@ -76,7 +76,7 @@ var tools = []tool{
 		},
 	},
 	{
-		name: "memory_store",
+		name: storeTool,
 		about: "Save something for later sessions: a fact, a preference, a decision. " +
 			"A memory with the same content is updated.",
 		arguments: []argument{
@@ -131,7 +131,7 @@ var tools = []tool{
 		},
 	},
 	{
-		name: "memory_feedback", about: "Rate how helpful memories were.",
+		name: feedbackTool, about: "Rate how helpful memories were.",
 		arguments: []argument{
 			{name: "session_key", kind: text, about: "the session that recalled them; default this one"},
 			{name: "ratings", kind: ratings, required: true, low: -1, high: 1,
@@ -198,12 +198,12 @@ func (v values) text(name string) string {
 	return s
 }
 
-// list returns a text argument, or the texts that stand in its place.
-func (v values) list(name, instead string) []string {
-	if all, ok := v[instead].([]string); ok {
+// queries are those of a search: several, or the one.
+func (v values) queries() []string {
+	if all, ok := v["queries"].([]string); ok {
 		return all
 	}
-	return []string{v.text(name)}
+	return []string{v.text("query")}
 }
 
 func (v values) integer(name string) int {

@@ -138,7 +138,7 @@ func (c *Client) message(reply []byte) string {
 	if c.opts.Token != "" {
 		text = strings.ReplaceAll(text, c.opts.Token, "[token]")
 	}
-	return chars.Cut(oneLine(strings.ToValidUTF8(text, "")), 200)
+	return chars.Cut(chars.OneLine(strings.ToValidUTF8(text, "")), 200)
 }
 
 // withoutURL unwraps an error that repeats the method and the URL.

@@ -64,7 +64,7 @@ func cutMemories(s string, items []memory.Item) string {
 	}
 	said := map[string]bool{}
 	for _, it := range items {
-		said[oneLine(it.Text)] = true
+		said[chars.OneLine(it.Text)] = true
 	}
 	lines := strings.Split(s, "\n")
 	var kept []string
@@ -97,11 +97,11 @@ func listed(line string, said map[string]bool) bool {
 		return false
 	}
 	content = strings.TrimSpace(itemDate().ReplaceAllString(content, ""))
-	if said[oneLine(content)] {
+	if said[chars.OneLine(content)] {
 		return true
 	}
 	if at := strings.LastIndex(content, " ["); at > 0 && strings.HasSuffix(content, "]") {
-		return said[oneLine(content[:at])]
+		return said[chars.OneLine(content[:at])]
 	}
 	return false
 }

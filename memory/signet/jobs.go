@@ -68,7 +68,7 @@ func (c *Client) Pipeline(ctx context.Context, agentID string) (p Pipeline, err 
 		Waiting: jobs.Pending + jobs.Leased + jobs.Processing + capture.Pending + capture.Processing,
 		Done:    jobs.Completed + capture.Completed,
 		Dead:    max(jobs.Dead, transcripts.Artifacts.FailedSummaries) + capture.Failed + capture.Dead,
-		Why:     chars.Cut(oneLine(capture.LastError), 200),
+		Why:     chars.Cut(chars.OneLine(capture.LastError), 200),
 	}, err
 }
 
@@ -96,5 +96,5 @@ func (c *Client) tell(ctx context.Context, path, agentID string, q url.Values, o
 func (c *Client) Captured(ctx context.Context, id, agentID string) (status string, err error) {
 	var got struct{ Status, State string }
 	err = c.tell(ctx, "/api/hooks/transcript-capture/"+url.PathEscape(id), agentID, nil, &got)
-	return chars.Cut(oneLine(cmp.Or(got.Status, got.State)), 40), err
+	return chars.Cut(chars.OneLine(cmp.Or(got.Status, got.State)), 40), err
 }

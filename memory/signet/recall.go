@@ -90,10 +90,10 @@ func (c *Client) ask(ctx context.Context, s memory.Session, prompt string) (prom
 func unseen(items []memory.Item, seen []string) []memory.Item {
 	had := map[string]bool{}
 	for _, name := range seen {
-		had[oneLine(name)] = true
+		had[chars.OneLine(name)] = true
 	}
 	return slices.DeleteFunc(items, func(it memory.Item) bool {
-		return it.ID != "" && had[it.ID] || had[oneLine(it.Text)]
+		return it.ID != "" && had[it.ID] || had[chars.OneLine(it.Text)]
 	})
 }
 

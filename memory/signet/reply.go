@@ -53,9 +53,9 @@ func (n notifications) messages() (all []memory.Item) {
 		if m.ID == "" || strings.TrimSpace(text) == "" || len(all) == maxMessages {
 			continue
 		}
-		from := "agent " + chars.Cut(oneLine(m.FromAgentID), 64)
+		from := "agent " + chars.Cut(chars.OneLine(m.FromAgentID), 64)
 		what := "Message from " + from
-		if kind := chars.Cut(oneLine(m.Type), 32); kind != "" {
+		if kind := chars.Cut(chars.OneLine(m.Type), 32); kind != "" {
 			what += " (" + strings.ReplaceAll(kind, "_", " ") + ")"
 		}
 		all = append(all, memory.Item{ID: messagePrefix + chars.Cut(m.ID, 128), Text: what + ": " + text, Origin: from,

@@ -183,7 +183,7 @@ func (r *startReply) warnings() (lines []string) {
 		if json.Unmarshal(raw, &line) != nil && json.Unmarshal(raw, &object) == nil {
 			line = object.Message
 		}
-		if line = chars.Cut(oneLine(line), 200); line != "" {
+		if line = chars.Cut(chars.OneLine(line), 200); line != "" {
 			lines = append(lines, line)
 		}
 	}

@@ -7,9 +7,6 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/memory/pattern"
 )
 
-// oneLine folds white space, line ends included.
-func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
-
 // newlines makes every line end "\n".
 func newlines(s string) string {
 	return strings.ReplaceAll(strings.ReplaceAll(s, "\r\n", "\n"), "\r", "\n")
