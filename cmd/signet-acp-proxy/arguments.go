@@ -133,5 +133,5 @@ func since(cmd *cobra.Command, at *time.Time, help string) {
 
 // unknownAgent makes the error of a harness that is not known.
 func unknownAgent(c *config.Config, name string) error {
-	return exitError{exitUsage, config.UnknownAgent{Name: name, Known: c.AgentNames()}}
+	return exitError{exitUsage, config.UnknownAgent(name, c.AgentNames())}
 }

@@ -17,18 +17,13 @@ func DidYouMean(wrong string, words []string) string {
 	return fmt.Sprintf(", did you mean %q?", nearest(wrong, likely))
 }
 
-// UnknownAgent is the name of an agent that nobody knows.
-type UnknownAgent struct {
-	Name  string
-	Known []string
-}
-
-func (e UnknownAgent) Error() string {
-	if hint := DidYouMean(e.Name, e.Known); hint != "" {
-		return fmt.Sprintf("unknown agent %q%s", e.Name, hint)
+// UnknownAgent is the error for the name of an agent that is none of those known.
+func UnknownAgent(name string, known []string) error {
+	if hint := DidYouMean(name, known); hint != "" {
+		return fmt.Errorf("unknown agent %q%s", name, hint)
 	}
-	return fmt.Sprintf("unknown agent %q: use one of %s, or give its command after --", e.Name,
-		strings.Join(e.Known, ", "))
+	return fmt.Errorf("unknown agent %q: use one of %s, or give its command after --", name,
+		strings.Join(known, ", "))
 }
 
 // nearest finds the word that is most like a wrong one.

@@ -54,7 +54,7 @@ func leaveTo(
 			return handoff{}, err
 		}
 		if !slices.ContainsFunc(recorded, func(name string) bool { return config.Canonical(name) == to }) {
-			return handoff{}, config.UnknownAgent{Name: to, Known: c.AgentNames()}
+			return handoff{}, config.UnknownAgent(to, c.AgentNames())
 		}
 	}
 	if memory.Excluded(s.Cwd, c.Exclude) {
