@@ -30,7 +30,9 @@ func (s Debts) TakeUp(ctx context.Context) (d Debt, err error) {
 			return err
 		}
 		for _, one := range due {
-			if waitsForDaemon(one, due) {
+			if one.Kind == KindHook && slices.ContainsFunc(due, func(other Debt) bool { // the daemon gets the key first
+				return other.Kind == KindDaemon && other.Key == one.Key && other.Attempts == 0
+			}) {
 				continue
 			}
 			if d, err = s.takeUp(ctx, tx, one, now); err != nil || d.ID != 0 {
@@ -43,13 +45,6 @@ func (s Debts) TakeUp(ctx context.Context) (d Debt, err error) {
 		err = ErrNothingDue
 	}
 	return d, err
-}
-
-// waitsForDaemon reports whether a debt is a hook whose key the daemon gets first.
-func waitsForDaemon(d Debt, due []Debt) bool {
-	return d.Kind == KindHook && slices.ContainsFunc(due, func(other Debt) bool {
-		return other.Kind == KindDaemon && other.Key == d.Key && other.Attempts == 0
-	})
 }
 
 // takeUp takes up a debt; taken is zero if that has to wait, or is closed because a post of it died twice.

@@ -76,16 +76,17 @@ func (s Book) Kinds(ctx context.Context) ([]Count, error) {
 	}, `SELECT project, harness, agent_id, count(*) FROM sessions GROUP BY 1, 2, 3`)
 }
 
-// Moments counts sessions by project and when they were last active, since a time. Days begin on a quarter of an hour
-// in every time zone.
-func (s Book) Moments(ctx context.Context, since time.Time) ([]Count, error) {
+// Moments counts sessions by project and when they were last active, within so long before the newest of them. Days
+// begin on a quarter of an hour in every time zone.
+func (s Book) Moments(ctx context.Context, within time.Duration) ([]Count, error) {
 	return collect(ctx, s.db, "counting sessions", func(row sqlite.Row) (c Count, err error) {
 		var at int64
 		err = row.Scan(&at, &c.Project, &c.Sessions)
 		c.Active = sqlite.Unstamp(at)
 		return c, err
-	}, `SELECT last_active / 900000 * 900000, project, count(*) FROM sessions WHERE last_active >= ?
-		GROUP BY 1, 2`, sqlite.Stamp(since))
+	}, `SELECT last_active / 900000 * 900000, project, count(*) FROM sessions
+		WHERE last_active >= (SELECT max(last_active) FROM sessions) - ?
+		GROUP BY 1, 2 ORDER BY 1`, within.Milliseconds())
 }
 
 // SessionsByProject counts the sessions in which something was said, by project, the most first.
@@ -104,10 +105,4 @@ func (s Book) Related(ctx context.Context, session int64) ([]int64, error) {
 		SELECT id FROM sessions WHERE continue_of = ?1 UNION
 		SELECT k.session FROM session_keys k JOIN sessions s ON k.key = s.parent_key WHERE s.id = ?1 UNION
 		SELECT id FROM sessions WHERE parent_key IN (SELECT key FROM session_keys WHERE session = ?1)`, session)
-}
-
-// Newest returns when a session was last active.
-func (s Book) Newest(ctx context.Context) (time.Time, error) {
-	at, err := value[int64](ctx, s.db, "reading sessions", `SELECT coalesce(max(last_active), 0) FROM sessions`)
-	return sqlite.Unstamp(at), err
 }

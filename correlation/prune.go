@@ -109,7 +109,10 @@ func deleteSessions(
 	if err != nil {
 		return 0, nil, err
 	}
-	if err := deleteRefused(ctx, tx, list); err != nil {
+	// what was refused, and may be of one of them; what names one goes with it
+	_, err = tx.ExecContext(ctx, `DELETE FROM events WHERE kind = ? AND session IS NULL AND process IN (
+		SELECT process FROM turns WHERE session`+which+`)`, kindRefused, list)
+	if err != nil {
 		return 0, nil, err
 	}
 	_, err = tx.ExecContext(ctx, `DELETE FROM sessions WHERE id`+which, list)

@@ -49,13 +49,6 @@ func TestQuestions(t *testing.T) {
 	at := func(ms int64) time.Time { return time.UnixMilli(ms) }
 	some := Scope{Sessions: []int64{1, 3}}
 	p, none := "/p", Scope{Sessions: []int64{}}
-	ids := func(all []Injection, err error) (any, error) {
-		s := ""
-		for _, i := range all {
-			s += fmt.Sprint(i.ID, i.Text, " ")
-		}
-		return s, err
-	}
 	list := func(l Listing) func() (any, error) {
 		if l.Limit == 0 {
 			l.Limit = 9
@@ -89,12 +82,11 @@ func TestQuestions(t *testing.T) {
 			return fmt.Sprint(len(n), n[1].Project, n[1].Harness, n[1].Agent, n[2].Project, n[2].Sessions), err
 		}, "3/pclaudealto/q1"},
 		{func() (any, error) {
-			n, err := b.Book().Moments(ctx, at(2000))
+			n, err := b.Book().Moments(ctx, 1898*time.Second)
 			return fmt.Sprint(len(n), n[0].Project, n[1].Active.UnixMilli()), err
 		}, "2/q1800000"},
 		{func() (any, error) { return b.Book().Related(ctx, 1) }, "[2 3]"},
 		{func() (any, error) { return b.Book().Related(ctx, 3) }, "[1]"},
-		{func() (any, error) { n, err := b.Book().Newest(ctx); return n.UnixMilli(), err }, "1900000"},
 		{func() (any, error) { return b.Book().KeysOnwards(ctx, "k0") }, "[k0 k1 k2 k3]"},
 		{func() (any, error) { return b.Book().KeysOnwards(ctx, "k3") }, "[k3]"},
 		{func() (any, error) { return b.Book().OpenTurn(ctx, "k1") }, "2"},
@@ -176,9 +168,11 @@ func TestQuestions(t *testing.T) {
 		{func() (any, error) { return b.Book().KeysIn(ctx, some) }, "map[k0:1 k1:1 k3:3]"},
 		{func() (any, error) { return b.Book().SessionsByKey(ctx, []string{"k0", "k2"}) }, "map[k0:1 k2:2]"},
 		{each(func(do func(...any)) error {
-			return b.Book().InjectionsIn(ctx, some, 3, func(i Injection) { do(i.ID, i.Text) })
+			return b.Book().InjectionsIn(ctx, some, 3, -1, func(i Injection) { do(i.ID, i.Text) })
 		}), "4fiv; 1one; "},
-		{func() (any, error) { return ids(b.Book().NewestInjections(ctx, 2)) }, "4 3 "},
+		{each(func(do func(...any)) error {
+			return b.Book().InjectionsIn(ctx, Scope{}, 0, 2, func(i Injection) { do(i.ID, i.Text) })
+		}), "4; 3; "},
 		{func() (any, error) {
 			turns, sessions, err := b.Book().Totals(ctx)
 			return fmt.Sprint(turns, sessions), err

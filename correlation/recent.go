@@ -66,22 +66,16 @@ func (s Book) keys(ctx context.Context, where, arg string) (map[string]int64, er
 	return keys, sqlite.While("reading keys", err)
 }
 
-// InjectionsIn calls do with what was inserted into the sessions in scope, newest first, with at most text characters
-// of it.
-func (s Book) InjectionsIn(ctx context.Context, in Scope, text int, do func(Injection)) error {
+// InjectionsIn calls do with at most so many insertions into the sessions in scope (-1: all), newest first, with at
+// most text characters of each.
+func (s Book) InjectionsIn(ctx context.Context, in Scope, text, limit int, do func(Injection)) error {
 	err := sqlite.Each(ctx, s.db, func(row sqlite.Row) error {
 		one, err := scanInjection(row)
 		do(one)
 		return err
 	}, `SELECT `+injectionColumns+`, substr(text, 1, ?2) FROM injections WHERE `+in.where("session")+`
-		ORDER BY id DESC`, in.sessions(), text)
+		ORDER BY id DESC LIMIT ?3`, in.sessions(), text, limit)
 	return sqlite.While("reading what was inserted", err)
-}
-
-// NewestInjections returns at most so many injections that were not refused, newest first, without their texts.
-func (s Book) NewestInjections(ctx context.Context, limit int) ([]Injection, error) {
-	return collect(ctx, s.db, "reading what was inserted", scanInjection, `SELECT `+injectionColumns+`, ''
-		FROM injections WHERE outcome <> ? ORDER BY id DESC LIMIT ?`, WasRefused, limit)
 }
 
 // Totals returns how many turns and sessions there are.

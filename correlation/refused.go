@@ -2,7 +2,6 @@ package correlation
 
 import (
 	"context"
-	"database/sql"
 	"encoding/json"
 	"errors"
 	"strings"
@@ -61,11 +60,4 @@ func (s *Store) EmptyEvents(ctx context.Context) error {
 	return s.change(ctx, "emptying events", `UPDATE events
 		SET data = iif(kind = ?, json_object('reason', data ->> 'reason'), '{}')
 		WHERE kind NOT IN (SELECT value FROM json_each(?))`, kindRefused, sqlite.List(known))
-}
-
-// deleteRefused deletes what may be of one of the sessions, a JSON list of rows. What names one goes with it.
-func deleteRefused(ctx context.Context, tx *sql.Tx, sessions string) error {
-	_, err := tx.ExecContext(ctx, `DELETE FROM events WHERE kind = ? AND session IS NULL AND process IN (
-		SELECT process FROM turns WHERE session IN (SELECT value FROM json_each(?)))`, kindRefused, sessions)
-	return err
 }

@@ -26,18 +26,14 @@ func (s Book) Events(ctx context.Context, session, after int64, limit int) ([]St
 	if limit == 0 {
 		limit = -1
 	}
-	return collect(ctx, s.db, "reading events", scanEvent, ancestors("continue_of")+` SELECT `+eventColumns+`
+	return collect(ctx, s.db, "reading events", func(row sqlite.Row) (e StoredEvent, err error) {
+		var at int64
+		var data string
+		err = row.Scan(&e.ID, &at, &e.Kind, &e.Process, &e.Session, &e.Turn, &data)
+		e.At, e.Data = sqlite.Unstamp(at), json.RawMessage(data)
+		return e, err
+	}, ancestors("continue_of")+` SELECT id, at, kind, process, coalesce(session, 0), coalesce(turn, 0), data
 		FROM events WHERE session IN ancestors AND id > ? ORDER BY at, id LIMIT ?`, session, after, limit)
-}
-
-const eventColumns = `id, at, kind, process, coalesce(session, 0), coalesce(turn, 0), data`
-
-func scanEvent(row sqlite.Row) (e StoredEvent, err error) {
-	var at int64
-	var data string
-	err = row.Scan(&e.ID, &at, &e.Kind, &e.Process, &e.Session, &e.Turn, &data)
-	e.At, e.Data = sqlite.Unstamp(at), json.RawMessage(data)
-	return e, err
 }
 
 // Warnings returns the daemons' warnings about a session and those that it continues, oldest first, each once.

@@ -34,7 +34,7 @@ func (c *conversations) addInsertions(ctx context.Context, in correlation.Scope,
 	if !withText {
 		most, room = 0, 0
 	}
-	err := c.src.Sessions.InjectionsIn(ctx, in, most, func(one correlation.Injection) {
+	err := c.src.Sessions.InjectionsIn(ctx, in, most, -1, func(one correlation.Injection) {
 		one.Text = chars.Cut(one.Text, most)
 		if room -= len(one.Text); room < 0 {
 			one.Text = ""

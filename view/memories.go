@@ -201,7 +201,12 @@ func (p *Page) readProfile(ctx context.Context, all []embedded.Memory) ([]embedd
 
 // injections returns by a memory's id who was told it and when, the newest first.
 func (p *Page) injections(ctx context.Context) (map[string][]injection, error) {
-	newest, err := p.src.Sessions.NewestInjections(ctx, maxRead)
+	var newest []correlation.Injection
+	err := p.src.Sessions.InjectionsIn(ctx, correlation.Scope{}, 0, maxRead, func(one correlation.Injection) {
+		if one.Outcome != correlation.WasRefused {
+			newest = append(newest, one)
+		}
+	})
 	slices.SortStableFunc(newest, func(a, b correlation.Injection) int { return b.At.Compare(a.At) })
 	all := map[string][]injection{}
 	for _, one := range newest {

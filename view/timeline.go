@@ -35,10 +35,11 @@ type lane struct {
 
 // readTimeline returns the timeline of the last days; without sessions it has no lanes.
 func readTimeline(ctx context.Context, src Source) (t timeline, err error) {
-	if t.To, err = src.Sessions.Newest(ctx); err != nil || t.To.IsZero() {
+	moments, err := src.Sessions.Moments(ctx, (maxDays+1)*24*time.Hour)
+	if err != nil || len(moments) == 0 {
 		return t, err
 	}
-	moments, err := src.Sessions.Moments(ctx, t.To.AddDate(0, 0, -maxDays))
+	t.To = moments[len(moments)-1].Active // in order
 	days := minDays
 	for _, m := range moments {
 		days = min(max(days, dayNumber(t.To)-dayNumber(m.Active)+1), maxDays)

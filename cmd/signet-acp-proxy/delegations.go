@@ -63,12 +63,17 @@ func newDelegations(p program) *cobra.Command {
 	}
 	wait := func(ctx context.Context, _ *runtime.Data, a runtime.Asked, _ []string) error {
 		progress := term.NewProgress(p.std.Err)
-		ended, err := a.Await(ctx, timeout, progress.Step)
+		ended, err := a.Wait(ctx, a.ID, timeout,
+			func(now delegation.Delegation) { progress.Step(now.Agent + ": " + now.Progress) })
 		progress.Done()
+		if err == nil && !ended.State.Ended() {
+			err = fmt.Errorf("%s has not ended yet: %s", ended.ID, ended.Progress)
+		}
 		if err != nil {
 			return err
 		}
-		return p.print(ended.Row, func(term.Screen) error { return report.Delegated(ended, p.std) })
+		row := ended.Row()
+		return p.print(row, func(term.Screen) error { return report.Delegated(runtime.Delegated{Row: row}, p.std) })
 	}
 	log := func(ctx context.Context, d *runtime.Data, a runtime.Asked, _ []string) error {
 		if follow {
@@ -143,18 +148,19 @@ func (p program) aboutDelegation(use, short string, work onDelegation) *cobra.Co
 }
 
 func (p program) showDelegation(ctx context.Context, _ *runtime.Data, a runtime.Asked, _ []string) error {
-	shown, err := a.Show(ctx)
+	stat, applied, err := a.Stat(ctx, a.Delegation)
 	if err != nil {
 		return err
 	}
+	shown := runtime.ShownDelegation{Row: a.Row(), DiffStat: stat, Applied: applied}
 	return p.print(shown, func(s term.Screen) error { report.Delegation(shown, s); return nil })
 }
 
-// takingBack is work on what a task has made, for whoever may do that.
+// takingBack is work on what a task has made. What a delegated agent makes, its caller takes back with its own work.
 func takingBack(work onDelegation) onDelegation {
 	return func(ctx context.Context, d *runtime.Data, a runtime.Asked, more []string) error {
-		if err := a.MayTakeBack(); err != nil {
-			return err
+		if a.Who.Inside != "" {
+			return errors.New("a delegated agent cannot check, apply or discard changes; its caller can")
 		}
 		return work(ctx, d, a, more)
 	}

@@ -61,7 +61,7 @@ func (p program) startRelay(name string, command []string) error {
 		}
 	}
 	options := upstream.Options{Stderr: p.std.Err}
-	profile, err := runtime.Harness(c, name, command, &options)
+	profile, called, err := runtime.Harness(c, name, command, &options)
 	switch {
 	case errors.Is(err, runtime.ErrNoHarness), errors.Is(err, runtime.ErrNoDefault):
 		return misuse("%w", err)
@@ -82,10 +82,7 @@ func (p program) startRelay(name string, command []string) error {
 		}
 		return exitError{code: ended.Status()}
 	}
-	if name == "" || name == runtime.Auto {
-		name = profile.Name
-	}
-	return relayTo(c, profile, name, options, p.std)
+	return relayTo(c, profile, called, options, p.std)
 }
 
 // relayTo starts a harness and relays to it. Its error is an Exit with the harness's status.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -140,7 +141,7 @@ func (p program) handOff(ctx context.Context, d *runtime.Data, session, to strin
 		return err
 	}
 	p.std.Say("the next session of %s in %s within an hour continues from there, in any client", h.To,
-		memory.HomeShort(h.Place()))
+		memory.HomeShort(cmp.Or(h.Session.Project, h.Session.Cwd)))
 	if run {
 		return h.Run(ctx, p.std)
 	}

@@ -29,13 +29,6 @@ func (h *history) given() (items []string) {
 	return items
 }
 
-// loseItems notes that the harness has lost what the session was given.
-func (h *history) loseItems() {
-	for _, b := range h.blocks {
-		b.Items = nil
-	}
-}
-
 // load sets the blocks to those that the ledger has, which come newest first. Those of sessions that this one continues
 // are left out, because its harness has not seen them. A fork has its parent's from before the fork.
 func (h *history) load(blocks []correlation.Injection, known correlation.Session) {
@@ -79,13 +72,6 @@ func (h *history) inDoubt() *Injection {
 	}
 	block := memory.Block{ID: sent.BlockID, Hash: sent.BlockID, Text: sent.Text, Items: sent.Items}
 	return &Injection{Injection: correlation.Injection{Kind: sent.Kind, Source: sent.Source}, Block: block}
-}
-
-// inPrompt reports whether a prompt carried a block, as far as is known.
-func (h *history) inPrompt() bool {
-	return slices.ContainsFunc(h.blocks, func(b *Injection) bool {
-		return b.Kind != KindSystem && b.Outcome != correlation.WasRefused
-	})
 }
 
 // texts returns the texts of the blocks, oldest first.
@@ -205,5 +191,7 @@ func (s *Session) injected() bool {
 	if s.context.state != correlation.IdentityGiven {
 		return s.context.state != correlation.Armed
 	}
-	return s.history.inPrompt()
+	return slices.ContainsFunc(s.history.blocks, func(b *Injection) bool {
+		return b.Kind != KindSystem && b.Outcome != correlation.WasRefused
+	})
 }

@@ -169,7 +169,12 @@ func (c *Connection) HarnessIdle(id []byte, p PromptAnswer) (last *Turn, ended c
 		return nil, nil
 	}
 	p.Failed = p.Stop == stopError
-	accepted := s.turns.accepted()
+	var accepted []*Turn
+	for _, t := range s.turns.open {
+		if t.step == turnAccepted {
+			accepted = append(accepted, t)
+		}
+	}
 	for n, t := range accepted {
 		req := Request{Session: s, Turn: t, Injection: t.carries}
 		if n == len(accepted)-1 {

@@ -163,7 +163,9 @@ func (c *Connection) contextLost(s *Session, lost correlation.StepName) {
 	c.step(s, correlation.Step{Name: lost, Placed: SystemBlock(h.blocks) != nil, Whole: whole})
 	partly := before == correlation.IdentityGiven // the memories are still to come, and bring the identity again
 	if partly || x.state != before {
-		h.loseItems()
+		for _, b := range h.blocks { // the harness has lost them
+			b.Items = nil
+		}
 	}
 	if !partly && x.state != before {
 		x.forget(whole)

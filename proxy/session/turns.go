@@ -53,16 +53,6 @@ func (w *turns) drop() {
 	w.last, w.open = nil, nil
 }
 
-// accepted returns the turns that a version 2 harness has accepted.
-func (w *turns) accepted() (all []*Turn) {
-	for _, t := range w.open {
-		if t.step == turnAccepted {
-			all = append(all, t)
-		}
-	}
-	return all
-}
-
 // call notes a tool call, or a later report of one. Fields that are empty say nothing new.
 func (t *Turn) call(report correlation.ToolCall, at time.Time) {
 	t.toolCalled = true

@@ -17,6 +17,7 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/correlation/eventlog"
 	"github.com/Signet-AI/signet-acp-proxy/delegation"
 	"github.com/Signet-AI/signet-acp-proxy/delivery"
+	"github.com/Signet-AI/signet-acp-proxy/files"
 	"github.com/Signet-AI/signet-acp-proxy/guard"
 	"github.com/Signet-AI/signet-acp-proxy/memory"
 	"github.com/Signet-AI/signet-acp-proxy/memory/embedded"
@@ -104,7 +105,11 @@ func (b *backend) Options(pump proxy.Options) proxy.Options {
 	}
 	tools.Extras = extraTools(b.c, b.log, b.harness.Name, b.id, b.current)
 	tools.Harness = func() int { return b.harness.ID }
-	tools.Refused = func(why string) { noteRefusal(b.c, b.log, why) }
+	tools.Refused = func(why string) { // doctor reads it
+		if err := files.ReplaceText(refusalFile(b.c), 0o600, []byte(why)); err != nil {
+			b.log.Warn().Err(err).Msg("noting who was refused the memory tools")
+		}
+	}
 	b.tools = mcpserver.New(tools)
 	o.MCPServer = b.serve
 	return o

@@ -122,7 +122,10 @@ func (b Backfill) Run(ctx context.Context, agents []string) (all []Backfilled, e
 			Conversation: func(c backfill.Conversation) error { return in.take(ctx, c) },
 			Since:        b.Written, Until: until,
 		})
-		all = append(all, in.result())
+		if in.skipped > 0 {
+			in.got.Skipped = append(in.got.Skipped, backfill.Skip{Why: fmt.Sprintf("and %d more files", in.skipped)})
+		}
+		all = append(all, in.got)
 		if !b.DryRun {
 			err = errors.Join(err, in.learn(ctx))
 		}
@@ -223,14 +226,6 @@ func (in *intake) skip(s backfill.Skip) {
 		return
 	}
 	in.got.Skipped = append(in.got.Skipped, s)
-}
-
-// result returns what was found.
-func (in *intake) result() Backfilled {
-	if in.skipped > 0 {
-		in.got.Skipped = append(in.got.Skipped, backfill.Skip{Why: fmt.Sprintf("and %d more files", in.skipped)})
-	}
-	return in.got
 }
 
 // take imports one conversation, or a part of one, unless it is filtered out, opted out or forgotten.

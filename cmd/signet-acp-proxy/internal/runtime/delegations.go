@@ -48,28 +48,14 @@ func (d *Data) Asked(ctx context.Context, id string) (Asked, error) {
 		err = delegation.ErrNotFound
 	}
 	if errors.Is(err, delegation.ErrNotFound) {
-		err = fmt.Errorf("%q: %w%s", id, err, d.similar(ctx, a.Ledger, id))
+		all, _ := a.Ledger.List(ctx, -1) // one that is like it
+		var ids []string
+		for _, one := range all {
+			ids = append(ids, one.ID, one.ID[max(0, len(one.ID)-len(id)):], one.ID[:min(len(one.ID), len(id))])
+		}
+		err = fmt.Errorf("%q: %w%s", id, err, config.DidYouMean(strings.ToUpper(id), ids))
 	}
 	return a, err
-}
-
-// similar names a delegation whose id is like a wrong one.
-func (d *Data) similar(ctx context.Context, l *delegation.Ledger, wrong string) string {
-	all, err := l.List(ctx, -1)
-	if err != nil {
-		return ""
-	}
-	var ids []string
-	for _, one := range all {
-		ids = append(ids, one.ID, one.ID[max(0, len(one.ID)-len(wrong)):], one.ID[:min(len(one.ID), len(wrong))])
-	}
-	return config.DidYouMean(strings.ToUpper(wrong), ids)
-}
-
-// Show returns it with its changes.
-func (a Asked) Show(ctx context.Context) (ShownDelegation, error) {
-	stat, applied, err := a.Stat(ctx, a.Delegation)
-	return ShownDelegation{a.Row(), stat, applied}, err
 }
 
 // End cancels it, and waits until it has ended.
@@ -79,24 +65,6 @@ func (a Asked) End(ctx context.Context) (delegation.Row, error) {
 		err = errors.New("it was asked to end and has not ended yet")
 	}
 	return d.Row(), err
-}
-
-// Await waits until it has ended, at most for limit.
-func (a Asked) Await(ctx context.Context, limit time.Duration, progress func(line string)) (Delegated, error) {
-	d, err := a.Wait(ctx, a.ID, limit, func(now delegation.Delegation) { progress(now.Agent + ": " + now.Progress) })
-	if err == nil && !d.State.Ended() {
-		err = fmt.Errorf("%s has not ended yet: %s", d.ID, d.Progress)
-	}
-	return Delegated{Row: d.Row()}, err
-}
-
-// MayTakeBack says why what it has made is not for us to check, apply or discard: the caller of a delegated agent takes
-// that back with the agent's own work.
-func (a Asked) MayTakeBack() error {
-	if a.Who.Inside != "" {
-		return errors.New("a delegated agent cannot check, apply or discard changes; its caller can")
-	}
-	return nil
 }
 
 // Check runs a command in its tree and bounds, and stores how that ended.

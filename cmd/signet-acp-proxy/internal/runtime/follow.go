@@ -161,7 +161,12 @@ func (f *follower) note(events ...correlation.Event) {
 				t.said.WriteString(chars.Cut(e.Text, lastSize))
 			}
 		case correlation.Injected:
-			f.gaveLocked(f.sessionLocked(e.Session), e.Injection.Items)
+			if items := e.Injection.Items; slices.ContainsFunc(items, signet.IsMessage) {
+				f.tellLocked(f.sessionLocked(e.Session), "messages that were given",
+					func(ctx context.Context, d *signet.Client, who memory.Session) error {
+						return d.Acknowledge(ctx, who, items)
+					})
+			}
 		case correlation.Compacting:
 			f.tellLocked(f.sessionLocked(e.Session), "a compaction",
 				func(ctx context.Context, d *signet.Client, who memory.Session) error { return d.Compacting(ctx, who) })
@@ -257,16 +262,6 @@ func (f *follower) commandLocked(s *followedSession, name string) {
 	f.tellLocked(s, "a skill", func(ctx context.Context, d *signet.Client, who memory.Session) error {
 		return d.Skill(ctx, who, name)
 	})
-}
-
-// gaveLocked tells the daemon which messages of other agents a session was given.
-func (f *follower) gaveLocked(s *followedSession, items []string) {
-	if slices.ContainsFunc(items, signet.IsMessage) {
-		f.tellLocked(s, "messages that were given",
-			func(ctx context.Context, d *signet.Client, who memory.Session) error {
-				return d.Acknowledge(ctx, who, items)
-			})
-	}
 }
 
 // endedLocked counts a turn, and delivers what a long session has said.

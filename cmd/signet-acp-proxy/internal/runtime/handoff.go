@@ -1,7 +1,6 @@
 package runtime
 
 import (
-	"cmp"
 	"context"
 	"database/sql"
 	"encoding/json"
@@ -117,9 +116,6 @@ func acpxName(agent string) string {
 	}
 	return ""
 }
-
-// Place is the folder for the other session: the project or, where there is none, the same folder.
-func (h handoff) Place() string { return cmp.Or(h.Session.Project, h.Session.Cwd) }
 
 // Command is the shell's command line that begins the other session.
 func (h handoff) Command() string {

@@ -1,6 +1,7 @@
 package runtime
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -24,26 +25,33 @@ var (
 	errUnknownAgent = errors.New("unknown agent")
 )
 
-// Auto is the name of the agent that the setting default_agent names.
-const Auto = "auto"
+// auto is the name of the agent that the setting default_agent names.
+const auto = "auto"
 
-// ErrNoDefault says that nothing is meant by Auto.
+// ErrNoDefault says that nothing is meant by auto.
 var ErrNoDefault = errors.New("--agent auto starts default_agent, which is not set; " +
 	"set it in the acp: section of agent.yaml or as SIGNET_ACP_DEFAULT_AGENT")
 
 // Harness finds the profile and the command line of the harness to start: by name, by a command, or by both. A command
-// that begins with -- is arguments for the named harness.
-func Harness(c *config.Config, name string, command []string, o *upstream.Options) (upstream.Profile, error) {
-	if name == Auto && len(command) == 0 {
-		if name = c.DefaultAgent; name == "" {
-			return upstream.Profile{}, ErrNoDefault
+// that begins with -- is arguments for the named harness. called is what it is started as: its profile's name where the
+// person has not named it.
+func Harness(
+	c *config.Config, name string, command []string, o *upstream.Options,
+) (profile upstream.Profile, called string, err error) {
+	if called = name; name == auto {
+		called = ""
+		if len(command) == 0 {
+			name = c.DefaultAgent
+		}
+		if name == "" {
+			return profile, "", ErrNoDefault
 		}
 	}
 	profile, known := c.Profile(name)
 	onlyArgs := len(command) > 0 && command[0] == "--"
 	switch {
 	case onlyArgs && !known:
-		return profile, errUnknownAgent
+		return profile, "", errUnknownAgent
 	case onlyArgs:
 		o.Command = append(profile.CommandHere(), command[1:]...)
 	case len(command) > 0:
@@ -52,17 +60,17 @@ func Harness(c *config.Config, name string, command []string, o *upstream.Option
 			profile = c.ProfileBy(command, name)
 		}
 	case name == "":
-		return profile, ErrNoHarness
+		return profile, "", ErrNoHarness
 	case !known:
-		return profile, errUnknownAgent
+		return profile, "", errUnknownAgent
 	}
 	if err := profile.Prepare(context.Background(), o); err != nil {
-		return profile, err
+		return profile, "", err
 	}
 	if profile.Name == "" {
 		profile.Name = filepath.Base(o.Command[0])
 	}
-	return profile, nil
+	return profile, cmp.Or(called, profile.Name), nil
 }
 
 // acpxCompat returns what acpx would do for this harness if it recognised it behind us.

@@ -36,7 +36,7 @@ func TestHarnessGrace(t *testing.T) {
 		{"gemini", []string{adapter}, time.Second},
 	} {
 		var o upstream.Options
-		if _, err := Harness(c, tt.name, tt.command, &o); err != nil || o.Grace != tt.want {
+		if _, _, err := Harness(c, tt.name, tt.command, &o); err != nil || o.Grace != tt.want {
 			t.Errorf("%q %q: %v to end, want %v (%v)", tt.name, tt.command, o.Grace, tt.want, err)
 		}
 	}
@@ -66,9 +66,12 @@ func TestHarnessCommand(t *testing.T) {
 		{name: "auto", command: []string{"gemini"}, want: "gemini"},
 	} {
 		var o upstream.Options
-		_, err := Harness(&config.Config{DefaultAgent: tt.defaultAgent}, tt.name, tt.command, &o)
+		_, called, err := Harness(&config.Config{DefaultAgent: tt.defaultAgent}, tt.name, tt.command, &o)
 		if !errors.Is(err, tt.err) || err == nil && strings.Join(o.Command, " ") != tt.want {
 			t.Errorf("%s %q: %q, %v", tt.name, tt.command, o.Command, err)
+		}
+		if err == nil && (called == "" || called == "auto" || tt.name != "" && tt.name != "auto" && called != tt.name) {
+			t.Errorf("%s %q is called %q", tt.name, tt.command, called)
 		}
 		if tt.call != "" && !slices.ContainsFunc(o.Env, func(entry string) bool {
 			return strings.HasPrefix(entry, "npm_config_call=") && strings.HasSuffix(entry, tt.call)

@@ -23,17 +23,6 @@ import (
 // writesNotes reports whether agents are asked for notes after their sessions.
 func writesNotes(c *config.Config) bool { return c.Notes == "agent" && notes.Refused() == nil }
 
-// notesDue returns what reports whether an agent is to be asked now; nil where none ever is.
-func notesDue(c *config.Config, store *correlation.Store) func(context.Context) (bool, error) {
-	if !writesNotes(c) {
-		return nil
-	}
-	return func(ctx context.Context) (bool, error) {
-		due, err := newNotesWriter(c, store, nil, zerolog.Nop()).Due(ctx)
-		return len(due) > 0, err
-	}
-}
-
 // WriteNotes writes the notes that are due, where that is switched on. wrote is false where there are none, and where
 // another process does it.
 func WriteNotes(ctx context.Context, c *config.Config, db *sql.DB, log *logFile) (wrote bool, err error) {

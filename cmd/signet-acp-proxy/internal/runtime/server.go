@@ -33,7 +33,12 @@ func (b *backend) serve(agent string, who func() memory.Session) (text []byte, r
 	var address string // at our server
 	switch b.c.MCPFor(agent, b.harness.Name) {
 	case upstream.MCPStdio:
-		if address, err = b.listen(who); err != nil {
+		if b.c.Pipes != "" {
+			address, err = b.tools.Pipes(b.c.Pipes, who)
+		} else {
+			address, err = b.tools.Socket(who)
+		}
+		if err != nil {
 			break
 		}
 		entry.Args, entry.Env = &[]string{MCPWord, ConnectFlag, address}, &[]variable{}
@@ -56,12 +61,4 @@ func (b *backend) serve(agent string, who func() memory.Session) (text []byte, r
 		return nil, nil
 	}
 	return text, func() { b.tools.Release(address) }
-}
-
-// listen returns an address at which our server serves a session.
-func (b *backend) listen(who func() memory.Session) (string, error) {
-	if b.c.Pipes != "" {
-		return b.tools.Pipes(b.c.Pipes, who)
-	}
-	return b.tools.Socket(who)
 }

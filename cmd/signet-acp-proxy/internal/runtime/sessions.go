@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"github.com/Signet-AI/signet-acp-proxy/chars"
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/config"
@@ -94,7 +93,7 @@ func (d *Data) matching(ctx context.Context, f SessionFilter) ([]int64, error) {
 		rows[s.ID] = s
 	}
 	return slices.DeleteFunc(ids, func(id int64) bool {
-		return !saidAll(rows[id], conversation(rows, rows[id]), f.Words, said)
+		return !saidAll(rows, rows[id], f.Words, said)
 	}), nil
 }
 
@@ -127,9 +126,11 @@ func (d *Data) Listed(ctx context.Context, ids []int64) ([]Listed, error) {
 	found := make([]Listed, len(all))
 	for i, s := range all {
 		found[i] = Listed{Session: s, Title: chars.Title(cmp.Or(s.Title, words[s.ID])), Jobs: jobs[s.ID]}
-		if found[i].Short, err = d.shortID(ctx, s.ACPID); err != nil {
+		beside, err := d.Sessions.Book().Neighbours(ctx, s.ACPID)
+		if err != nil {
 			return nil, err
 		}
+		found[i].Short = beginning(s.ACPID, beside)
 		if sum, window := sums[s.ID], windows[s.ID]; sum.Reported || window.ContextUsed != nil {
 			found[i].Usage = &rowUsage{InputTokens: sum.InputTokens, OutputTokens: sum.OutputTokens, Cost: sum.Cost,
 				Currency: sum.Currency, ContextUsed: window.ContextUsed, ContextSize: window.ContextSize}
@@ -296,16 +297,6 @@ func (d *Data) Find(ctx context.Context, name string) (Listed, error) {
 	return all[0], err
 }
 
-// conversation lists a session and those that it continues, the newest first.
-func conversation(rows map[int64]correlation.Session, s correlation.Session) []int64 {
-	ids := []int64{s.ID}
-	for s.ContinueOf != 0 && !slices.Contains(ids, s.ContinueOf) {
-		ids = append(ids, s.ContinueOf)
-		s = rows[s.ContinueOf]
-	}
-	return ids
-}
-
 // isHarness reports whether a harness, by its own name or the one that it was started as, is the one that a person
 // names.
 func isHarness(harness, name string) bool {
@@ -321,8 +312,14 @@ func knownHarness(harness string) string {
 	return p.Name
 }
 
-// saidAll reports whether each word was said in the conversation, or stands in the session's title or folder.
-func saidAll(s correlation.Session, chain []int64, words []string, said []map[int64]bool) bool {
+// saidAll reports whether each word was said in a session or those that it continues, or stands in its title or folder.
+func saidAll(
+	rows map[int64]correlation.Session, s correlation.Session, words []string, said []map[int64]bool,
+) bool {
+	chain := []int64{s.ID}
+	for before := s.ContinueOf; before != 0 && !slices.Contains(chain, before); before = rows[before].ContinueOf {
+		chain = append(chain, before)
+	}
 	about := strings.ToLower(s.Title + " " + s.Cwd)
 	for i, word := range words {
 		if !slices.ContainsFunc(chain, func(id int64) bool { return said[i][id] }) &&
@@ -336,27 +333,15 @@ func saidAll(s correlation.Session, chain []int64, words []string, said []map[in
 // minID is the shortest abbreviation of an id, in characters.
 const minID = 8
 
-// shortID returns a session's id as short as Resolve still understands it.
-func (d *Data) shortID(ctx context.Context, id string) (string, error) {
-	beside, err := d.Sessions.Book().Neighbours(ctx, id)
-	return beginning(id, beside), err
-}
-
-// beginning returns the shortest beginning of a name, of at least minID characters, that none of its neighbours has.
+// beginning returns the shortest beginning of a name, of at least minID characters, that none of its neighbours has, so
+// that Resolve still understands it.
 func beginning(name string, neighbours []string) string {
-	need := minID
-	for _, other := range neighbours {
-		need = max(need, common(other, name)+1)
-	}
 	runes := []rune(name)
-	return string(runes[:min(need, len(runes))])
-}
-
-// common returns the length in characters of the common beginning of two texts.
-func common(a, b string) int {
-	n := 0
-	for n < len(a) && n < len(b) && a[n] == b[n] {
-		n++
+	need := min(minID, len(runes))
+	for _, other := range neighbours {
+		for need < len(runes) && strings.HasPrefix(other, string(runes[:need])) {
+			need++
+		}
 	}
-	return utf8.RuneCountInString(a[:n])
+	return string(runes[:need])
 }

@@ -121,7 +121,14 @@ func (d *Data) Show(ctx context.Context, s Listed, inserted []correlation.Inject
 		shown.Injections = append(shown.Injections, one)
 	}
 	for _, v := range deliveries {
-		shown.Deliveries = append(shown.Deliveries, deliveryOf(v))
+		at := v.Due.UTC()
+		one := shownDelivery{Kind: v.Kind, State: string(v.State), Key: v.Key, Reason: v.Reason, Attempts: v.Attempts,
+			Turns: v.Turns, Owed: v.Owed.UTC(), Due: &at, Reply: v.Reply, Error: v.Error, Made: made(v.Jobs)}
+		if !v.Done.IsZero() {
+			at = v.Done.UTC()
+			one.Due, one.Done = nil, &at
+		}
+		shown.Deliveries = append(shown.Deliveries, one)
 	}
 	return shown, nil
 }
@@ -148,17 +155,6 @@ func (d *Data) told(ctx context.Context, session int64) ([]shownItem, error) {
 func (d *Data) FilesOf(ctx context.Context, s Listed) ([]embedded.FileTouched, error) {
 	files, err := d.Memories.FilesIn(ctx, []int64{s.ID})
 	return append([]embedded.FileTouched{}, files[s.ID]...), err
-}
-
-func deliveryOf(v correlation.Debt) shownDelivery {
-	one := shownDelivery{Kind: v.Kind, State: string(v.State), Key: v.Key, Reason: v.Reason, Attempts: v.Attempts,
-		Turns: v.Turns, Owed: v.Owed.UTC(), Reply: v.Reply, Error: v.Error, Made: made(v.Jobs)}
-	at := v.Due.UTC()
-	if one.Due = &at; !v.Done.IsZero() {
-		at = v.Done.UTC()
-		one.Due, one.Done = nil, &at
-	}
-	return one
 }
 
 // made says what has become of jobs, as in "pending" or "2 extracted, 1 dead".

@@ -8,7 +8,6 @@ import (
 
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/config"
 	"github.com/Signet-AI/signet-acp-proxy/delegation"
-	"github.com/Signet-AI/signet-acp-proxy/files"
 	"github.com/Signet-AI/signet-acp-proxy/memory/embedded"
 	"github.com/Signet-AI/signet-acp-proxy/memory/mcpserver"
 	"github.com/Signet-AI/signet-acp-proxy/memory/privacy"
@@ -35,14 +34,7 @@ func otherProjects(c *config.Config) bool {
 	return c.OtherProjects && delegation.Inside(os.Getenv) == ""
 }
 
-// noteRefusal leaves for doctor why a program was refused.
-func noteRefusal(c *config.Config, log *logFile, why string) {
-	if err := files.ReplaceText(refusalFile(c), 0o600, []byte(why)); err != nil {
-		log.Warn().Err(err).Msg("noting who was refused the memory tools")
-	}
-}
-
-// NotedRefusal returns the last one since a time, "" for none.
+// NotedRefusal returns why a program was refused the memory tools last, since a time; "" for none.
 func NotedRefusal(c *config.Config, since time.Time) (why string, at time.Time) {
 	info, err := os.Lstat(refusalFile(c))
 	if err != nil || !info.Mode().IsRegular() || info.ModTime().Before(since) {

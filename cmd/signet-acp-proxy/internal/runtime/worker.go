@@ -65,8 +65,13 @@ func newDispatcher(c *config.Config, store *correlation.Store, log zerolog.Logge
 		Worker: Worker(c, store, func(string) string { return config.Token() }, log),
 		Spawn:  spawn(c, "deliver", "--parted"),
 		Beside: len(c.OnSessionEnd) > 0 || writesNotes(c),
-		Also:   notesDue(c, store),
 		AtExit: c.DeliverAtExit,
+	}
+	if writesNotes(c) {
+		d.Also = func(ctx context.Context) (bool, error) {
+			due, err := newNotesWriter(c, store, nil, zerolog.Nop()).Due(ctx)
+			return len(due) > 0, err
+		}
 	}
 	d.Begin()
 	return d
