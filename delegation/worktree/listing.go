@@ -28,12 +28,6 @@ type listing struct {
 	excludes string // the file with what the user has git ignore everywhere
 }
 
-// list lists a folder and the repositories in it.
-func list(ctx context.Context, top string) (*listing, error) {
-	l := &listing{tree: newTree(top)}
-	return l, l.folder(ctx, "")
-}
-
 // folder lists a folder as a repository if it is the top of one, else all that it holds.
 func (l *listing) folder(ctx context.Context, name string) error {
 	l.folders = append(l.folders, name)
@@ -100,6 +94,22 @@ func (l *listing) repository(ctx context.Context, r repository, name string) err
 		}
 	}
 	return nil
+}
+
+// ignored returns the files that git ignores and that match patterns, which are written as in .gitignore.
+func (l *listing) ignored(ctx context.Context, patterns []string) ([]string, error) {
+	if len(patterns) == 0 || len(l.repositories) == 0 || l.repositories[0].Path != "" {
+		return nil, nil
+	}
+	args := []string{"ls-files", "-z", "--others", "--ignored"}
+	for _, p := range patterns {
+		args = append(args, "--exclude="+p)
+	}
+	names, err := l.repositories[0].git().paths(ctx, args...)
+	return slices.DeleteFunc(names, func(name string) bool {
+		info := l.tree.at(name)
+		return info == nil || info.IsDir() || NamesGit(name)
+	}), err
 }
 
 // A tree looks at names below a top without following symbolic links. It must not change meanwhile.

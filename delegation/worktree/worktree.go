@@ -63,8 +63,8 @@ func (f *Folder) make(ctx context.Context, dir string, o Options) error {
 	if r, ok := repositoryOf(ctx, dir); ok {
 		f.Top, format, user = r.Top, r.Format, r.userSettings(ctx)
 	}
-	l, err := list(ctx, f.Top)
-	if err != nil {
+	l := &listing{tree: newTree(f.Top)}
+	if err := l.folder(ctx, ""); err != nil {
 		return err
 	}
 	ignored, err := l.ignored(ctx, o.Copy)
