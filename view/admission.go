@@ -5,36 +5,24 @@ import (
 	"html/template"
 	"io"
 	"net/http"
-	"sync"
 )
-
-// An admission exchanges the key of the printed address for a cookie, once: the address bar, the history and the
-// shell's window show the key, and nothing shows the cookie. The page lies below a path of its own, for browsers send a
-// cookie to every port of a host.
-type admission struct {
-	key, page, cookie string
-
-	mu   sync.Mutex
-	used bool // the key
-}
 
 const cookieName = "signet-view"
 
-// enter answers a request with the key.
-func (e *admission) enter(w http.ResponseWriter, r *http.Request) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	if e.used {
+// enter answers a request with the key of the printed address: it exchanges the key for a cookie, once. The address bar,
+// the history and the shell's window show the key, and nothing shows the cookie. The page lies below a path of its own,
+// for browsers send a cookie to every port of a host.
+func (l *Live) enter(w http.ResponseWriter, r *http.Request) {
+	if !l.entered.CompareAndSwap(false, true) {
 		http.Error(w, "this address was used already; run view --live again", http.StatusForbidden)
 		return
 	}
-	e.used = true
 	// not strict: the first page may be a file's, which counts as another site
-	http.SetCookie(w, &http.Cookie{Name: cookieName, Value: e.cookie, Path: "/" + e.page + "/", HttpOnly: true,
+	http.SetCookie(w, &http.Cookie{Name: cookieName, Value: l.cookie, Path: "/" + l.folder + "/", HttpOnly: true,
 		SameSite: http.SameSiteLaxMode})
 	w.Header().Set("Referrer-Policy", "no-referrer")
 	w.Header().Set("Cache-Control", "no-store")
-	http.Redirect(w, r, "/"+e.page+"/", http.StatusSeeOther)
+	http.Redirect(w, r, "/"+l.folder+"/", http.StatusSeeOther)
 }
 
 // same compares secrets in the same time whatever they have in common.
@@ -60,7 +48,7 @@ func (l *Live) admits(r *http.Request, folder, rest string) bool {
 	reads := r.Method == http.MethodGet
 	goesTo := reads && rest == "" && r.Header.Get("Sec-Fetch-Dest") == "document"
 	cookie, err := r.Cookie(cookieName)
-	return err == nil && same(cookie.Value, l.admission.cookie) && same(folder, l.admission.page) && r.Host == l.host &&
+	return err == nil && same(cookie.Value, l.cookie) && same(folder, l.folder) && r.Host == l.host &&
 		(origin == "http://"+l.host || origin == "" && reads) &&
 		(site == "" || site == "same-origin" || site == "none" && reads || goesTo)
 }

@@ -12,6 +12,7 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/Signet-AI/signet-acp-proxy/correlation"
@@ -31,9 +32,9 @@ type Live struct {
 	Undo    func(ctx context.Context) error                    // of what was forgotten last
 	End     func(ctx context.Context, delegation string) error // of a delegation that is being worked on
 
-	host      string
-	admission *admission
-	watch     *watch
+	host, key, folder, cookie string // key is of the printed address, folder is the page's
+	entered                   atomic.Bool
+	watch                     *watch
 }
 
 const (
@@ -48,7 +49,7 @@ func (l *Live) Serve(ctx context.Context) error {
 		return fmt.Errorf("listening on loopback: %w", err)
 	}
 	l.host = listener.Addr().String()
-	l.admission = &admission{key: rand.Text(), page: rand.Text(), cookie: rand.Text()}
+	l.key, l.folder, l.cookie = rand.Text(), rand.Text(), rand.Text()
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	l.watch = &watch{src: l.Source, windows: map[chan string]bool{}, windowsChanged: make(chan struct{})}
@@ -61,7 +62,7 @@ func (l *Live) Serve(ctx context.Context) error {
 		BaseContext: func(net.Listener) context.Context { return ctx }}
 	served := make(chan error, 1)
 	guard.Go("page", func() { served <- server.Serve(socket.SameUser(listener)) })
-	if err = l.Opened("http://" + l.host + "/" + l.admission.key + "/"); err == nil {
+	if err = l.Opened("http://" + l.host + "/" + l.key + "/"); err == nil {
 		l.watch.untilLeft(ctx, cmp.Or(l.Grace, 3*time.Second))
 	}
 	cancel() // ends the windows' event streams
@@ -95,8 +96,8 @@ func (l *Live) handler() http.Handler {
 		h := w.Header()
 		folder, rest, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, "/"), "/")
 		switch {
-		case r.Host == l.host && r.Method == http.MethodGet && same(folder, l.admission.key) && rest == "":
-			l.admission.enter(w, r)
+		case r.Host == l.host && r.Method == http.MethodGet && same(folder, l.key) && rest == "":
+			l.enter(w, r)
 			return
 		case !l.admits(r, folder, rest):
 			http.Error(w, "access denied", http.StatusForbidden)
