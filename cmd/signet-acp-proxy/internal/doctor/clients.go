@@ -13,7 +13,7 @@ func (e *examination) clients() []finding {
 	for _, name := range clients.Names() {
 		file, err := clients.Open(name)
 		if err != nil {
-			found = append(found, finding{name, statusProblem, err.Error(), ""})
+			found = append(found, named(name, problem("", "%v", err))...)
 			continue
 		}
 		if !file.Exists {
@@ -21,7 +21,7 @@ func (e *examination) clients() []finding {
 		}
 		entries, err := file.Entries()
 		if err != nil {
-			found = append(found, finding{name, statusProblem, err.Error(), "correct it"})
+			found = append(found, named(name, problem("correct it", "%v", err))...)
 			continue
 		}
 		stale, good := 0, []string{}
@@ -31,18 +31,16 @@ func (e *examination) clients() []finding {
 			}
 			if why, fix := e.problemOf(name, entry); why != "" {
 				stale++
-				found = append(found, finding{name, statusProblem,
-					fmt.Sprintf("%s:%d: %s: %s", file.Path, entry.Line, entry.Name, why), fix})
+				found = append(found, named(name, problem(fix, "%s:%d: %s: %s", file.Path, entry.Line, entry.Name, why))...)
 				continue
 			}
 			good = append(good, entry.Name)
 		}
 		switch {
 		case len(good) > 0:
-			found = append(found, finding{name, statusFine, strings.Join(good, ", ") + " in " + file.Path, ""})
+			found = append(found, named(name, fine("%s in %s", strings.Join(good, ", "), file.Path))...)
 		case stale == 0:
-			found = append(found, finding{name, statusNote, "no entry of ours in " + file.Path,
-				"signet-acp-proxy setup " + name})
+			found = append(found, named(name, note("signet-acp-proxy setup "+name, "no entry of ours in %s", file.Path))...)
 		}
 	}
 	if found == nil {

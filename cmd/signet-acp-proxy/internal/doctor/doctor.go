@@ -18,20 +18,24 @@ import (
 // Options of an examination.
 type Options struct {
 	Config    *config.Config
-	ConfigErr error    // the error of config.Load
-	Agents    []string // harnesses to check beside those in use here
-	Full      bool     // check all of the database, however long that takes
-	// Step, if not nil, is called with what is being checked, by one goroutine at a time.
-	Step func(what string)
+	ConfigErr error             // the error of config.Load
+	Agents    []string          // harnesses to check beside those in use here
+	Full      bool              // check all of the database, however long that takes
+	Step      func(what string) // is called with what is being checked, by one goroutine at a time
+}
+
+// An examination is what the checks share.
+type examination struct {
+	c        *config.Config
+	full     bool
+	step     func(string)
+	timeouts timeouts // of each harness
 }
 
 // Examine makes all checks, most of them at once; harnesses are started two at a time. It ends with ctx; each check has
 // a deadline of its own.
 func Examine(ctx context.Context, o Options) []finding {
 	e := examination{c: o.Config, full: o.Full, step: o.Step, timeouts: defaultTimeouts}
-	if e.step == nil {
-		e.step = func(string) {}
-	}
 	e.step("configuration, daemon, files, database")
 	checks := []struct {
 		name string

@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/Signet-AI/signet-acp-proxy/chars"
-	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/config"
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/term"
 	"github.com/Signet-AI/signet-acp-proxy/memory"
 )
@@ -90,12 +89,4 @@ func Print(all []finding, s term.Screen) error {
 	}
 	_, err := io.WriteString(s.W, b.String())
 	return err
-}
-
-// An examination is what the checks share.
-type examination struct {
-	c        *config.Config
-	full     bool
-	step     func(string)
-	timeouts timeouts // of each harness
 }
