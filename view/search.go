@@ -113,8 +113,11 @@ func (c *conversations) addMatches(ctx context.Context, in []int64, text string)
 	}
 	found, err := c.src.Sessions.MentionsIn(ctx, in, rarest)
 	for id, around := range found {
-		if s := c.byID[id]; s != nil {
-			s.Match = lineWith(around, rarest)
+		for line := range strings.Lines(around) {
+			if s := c.byID[id]; s != nil && strings.Contains(strings.ToLower(line), strings.ToLower(rarest)) {
+				s.Match = strings.Join(strings.Fields(chars.WithoutToolMarks(line)), " ")
+				break
+			}
 		}
 	}
 	return err
@@ -124,16 +127,6 @@ const (
 	shortWord = 5 // characters of a word that is looked for whole,
 	ending    = 2 // and of a longer one's end, which may be another
 )
-
-// lineWith returns the first line of a text that has a word.
-func lineWith(text, word string) string {
-	for line := range strings.Lines(text) {
-		if strings.Contains(strings.ToLower(line), strings.ToLower(word)) {
-			return strings.Join(strings.Fields(chars.WithoutToolMarks(line)), " ")
-		}
-	}
-	return ""
-}
 
 // said returns the sessions in which all words of a search were said; nil for no words. What stands between quotation
 // marks is looked for as it is, in all that was said; other words in the index, and in what is not in it yet.
