@@ -9,9 +9,9 @@ import (
 
 const cookieName = "signet-view"
 
-// enter answers a request with the key of the printed address: it exchanges the key for a cookie, once. The address bar,
-// the history and the shell's window show the key, and nothing shows the cookie. The page lies below a path of its own,
-// for browsers send a cookie to every port of a host.
+// enter answers a request with the key of the printed address: it exchanges the key for a cookie, once. The address
+// bar, the history and the shell's window show the key, and nothing shows the cookie. The page lies below a path of its
+// own, for browsers send a cookie to every port of a host.
 func (l *Live) enter(w http.ResponseWriter, r *http.Request) {
 	if !l.entered.CompareAndSwap(false, true) {
 		http.Error(w, "this address was used already; run view --live again", http.StatusForbidden)

@@ -31,7 +31,8 @@ func (e *examination) clients() []finding {
 			}
 			if why, fix := e.problemOf(name, entry); why != "" {
 				stale++
-				found = append(found, named(name, problem(fix, "%s:%d: %s: %s", file.Path, entry.Line, entry.Name, why))...)
+				found = append(found, named(name, problem(fix, "%s:%d: %s: %s", file.Path, entry.Line, entry.Name,
+					why))...)
 				continue
 			}
 			good = append(good, entry.Name)
@@ -40,7 +41,8 @@ func (e *examination) clients() []finding {
 		case len(good) > 0:
 			found = append(found, named(name, fine("%s in %s", strings.Join(good, ", "), file.Path))...)
 		case stale == 0:
-			found = append(found, named(name, note("signet-acp-proxy setup "+name, "no entry of ours in %s", file.Path))...)
+			none := note("signet-acp-proxy setup "+name, "no entry of ours in %s", file.Path)
+			found = append(found, named(name, none)...)
 		}
 	}
 	if found == nil {
