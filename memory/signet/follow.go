@@ -38,9 +38,6 @@ func (c *Client) Follow(ctx context.Context, p Prompt, each bool) (err error) {
 func (c *Client) follow(ctx context.Context, p Prompt, each bool) error {
 	key := p.Session.Key
 	if err := c.awaitStart(ctx, key); err != nil {
-		return unavailable(err)
-	}
-	if err := c.bypassed(key); err != nil {
 		return err
 	}
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)

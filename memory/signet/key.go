@@ -53,19 +53,19 @@ func (c *Client) starts(key string) (ended func(error)) {
 }
 
 // awaitStart waits until a start of the key that is under way has ended: a prompt that overtakes it would be missing
-// from the daemon's checkpoints.
+// from the daemon's checkpoints. The error is that there was no time for it, or what the start may have brought: that
+// a person has switched the session off.
 func (c *Client) awaitStart(ctx context.Context, key string) error {
 	var starting chan struct{}
 	c.onKey(key, func(v *keyState) { starting = v.starting })
-	if starting == nil {
-		return nil
+	if starting != nil {
+		select {
+		case <-starting:
+		case <-ctx.Done():
+			return unavailable(ctx.Err())
+		}
 	}
-	select {
-	case <-starting:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
+	return c.bypassed(key)
 }
 
 // heard notes what the daemon answered about a key.

@@ -39,10 +39,7 @@ func (c *Client) Recall(ctx context.Context, s memory.Session, prompt string, se
 		return memory.Context{}, unavailable(errOpen)
 	}
 	if err := c.awaitStart(ctx, s.Key); err != nil {
-		return memory.Context{}, unavailable(err)
-	}
-	if err := c.bypassed(s.Key); err != nil {
-		return memory.Context{Owned: true}, err
+		return memory.Context{Owned: errors.Is(err, memory.ErrOwned)}, err
 	}
 	began := time.Now()
 	r, err := c.ask(ctx, s, prompt)
