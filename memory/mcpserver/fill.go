@@ -8,10 +8,6 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/memory"
 )
 
-// feedbackTool rates memories for the session in which they were given. The model does not know that session's key, and
-// a daemon rejects ratings of what was not given under the key.
-const feedbackTool = "memory_feedback"
-
 // sessionKey returns the key that a call is made for: the session's own or, where it has none, the one among the
 // arguments.
 func sessionKey(who memory.Session, v values) string {

@@ -149,6 +149,10 @@ const filesTool = "memory_files"
 // storeTool is the tool that stores a memory.
 const storeTool = "memory_store"
 
+// feedbackTool rates memories for the session in which they were given. The model does not know that session's key, and
+// a daemon rejects ratings of what was not given under the key.
+const feedbackTool = "memory_feedback"
+
 // toolNamed returns the memory tool with a name.
 func toolNamed(name string) (tool, bool) {
 	i := slices.IndexFunc(tools, func(t tool) bool { return t.name == name })

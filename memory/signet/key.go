@@ -3,6 +3,7 @@ package signet
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 
 	"github.com/Signet-AI/signet-acp-proxy/memory"
@@ -62,7 +63,7 @@ func (c *Client) awaitStart(ctx context.Context, key string) error {
 		select {
 		case <-starting:
 		case <-ctx.Done():
-			return unavailable(ctx.Err())
+			return fmt.Errorf("%w: %w", memory.ErrUnavailable, ctx.Err())
 		}
 	}
 	return c.bypassed(key)
