@@ -93,7 +93,13 @@ func BriefOf(rounds []Round) (b Brief) {
 	}
 	slices.SortStableFunc(b.Decided, func(x, y Saying) int { return x.At.Compare(y.At) })
 	b.Open = addNew(plan, Saying{}, []Saying{next, question})
-	b.Changed = changedIn(b.rounds)
+	for _, r := range slices.Backward(b.rounds) {
+		for _, path := range slices.Backward(r.Changed) {
+			if name := oneLine(filepath.ToSlash(path)); name != "" && !slices.Contains(b.Changed, name) {
+				b.Changed = append(b.Changed, name)
+			}
+		}
+	}
 	return b
 }
 
@@ -116,17 +122,6 @@ func addNew(list []Saying, first Saying, more []Saying) []Saying {
 		}
 	}
 	return list
-}
-
-func changedIn(rounds []Round) (names []string) {
-	for _, r := range slices.Backward(rounds) {
-		for _, path := range slices.Backward(r.Changed) {
-			if name := oneLine(filepath.ToSlash(path)); name != "" && !slices.Contains(names, name) {
-				names = append(names, name)
-			}
-		}
-	}
-	return names
 }
 
 // Text is the section of a block that hands the conversation over: the last rounds word for word, as many as there is
@@ -170,7 +165,12 @@ func (b Brief) about(room int, said bool) string {
 	if said {
 		decided = list("Decided:\n", b.Decided, decidedBudget)
 	}
-	check := in(checkBudget, b.check)
+	check := in(checkBudget, func(budget int) string {
+		if b.Check.Text == "" {
+			return ""
+		}
+		return "The last check:\n" + b.Check.line(budget-10)
+	})
 	files := in(changedBudget, b.files)
 	return goal + decided + open + list("Tried and given up:\n", b.GaveUp, gaveUpBudget) + files + check
 }
@@ -192,13 +192,6 @@ func (b Brief) Outcome() string {
 	b.Changed = nil
 	decided := listed("Decided:\n", b.Decided, decidedBudget)
 	return decided + b.about(briefBudget-Tokens(decided), false)
-}
-
-func (b Brief) check(budget int) string {
-	if line := b.Check.line(budget - 10); b.Check.Text != "" {
-		return "The last check:\n" + line
-	}
-	return ""
 }
 
 // listed lists sayings under a heading: the newest, if not all fit, and the asker's before the agent's.

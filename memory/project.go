@@ -3,6 +3,7 @@ package memory
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -33,9 +34,10 @@ func Project(cwd string) string {
 // somebody keeps their home in git, not everything below it is one project.
 func Top(cwd string) string {
 	cwd = resolved(cwd)
+	temps := []string{resolved(os.TempDir()), resolved("/tmp"), resolved("/var/tmp")}
 	project := ""
 	for dir := range ancestors(cwd) {
-		temp := isTemp(dir)
+		temp := slices.Contains(temps, dir)
 		isShared := temp || filepath.Dir(dir) == dir || dir == home() // by unrelated things
 		switch _, err := os.Lstat(filepath.Join(dir, ".git")); {
 		case err == nil && !isShared:
@@ -69,15 +71,6 @@ func ancestors(dir string) func(yield func(string) bool) {
 			dir = filepath.Dir(dir)
 		}
 	}
-}
-
-func isTemp(dir string) bool {
-	for _, temp := range []string{os.TempDir(), "/tmp", "/var/tmp"} {
-		if dir == resolved(temp) {
-			return true
-		}
-	}
-	return false
 }
 
 // resolved follows symbolic links as far as the path exists.

@@ -98,7 +98,7 @@ func (it Item) bullet() string {
 		about = append(about, clip(oneLine(filepath.Base(filepath.ToSlash(it.Project))), 20))
 	}
 	if instructs(it.Text) {
-		about = append(about, "from "+origin(it.Origin)+", reads like instructions")
+		about = append(about, "from "+cmp.Or(clip(oneLine(it.Origin), 20), "memory")+", reads like instructions")
 	}
 	text := strings.ReplaceAll(it.Text, "\n", "\n  ")
 	if FenceEnd(strings.Split(it.Text, "\n"), 0) > 0 {
@@ -131,13 +131,6 @@ func profileOf(lists ...[]Item) (text string, names []string) {
 }
 
 const maxOfProfile = 100 // tokens of a line
-
-func origin(name string) string {
-	if name = clip(oneLine(name), 20); name != "" {
-		return name
-	}
-	return "memory"
-}
 
 // prose joins the notes without the lines that known or an item says already, and marks lines that read like
 // instructions.

@@ -21,6 +21,7 @@ func (s *Store) aboutMemory(ctx context.Context, in Query) ([]memory.Item, error
 	if err != nil {
 		return nil, err
 	}
+	const maxNamed = 5
 	counts, err := correlation.SessionsByProject(ctx, s.db)
 	if err != nil || len(counts) == 0 {
 		return items, err

@@ -128,8 +128,17 @@ func (s *Store) recallBriefs(ctx context.Context, q *rank.Query, ranked []*rank.
 	in Query) ([]memory.Item, error) {
 	var sessions []int64
 	switch found := len(ranked) > 0; {
-	case found && stated.GoesOn(in.Text):
-		sessions = []int64{sessionOf(ranked)}
+	case found && stated.GoesOn(in.Text): // with the session that holds most of it, 0 for none
+		most, held := int64(0), map[int64]float64{}
+		for _, p := range ranked[:min(len(ranked), bestOfBrief)] {
+			if p.Thread <= 0 {
+				continue
+			}
+			if held[p.Thread] += max(p.Score, 0); held[p.Thread] > held[most] {
+				most = p.Thread
+			}
+		}
+		sessions = []int64{most}
 	case !found && stated.GoesOn(in.Text) && q.Telling == 0:
 		var err error
 		if sessions, err = correlation.LastSessions(ctx, s.db, in.Project, in.keys, maxRecent); err != nil {
@@ -155,18 +164,4 @@ func (s *Store) briefs(ctx context.Context, sessions []int64, in Query) (items [
 		}
 	}
 	return items, nil
-}
-
-// sessionOf returns the session that holds most of what was found for a prompt, 0 for none.
-func sessionOf(ranked []*rank.Passage) (session int64) {
-	held := map[int64]float64{}
-	for _, p := range ranked[:min(len(ranked), bestOfBrief)] {
-		if p.Thread <= 0 {
-			continue
-		}
-		if held[p.Thread] += max(p.Score, 0); held[p.Thread] > held[session] {
-			session = p.Thread
-		}
-	}
-	return session
 }

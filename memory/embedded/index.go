@@ -165,8 +165,9 @@ func (m storedMemory) index(ctx context.Context, tx *sql.Tx) error {
 		return err
 	}
 	thread := int64(0)
-	if m.position.Valid && m.key != "" {
-		thread = threadOf(m.project, m.key)
+	if m.position.Valid && m.key != "" { // negative, which no session's row is
+		sum := sha256.Sum256([]byte(m.project + "\x00" + m.key))
+		thread = -int64(binary.BigEndian.Uint64(sum[:8])>>2) - 1
 	}
 	// the upsert below fires the trigger that notes the passage as stale, which fails in it where the passage is noted
 	// already
@@ -189,12 +190,6 @@ func (m storedMemory) index(ctx context.Context, tx *sql.Tx) error {
 		return err
 	}
 	return p.index(ctx, tx, terms)
-}
-
-// threadOf returns the thread of imported memories of a session: a negative number, which no session's row has.
-func threadOf(project, session string) int64 {
-	sum := sha256.Sum256([]byte(project + "\x00" + session))
-	return -int64(binary.BigEndian.Uint64(sum[:8])>>2) - 1
 }
 
 // anyProject is the term of the index's column scope for what every project may see. Such terms begin with private use

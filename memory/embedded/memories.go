@@ -186,8 +186,10 @@ func (s *Store) Modify(ctx context.Context, id string, c Change) (Memory, error)
 			}
 		}
 		r, err := tx.ExecContext(ctx, `UPDATE memories
-			SET content = ?, digest = ?, type = ?, tags = ?, importance = ?, source = ?, updated = ? WHERE uid = ?`,
-			m.Content, digest(m.Content), m.Type, m.Tags, m.Importance, m.Source, m.Updated.UnixMilli(), uid)
+			SET content = ?, digest = ?, type = ?, tags = ?, importance = ?, source = ?, updated = ?,
+			announced = max(announced, ?) WHERE uid = ?`, // who keeps a line has seen it
+			m.Content, digest(m.Content), m.Type, m.Tags, m.Importance, m.Source, m.Updated.UnixMilli(),
+			c.Source == sourceProfile, uid)
 		if err != nil {
 			return err
 		}
@@ -240,14 +242,8 @@ func (s *Store) Keep(ctx context.Context, id, text string) (Memory, error) {
 	if err != nil {
 		return m, err
 	}
-	if text == "" {
-		text = m.Content
-	}
-	m, err = s.Modify(ctx, m.ID, Change{Content: &text, Source: sourceProfile, Who: memory.Typed})
-	if err != nil {
-		return m, err
-	}
-	return m, s.announced(ctx, []string{m.ID})
+	text = cmp.Or(text, m.Content)
+	return s.Modify(ctx, m.ID, Change{Content: &text, Source: sourceProfile, Who: memory.Typed})
 }
 
 // Feedback notes how helpful memories were, -1 (harmful) to 1 (helpful). unknown are the ids that no memory and no

@@ -262,20 +262,15 @@ func (s *Store) NewInProfile(ctx context.Context) ([]Memory, error) {
 	}
 	all, err := s.Profile(ctx, Filter{})
 	if err == nil {
-		err = s.announced(ctx, fresh)
+		err = sqlite.Write(ctx, s.db, "noting what was shown", func(tx *sql.Tx) error {
+			_, err := tx.ExecContext(ctx, `UPDATE memories SET announced = 1
+				WHERE uid IN (SELECT value FROM json_each(?))`, sqlite.List(fresh))
+			return err
+		})
 	}
 	return slices.DeleteFunc(all, func(m Memory) bool {
 		return m.Kept || slices.ContainsFunc(m.Sayings, func(id string) bool { return !slices.Contains(fresh, id) })
 	}), err
-}
-
-// announced notes that a person has been shown some memories.
-func (s *Store) announced(ctx context.Context, ids []string) error {
-	return sqlite.Write(ctx, s.db, "noting what was shown", func(tx *sql.Tx) error {
-		_, err := tx.ExecContext(ctx, `UPDATE memories SET announced = 1
-			WHERE uid IN (SELECT value FROM json_each(?))`, sqlite.List(ids))
-		return err
-	})
 }
 
 // pinned returns what a person has pinned: all that a session is told whatever its prompt, the newest first.

@@ -117,6 +117,3 @@ func (s *Store) recall(ctx context.Context, session memory.Session, in Query, c 
 	c.More, err = s.more(beside, in)
 	return unlessLate(err)
 }
-
-// maxNamed is how many projects the answer to a question about memory names.
-const maxNamed = 5

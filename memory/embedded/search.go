@@ -117,7 +117,13 @@ func (s *Store) rank(ctx context.Context, in Query) (rank.Query, []*rank.Passage
 
 // read returns passages as memories, in their order, without memories that repeat a passage.
 func (s *Store) read(ctx context.Context, q *rank.Query, list []*rank.Passage) ([]Memory, error) {
-	texts, err := s.texts(ctx, idsOf(rank.WithReplacing(list)))
+	ids := idsOf(list)
+	for _, p := range list {
+		if p.By != nil { // it replaces p
+			ids = append(ids, p.By.ID)
+		}
+	}
+	texts, err := s.texts(ctx, ids)
 	if err != nil {
 		return nil, err
 	}

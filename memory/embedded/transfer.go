@@ -105,29 +105,40 @@ func (i *Imported) Add(other Imported) {
 
 // Import reads what Export wrote, or lines with at least a "content", in one transaction: all of it or nothing. After
 // that the index is brought up to date, in many short transactions. Errors name the line, or are package sqlite's.
-func (s *Store) Import(ctx context.Context, r io.Reader, o ImportOptions) (Imported, error) {
+func (s *Store) Import(ctx context.Context, r io.Reader, o ImportOptions) (done Imported, err error) {
 	const doing = "importing memories"
-	var done Imported
-	lines, err := newSpool()
+	// Between reading and storing the lines are on disk: the database is not locked while they are read, and a million
+	// lines need no more memory than one.
+	spool, err := os.CreateTemp("", "memories-*")
 	if err != nil {
 		return done, sqlite.While(doing, err)
 	}
-	defer lines.remove()
-	if err := s.readMemories(r, o, lines.add); err != nil {
+	os.Remove(spool.Name()) // on Unix at once, so that a killed process leaves nothing behind
+	defer os.Remove(spool.Name())
+	defer spool.Close()
+	out := bufio.NewWriter(spool)
+	if err = s.readMemories(r, o, json.NewEncoder(out)); err == nil {
+		err = out.Flush()
+	}
+	if err != nil {
 		return done, sqlite.While(doing, err)
 	}
 	err = sqlite.Write(ctx, s.db, doing, func(tx *sql.Tx) error {
 		done = Imported{Projects: map[string]int{}}
-		return lines.each(func(l importedLine) error {
-			changed, err := s.importOne(ctx, tx, l, o.Replace, &done)
-			if err != nil {
+		if _, err := spool.Seek(0, io.SeekStart); err != nil {
+			return err
+		}
+		for in := json.NewDecoder(spool); ; {
+			var l importedLine
+			if err := in.Decode(&l); err == io.EOF {
+				return nil
+			} else if err != nil {
+				return err
+			}
+			if err := s.importOne(ctx, tx, l, o.Replace, &done); err != nil {
 				return fmt.Errorf("line %d: %w", l.Line, err)
 			}
-			if changed {
-				done.count(l)
-			}
-			return nil
-		})
+		}
 	})
 	if err != nil {
 		return Imported{}, err
@@ -141,6 +152,59 @@ type importedLine struct {
 	Line           int
 	HasID, HasDate bool // the line names its id; its time
 	Doubted        bool // it claims more than is believed
+}
+
+// doubt takes from a line what nobody can know who has not written it: that the user said it, that a person pinned it,
+// how much it matters, and that it holds everywhere.
+func (l *importedLine) doubt(project string) {
+	m := l.Memory
+	l.Doubted = m.Origin == fromUser || m.Who != "" && m.Who != memory.Imported || m.Source == Pinned || m.Personal
+	if m.Personal && m.Project == "" {
+		m.Project = project
+	}
+	l.Memory = Memory{ID: m.ID, Content: m.Content, Type: m.Type, Tags: m.Tags, Context: m.Context, Project: m.Project,
+		Session: m.Session, Position: m.Position, Created: m.Created, Updated: m.Updated,
+		Who: memory.Imported, Source: sourceImport}
+}
+
+// importOne stores one memory, or with replace changes the one with its id, and counts it in done.
+func (s *Store) importOne(ctx context.Context, tx *sql.Tx, l importedLine, replace bool, done *Imported) error {
+	m := l.Memory
+	have, err := Memory{}, ErrNotFound
+	if l.HasID {
+		have, err = memoryOf(ctx, tx, m.ID)
+	}
+	switch {
+	case errors.Is(err, ErrNotFound):
+		if known, err := exists(ctx, tx, m, l.HasDate); err != nil || known {
+			done.Unchanged++
+			return err
+		}
+		done.Added++
+		done.count(l)
+		return s.insert(ctx, tx, m)
+	case err != nil:
+		return err
+	case reflect.DeepEqual(have, m), have.Type == typeSaid && have.Source == sourceTurn:
+		done.Unchanged++
+		return nil
+	case !replace:
+		done.Unchanged++
+		if have.Content != m.Content {
+			done.Kept++
+		}
+		return nil
+	}
+	done.Updated++
+	done.count(l)
+	_, err = tx.ExecContext(ctx, `UPDATE memories
+		SET type = ?, project = ?, personal = ?, who = ?, source = ?, harness = ?, key = ?, importance = ?,
+		rating = ?, ratings = ?,
+		created = ?, updated = ?, digest = ?, tags = ?, context = ?, position = ?, content = ?
+		WHERE uid = ?`, m.Type, m.Project, m.Personal, m.Who, m.Source, m.Harness, m.Session,
+		m.Importance, m.Rating, m.Ratings, m.Created.UnixMilli(), m.Updated.UnixMilli(), digest(m.Content), m.Tags,
+		m.Context, m.Position, m.Content, m.ID)
+	return err
 }
 
 // count counts a memory that came in or was changed.
@@ -158,103 +222,6 @@ func (done *Imported) count(l importedLine) {
 	}
 }
 
-// doubt takes from a line what nobody can know who has not written it: that the user said it, that a person pinned it,
-// how much it matters, and that it holds everywhere.
-func (l *importedLine) doubt(project string) {
-	m := l.Memory
-	l.Doubted = m.Origin == fromUser || m.Who != "" && m.Who != memory.Imported || m.Source == Pinned || m.Personal
-	if m.Personal && m.Project == "" {
-		m.Project = project
-	}
-	l.Memory = Memory{ID: m.ID, Content: m.Content, Type: m.Type, Tags: m.Tags, Context: m.Context, Project: m.Project,
-		Session: m.Session, Position: m.Position, Created: m.Created, Updated: m.Updated,
-		Who: memory.Imported, Source: sourceImport}
-}
-
-// A spool keeps the lines on disk between reading and storing: the database is not locked while they are read, and a
-// million lines need no more memory than one.
-type spool struct {
-	file *os.File
-	out  *bufio.Writer
-}
-
-func newSpool() (*spool, error) {
-	file, err := os.CreateTemp("", "memories-*")
-	if err != nil {
-		return nil, err
-	}
-	os.Remove(file.Name()) // on Unix at once, so that a killed process leaves nothing behind
-	return &spool{file, bufio.NewWriter(file)}, nil
-}
-
-func (s *spool) remove() {
-	s.file.Close()
-	os.Remove(s.file.Name())
-}
-
-func (s *spool) add(l importedLine) error { return json.NewEncoder(s.out).Encode(l) }
-
-// each returns all lines, in their order.
-func (s *spool) each(f func(importedLine) error) error {
-	if err := s.out.Flush(); err != nil {
-		return err
-	}
-	if _, err := s.file.Seek(0, io.SeekStart); err != nil {
-		return err
-	}
-	for in := json.NewDecoder(s.file); ; {
-		var l importedLine
-		if err := in.Decode(&l); err == io.EOF {
-			return nil
-		} else if err != nil {
-			return err
-		}
-		if err := f(l); err != nil {
-			return err
-		}
-	}
-}
-
-// importOne stores one memory, or with replace changes the one with its id, and counts which in done.
-func (s *Store) importOne(
-	ctx context.Context, tx *sql.Tx, l importedLine, replace bool, done *Imported,
-) (changed bool, err error) {
-	m := l.Memory
-	have, err := Memory{}, ErrNotFound
-	if l.HasID {
-		have, err = memoryOf(ctx, tx, m.ID)
-	}
-	switch {
-	case errors.Is(err, ErrNotFound):
-		if known, err := exists(ctx, tx, m, l.HasDate); err != nil || known {
-			done.Unchanged++
-			return false, err
-		}
-		done.Added++
-		return true, s.insert(ctx, tx, m)
-	case err != nil:
-		return false, err
-	case reflect.DeepEqual(have, m), have.Type == typeSaid && have.Source == sourceTurn:
-		done.Unchanged++
-		return false, nil
-	case !replace:
-		done.Unchanged++
-		if have.Content != m.Content {
-			done.Kept++
-		}
-		return false, nil
-	}
-	done.Updated++
-	_, err = tx.ExecContext(ctx, `UPDATE memories
-		SET type = ?, project = ?, personal = ?, who = ?, source = ?, harness = ?, key = ?, importance = ?,
-		rating = ?, ratings = ?,
-		created = ?, updated = ?, digest = ?, tags = ?, context = ?, position = ?, content = ?
-		WHERE uid = ?`, m.Type, m.Project, m.Personal, m.Who, m.Source, m.Harness, m.Session,
-		m.Importance, m.Rating, m.Ratings, m.Created.UnixMilli(), m.Updated.UnixMilli(), digest(m.Content), m.Tags,
-		m.Context, m.Position, m.Content, m.ID)
-	return true, err
-}
-
 // exists reports whether the project has a memory with the same text; with dated also made at the same time, and with a
 // position also at that place of the same session.
 func exists(ctx context.Context, tx *sql.Tx, m Memory, dated bool) (known bool, err error) {
@@ -269,8 +236,9 @@ func exists(ctx context.Context, tx *sql.Tx, m Memory, dated bool) (known bool, 
 	return known, err
 }
 
-// readMemories reads JSON Lines and prepares each memory to be stored. Blank lines and unknown fields are passed over.
-func (s *Store) readMemories(r io.Reader, o ImportOptions, keep func(importedLine) error) error {
+// readMemories reads JSON Lines and writes each memory to out as it will be stored. Blank lines and unknown fields are
+// passed over.
+func (s *Store) readMemories(r io.Reader, o ImportOptions, out *json.Encoder) error {
 	in := bufio.NewScanner(r)
 	in.Buffer(make([]byte, 0, 64<<10), longestLine)
 	n := 0
@@ -307,7 +275,7 @@ func (s *Store) readMemories(r io.Reader, o ImportOptions, keep func(importedLin
 			return fmt.Errorf("line %d: %w", n, err)
 		}
 		l.Created, l.Updated = l.Created.UTC(), l.Updated.UTC()
-		if err := keep(l); err != nil {
+		if err := out.Encode(l); err != nil {
 			return err
 		}
 	}

@@ -41,7 +41,10 @@ func (s *Store) usesOf(ctx context.Context, t correlation.Said, files []rank.Tou
 			uses = append(uses, u)
 			continue
 		}
-		m, err := s.toldItem(ctx, item)
+		m, err := Memory{Content: item}, error(nil) // named by its text
+		if !strings.Contains(item, " ") {
+			m, err = memoryOf(ctx, s.db, item)
+		}
 		if errors.Is(err, ErrNotFound) { // it is gone, or the daemon's
 			continue
 		}
@@ -49,7 +52,11 @@ func (s *Store) usesOf(ctx context.Context, t correlation.Said, files []rank.Tou
 			return nil, err
 		}
 		if m.isRule() {
-			if u.Kind = correlation.UseRule; saysAgain(notes, m.Content) {
+			u.Kind = correlation.UseRule
+			terms := language.Terms(m.Content)
+			if slices.ContainsFunc(notes, func(n stated.Statement) bool {
+				return stated.Same(terms, language.Terms(n.Text))
+			}) {
 				u.State = correlation.SaidAgain
 			}
 			uses = append(uses, u)
@@ -68,23 +75,8 @@ func (s *Store) usesOf(ctx context.Context, t correlation.Said, files []rank.Tou
 	return uses, nil
 }
 
-// toldItem returns the memory of an item, which is named by its id or, without one, by its text.
-func (s *Store) toldItem(ctx context.Context, item string) (Memory, error) {
-	if strings.Contains(item, " ") {
-		return Memory{Content: item}, nil
-	}
-	return memoryOf(ctx, s.db, item)
-}
-
 func (m Memory) isRule() bool {
 	return slices.Contains([]string{"rule", "preference"}, m.Type) && (m.Who == memory.Typed || m.Who == memory.Pin)
-}
-
-func saysAgain(notes []stated.Statement, rule string) bool {
-	terms := language.Terms(rule)
-	return slices.ContainsFunc(notes, func(n stated.Statement) bool {
-		return stated.Same(terms, language.Terms(n.Text))
-	})
 }
 
 // ownTerms returns the terms of an agent's answer and tool calls but those that its user had said.

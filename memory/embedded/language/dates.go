@@ -201,8 +201,6 @@ func (s span) seenFrom(today time.Time) Range {
 // near returns the days around that long ago: "three weeks ago" does not mean a week from Monday on.
 func (s span) near(today time.Time) Range {
 	switch s.unit {
-	case 'd':
-		return s.seenFrom(today)
 	case 'w':
 		from := today.AddDate(0, 0, -7*s.back-3)
 		return Range{from, from.AddDate(0, 0, 7)}

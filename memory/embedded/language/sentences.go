@@ -171,7 +171,7 @@ func SplitSentences(text string) []string {
 // ends reports whether a sign behind a word ends the sentence before it: a semicolon where that is long, a full stop
 // unless it is an abbreviation's or a number's.
 func ends(sign rune, before, behind string) bool {
-	word := lastWord(before)
+	word := strings.TrimLeft(before[strings.LastIndexByte(before, ' ')+1:], "([\"'")
 	switch {
 	case sign == ';':
 		return len(before) >= 39
@@ -183,5 +183,3 @@ func ends(sign rune, before, behind string) bool {
 	next, _ := utf8.DecodeRuneInString(strings.TrimPrefix(behind, " "))
 	return !unicode.IsLower(next) || len(word) >= 3 || strings.ContainsRune(word, '.')
 }
-
-func lastWord(s string) string { return strings.TrimLeft(s[strings.LastIndexByte(s, ' ')+1:], "([\"'") }

@@ -106,7 +106,8 @@ func (w Word) Parts() []string {
 	return parts
 }
 
-// opensPart reports whether a capital begins a part: behind a small letter, or before one (HTTPServer).
+// opensPart reports whether a capital begins a part: behind a small letter, or before one (HTTPServer) that is not
+// the s of a plural (PDFs).
 func opensPart(runes []rune, i int) bool {
 	if !unicode.IsUpper(runes[i]) {
 		return false
@@ -114,12 +115,10 @@ func opensPart(runes []rune, i int) bool {
 	if unicode.IsLower(runes[i-1]) {
 		return true
 	}
-	return unicode.IsUpper(runes[i-1]) && i+1 < len(runes) && unicode.IsLower(runes[i+1]) && !isPlural(runes[i+1:])
-}
-
-// isPlural reports whether rest is the s of a plural, as in PDFs.
-func isPlural(rest []rune) bool {
-	return rest[0] == 's' && (len(rest) == 1 || !unicode.IsLower(rest[1]))
+	if rest := runes[i+1:]; unicode.IsUpper(runes[i-1]) && len(rest) > 0 && unicode.IsLower(rest[0]) {
+		return rest[0] != 's' || len(rest) > 1 && unicode.IsLower(rest[1])
+	}
+	return false
 }
 
 // longestTerm is how long a term may be, in bytes; a longer word is one that nobody types.

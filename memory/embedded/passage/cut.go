@@ -30,7 +30,9 @@ func Cut(text string) []string {
 			p += "\n" + string(within)
 			lines, size = append(lines, string(within)), len(within)+1
 		}
-		if strings.ContainsFunc(strings.ReplaceAll(p, Forgotten, ""), isWordCharacter) {
+		if strings.ContainsFunc(strings.ReplaceAll(p, Forgotten, ""), func(r rune) bool {
+			return unicode.IsLetter(r) || unicode.IsDigit(r)
+		}) {
 			list = append(list, p)
 		}
 	}
@@ -58,8 +60,6 @@ func Cut(text string) []string {
 	flush("")
 	return list
 }
-
-func isWordCharacter(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }
 
 // headingOnly reports whether lines are a heading without its text, which belongs into the same passage.
 func headingOnly(lines []string) bool {

@@ -143,14 +143,3 @@ func (s *statement) later(p *Passage) bool {
 	}
 	return s.Created.After(p.Created)
 }
-
-// WithReplacing returns passages, and those that replace them.
-func WithReplacing(list []*Passage) []*Passage {
-	all := slices.Clone(list)
-	for _, p := range list {
-		if p.By != nil {
-			all = append(all, p.By)
-		}
-	}
-	return all
-}

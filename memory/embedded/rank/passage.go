@@ -97,7 +97,7 @@ type features struct {
 	session  float64 // the same in its conversation, relative to the best conversation
 	answers  float64 // the same in the question before it, where it answers one
 	question float64 // it is a question
-	date     float64 // it was said at the time that the question names
+	date     float64 // it was said at the time that the question names, or the day before or after
 	pairs    float64 // terms of the question that follow each other in it
 	place    float64 // against it: it is narration, said before a tool was called
 	// Who speaks in a turn, to whom and when, is known; of what was imported only the words tell it.

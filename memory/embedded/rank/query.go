@@ -123,9 +123,3 @@ func (q *Query) Held(terms []string) (held float64) {
 	}
 	return held
 }
-
-// saidThen reports whether a time is on the days that the question names, or on the day before or after.
-func (q *Query) saidThen(at time.Time) bool {
-	const day = 24 * time.Hour
-	return q.Dated && at.Sub(q.Days.To) < day && q.Days.From.Sub(at) <= day
-}

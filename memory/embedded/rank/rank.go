@@ -8,6 +8,7 @@ import (
 	"math/bits"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/Signet-AI/signet-acp-proxy/memory/embedded/passage"
 )
@@ -95,19 +96,22 @@ func byScore(a, b *Passage) int {
 }
 
 func (q *Query) features(thread []*Passage, i int) features {
+	const day = 24 * time.Hour
 	c := thread[i]
 	f := features{
 		window:   q.best(thread, i, Reach, &quickly),
 		before:   q.best(thread, i, 0, &slowly),
 		pairs:    float64(min(c.pairs, 2)) / 2,
-		date:     share(q.saidThen(c.Created)),
+		date:     share(q.Dated && c.Created.Sub(q.Days.To) < day && q.Days.From.Sub(c.Created) <= day),
 		question: share(c.Traits.Has(passage.Asks)),
 	}
 	if i > 0 && thread[i-1].Traits.Has(passage.Asks) {
 		f.answers = thread[i-1].Own
 	}
 	if c.Turn == 0 {
-		f.speaker = share(q.opens(c))
+		first, _, _ := strings.Cut(c.content, " ")
+		name := q.find([]byte(first))
+		f.speaker = share(name >= 0 && q.asked[name].Name)
 		f.replies = share(i > 0 && thread[i-1].Traits.Has(passage.Asks))
 	}
 	if c.Traits.Has(passage.Narrates) {
@@ -122,13 +126,6 @@ func share(holds bool) float64 {
 		return 1
 	}
 	return 0
-}
-
-// opens reports whether a passage begins with a name that the question has.
-func (q *Query) opens(c *Passage) bool {
-	first, _, _ := strings.Cut(c.content, " ")
-	i := q.find([]byte(first))
-	return i >= 0 && q.asked[i].Name
 }
 
 // sessions returns the share of the question that each conversation holds, relative to the best one.

@@ -42,18 +42,15 @@ func Settled(answer, reply string) (agreed, failed []string) {
 			continue
 		}
 		plain := language.PlainOf(s.Text)
+		recommended := recommends.In(plain) && !roundabout.In(plain) || plain.Word(0) == "recommendation"
 		switch {
-		case len(agreed) < mostAgreed && (chose.In(plain) && overWhat.In(plain) || ok && recommended(plain)):
+		case len(agreed) < mostAgreed && (chose.In(plain) && overWhat.In(plain) || ok && recommended):
 			agreed = append(agreed, s.Text)
 		case gaveUp().MatchString(s.Text) && !notDone().MatchString(s.Text):
 			failed = append(failed, s.Text)
 		}
 	}
 	return agreed, failed
-}
-
-func recommended(text language.Plain) bool {
-	return recommends.In(text) && !roundabout.In(text) || text.Word(0) == "recommendation"
 }
 
 // roundabout is about a recommendation.

@@ -65,6 +65,11 @@ var (
 // GoesOn reports whether a prompt goes on with earlier work: "continue", "what is left?".
 func GoesOn(prompt string) bool { return len(prompt) <= longest && goesOn.In(language.PlainOf(prompt)) }
 
+// AsksMemory reports whether a prompt asks what is remembered: "what do you know about me?".
+func AsksMemory(prompt string) bool {
+	return len(prompt) <= shortPrompt && ofMemory.In(language.PlainOf(prompt))
+}
+
 // Failed returns the sentence with which a prompt begins, if that says that the answer before it did not help.
 func Failed(prompt string) string {
 	all := language.Sentences(prompt)
