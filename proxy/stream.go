@@ -27,14 +27,10 @@ func (m *stream) turnOf(b []byte) *session.Turn {
 		return nil
 	}
 	if changes := m.talk.TurnChanges(); changes != m.turnChanges {
-		m.findTurn(changes)
+		m.turnChanges, m.turn = changes, nil
+		m.talk.Do(func(c *session.Connection) { m.turn = c.TurnOf(m.session) })
 	}
 	return m.turn
-}
-
-func (m *stream) findTurn(changes uint64) {
-	m.turnChanges, m.turn = changes, nil
-	m.talk.Do(func(c *session.Connection) { m.turn = c.TurnOf(m.session) })
 }
 
 // take takes the text of a piece of a chunk, if that is of the stream's shape, and reports whether it is.
@@ -46,7 +42,7 @@ func (m *stream) take(l tappedUpdate, piece []byte, first, last bool) bool {
 			return false
 		}
 		if l.turn.Answer.Add(raw) {
-			m.grew(l.turn, "")
+			m.grew(l.turn)
 		}
 		return true
 	case first:
@@ -61,14 +57,14 @@ func (m *stream) take(l tappedUpdate, piece []byte, first, last bool) bool {
 	if last {
 		m.taking = false
 		l.turn.Answer.End(m.shape.Tail)
-		m.grew(l.turn, "")
+		m.grew(l.turn)
 	}
 	return true
 }
 
-// grew notes that the agent has said more, in the message with this id, if it has one.
-func (m *stream) grew(t *session.Turn, message string) {
-	m.talk.Do(func(c *session.Connection) { c.ChunkCame(t, message) })
+// grew notes that the agent has said more, in the same message.
+func (m *stream) grew(t *session.Turn) {
+	m.talk.Do(func(c *session.Connection) { c.ChunkCame(t, "") })
 }
 
 // readChunk parses a chunk, and learns its shape.
@@ -123,7 +119,7 @@ func (m *stream) readMessage(l tappedUpdate, line []byte) {
 	for block := range frame.Elements(line, content) {
 		text, ok := frame.Find(block.Of(line), "text")
 		if token := text.Of(block.Of(line)); ok && token[0] == '"' && l.turn.Answer.Add(token[1:len(token)-1]) {
-			m.grew(l.turn, "")
+			m.grew(l.turn)
 		}
 	}
 }

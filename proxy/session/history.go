@@ -147,14 +147,6 @@ func (h *history) seeks(texts []string) string {
 	return ""
 }
 
-// borrow adds blocks of another session, which come newest first, to those that a replay may show.
-func (h *history) borrow(blocks []correlation.Injection) {
-	for _, in := range slices.Backward(blocks) {
-		in.Title = ""
-		h.blocks = append(h.blocks, &Injection{Injection: in, borrowed: true})
-	}
-}
-
 // keep returns the borrowed blocks that were shown since the last time: they are the session's own from now on.
 func (h *history) keep() (shown []correlation.Injection) {
 	for _, b := range h.blocks {

@@ -1,6 +1,8 @@
 package session
 
 import (
+	"slices"
+
 	"github.com/Signet-AI/signet-acp-proxy/correlation"
 )
 
@@ -49,7 +51,10 @@ func (c *Connection) BlockFound(q *Seek, f BlockFound) {
 	case f.Alias && !s.exists.recorded && !c.holds(f.Of.ID):
 		c.alias(s, f)
 	default:
-		s.history.borrow(f.Blocks)
+		for _, in := range slices.Backward(f.Blocks) { // the newest come first; a replay may show them
+			in.Title = ""
+			s.history.blocks = append(s.history.blocks, &Injection{Injection: in, borrowed: true})
+		}
 	}
 }
 

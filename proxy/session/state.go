@@ -175,7 +175,14 @@ func (c *Connection) contextLost(s *Session, lost correlation.StepName) {
 
 // dropTurns drops what is not recorded of a session's turns, and records nothing more of them.
 func (c *Connection) dropTurns(s *Session) {
-	s.turns.drop()
+	w := &s.turns
+	for _, t := range w.open {
+		t.dropped, t.prompts, t.tools = true, nil, nil
+	}
+	if w.last != nil {
+		w.last.dropped = true
+	}
+	w.last, w.open = nil, nil
 	c.turnChanges.Add(1)
 }
 

@@ -42,17 +42,6 @@ func (w *turns) end(t *Turn, stop string) {
 	t.step, t.stop = turnEnded, stop
 }
 
-// drop forgets all turns: nothing of them is recorded.
-func (w *turns) drop() {
-	for _, t := range w.open {
-		t.dropped, t.prompts, t.tools = true, nil, nil
-	}
-	if w.last != nil {
-		w.last.dropped = true
-	}
-	w.last, w.open = nil, nil
-}
-
 // call notes a tool call, or a later report of one. Fields that are empty say nothing new.
 func (t *Turn) call(report correlation.ToolCall, at time.Time) {
 	t.toolCalled = true

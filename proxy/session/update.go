@@ -65,8 +65,12 @@ func (c *Connection) TurnOf(s *Session) *Turn {
 // one session says to another. It returns its session, or one that stands for it. A message that may hold a block
 // (marked) waits for the ledger: the first one that has to, and no other.
 func (c *Connection) UserShown(id []byte, bytes int, users, marked bool) (s *Session, wait bool) {
-	if s = c.sessionFor(id); s == nil {
-		s = c.stranger()
+	if s = c.sessionFor(id); s == nil { // one stands for it while this message is looked at
+		s = &Session{exists: existence{silence: hidden, ledger: unknown}}
+		if !c.deaf {
+			s.history.expectReplay()
+		}
+		s.publish()
 	}
 	if r := &s.history.replay; users && r.step != replayOver {
 		r.shown = max(r.shown, shownWords)
@@ -76,17 +80,6 @@ func (c *Connection) UserShown(id []byte, bytes int, users, marked bool) (s *Ses
 		s.exists.ledger = overdue
 	}
 	return s, wait
-}
-
-// stranger returns a session that stands for one that the client has not opened, while one of its messages is looked
-// at.
-func (c *Connection) stranger() *Session {
-	s := &Session{exists: existence{silence: hidden, ledger: unknown}}
-	if !c.deaf {
-		s.history.expectReplay()
-	}
-	s.publish()
-	return s
 }
 
 // Ours returns how many bytes at the start of one of a message's texts are our block, and of which. A block stands in a

@@ -97,15 +97,6 @@ func newDelegationService(c *config.Config, db *sql.DB) *delegation.Service {
 	}
 }
 
-// ownFlags returns the flags by which another process of ours gets the same configuration.
-func ownFlags(c *config.Config) []string {
-	flags := flagsBesideDaemon(c)
-	if c.Source("daemon_url") == "--daemon-url" {
-		flags = append(flags, "--daemon-url", c.DaemonURL)
-	}
-	return flags
-}
-
 // knownAgents lists the harnesses that are known here.
 func knownAgents(ctx context.Context, c *config.Config, db *sql.DB) ([]delegation.Agent, error) {
 	sessions, err := correlation.New(db, correlation.Options{LiveDir: c.LiveDir()}).Book().Sessions(ctx, 200)
