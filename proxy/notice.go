@@ -18,15 +18,11 @@ func (e *env) notice(req session.Request) []byte {
 	if client := e.client.Load(); !client.notices || e.version2() {
 		return nil
 	}
-	title := cmp.Or(memory.InWords(in.Items), "identity")
+	title, size := cmp.Or(memory.InWords(in.Items), "identity"), fmt.Sprintf("%d B", in.Bytes)
+	if in.Bytes >= 1000 {
+		size = fmt.Sprintf("%.1f KB", float64(in.Bytes)/1000)
+	}
 	return fmt.Appendf(nil, `{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":%s,"update":{`+
 		`"sessionUpdate":"notice","severity":"info","title":%s,"description":"Inserted by signet-acp-proxy."}}}`+"\n",
-		quote(req.Session.ID()), quote(fmt.Sprintf("%s, %s", title, size(in.Bytes))))
-}
-
-func size(bytes int) string {
-	if bytes < 1000 {
-		return fmt.Sprintf("%d B", bytes)
-	}
-	return fmt.Sprintf("%.1f KB", float64(bytes)/1000)
+		quote(req.Session.ID()), quote(fmt.Sprintf("%s, %s", title, size)))
 }

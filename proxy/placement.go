@@ -96,7 +96,8 @@ func appendSystem(line []byte, text string, meta bool) (edited []byte, ok bool) 
 	if at, ok := frame.Find(line, "params", "systemPrompt"); ok && line[at.Start] != 'n' {
 		return nil, false // in a form that we do not know
 	}
-	if at, ok := frame.Find(line, "params", "_meta", "systemPrompt"); ok && !unset(at.Of(line)) {
+	at, ok := frame.Find(line, "params", "_meta", "systemPrompt")
+	if ok && !slices.Contains(noPrompt, string(at.Of(line))) {
 		if !meta {
 			return nil, false
 		}
@@ -106,14 +107,8 @@ func appendSystem(line []byte, text string, meta bool) (edited []byte, ok bool) 
 	return frame.Add(line, prompt, "params", "systemPrompt")
 }
 
-// unset reports whether a JSON value is one that claude takes for no system prompt.
-func unset(value []byte) bool {
-	switch string(value) {
-	case "null", `""`, "false", "0":
-		return true
-	}
-	return false
-}
+// noPrompt are the JSON values that claude takes for no system prompt.
+var noPrompt = []string{"null", `""`, "false", "0"}
 
 // appendMetaPrompt appends text to claude's own form: a string that replaces its system prompt, or an object whose
 // append is added to it.

@@ -73,9 +73,17 @@ func listed(line []byte) (folders map[string]string) {
 func (d *down) promptAnswer(line []byte, head *frame.Head) session.PromptAnswer {
 	stop, _ := stringAt(line, "result", "stopReason")
 	code, _ := intAt(line, "error", "code")
+	var used []session.Usage
+	if u, ok := usageAt(byResult, line, "result", "usage"); ok {
+		used = append(used, session.Usage{Usage: u})
+	}
+	// claude's and codex' repeats what usage says
+	if u, ok := usageAt(byQuota, line, "result", "_meta", "quota"); ok && (u.Input != nil || u.Output != nil) {
+		used = append(used, session.Usage{Usage: u, OfTurn: true})
+	}
 	return session.PromptAnswer{
 		ID: chars.Cut(string(head.ID), maxID), Failed: head.Error, Code: code,
-		Stop: stop, Accepted: d.version2(), Usage: usageOf(line),
+		Stop: stop, Accepted: d.version2(), Usage: used,
 	}
 }
 

@@ -5,7 +5,6 @@ import (
 
 	"github.com/Signet-AI/signet-acp-proxy/correlation"
 	"github.com/Signet-AI/signet-acp-proxy/proxy/frame"
-	"github.com/Signet-AI/signet-acp-proxy/proxy/session"
 )
 
 // reported has the members of all forms in which harnesses report usage: `usage_update`, the draft `usage` of a
@@ -60,16 +59,4 @@ func usageAt(reporter string, line []byte, path ...string) (u correlation.Usage,
 		u.Input, u.Output = r.Count.Input, r.Count.Output
 	}
 	return u, true
-}
-
-// usageOf reads the usage in a prompt's result.
-func usageOf(line []byte) (all []session.Usage) {
-	if u, ok := usageAt(byResult, line, "result", "usage"); ok {
-		all = append(all, session.Usage{Usage: u})
-	}
-	// claude's and codex' repeats what usage says
-	if u, ok := usageAt(byQuota, line, "result", "_meta", "quota"); ok && (u.Input != nil || u.Output != nil) {
-		all = append(all, session.Usage{Usage: u, OfTurn: true})
-	}
-	return all
 }
