@@ -24,14 +24,6 @@ type Options struct {
 	Step      func(what string) // is called with what is being checked, by one goroutine at a time
 }
 
-// An examination is what the checks share.
-type examination struct {
-	c        *config.Config
-	full     bool
-	step     func(string)
-	timeouts timeouts // of each harness
-}
-
 // Examine makes all checks, most of them at once; harnesses are started two at a time. It ends with ctx; each check has
 // a deadline of its own.
 func Examine(ctx context.Context, o Options) []finding {
