@@ -121,6 +121,39 @@ func TestMatch(t *testing.T) {
 	}
 }
 
+// Which block of a replay is looked up: the first that is not known, of a session without blocks of its own, or of one
+// that has others' because it has looked one up.
+func TestSeeks(t *testing.T) {
+	const first, next = "0123456789ab", "ba9876543210"
+	shown := []string{OpenMark + ` id="` + first + `">` + "\nYours.", OpenMark + ` id="` + next + `">` + "\nMine."}
+	other := []*Injection{block("x", KindContext)}
+	for name, tt := range map[string]struct {
+		blocks     []*Injection
+		seen, deaf bool
+		over       bool
+		want       string
+	}{
+		"the first":                   {want: first},
+		"the next":                    {seen: true, want: next},
+		"with blocks that it brought": {blocks: other, seen: true, want: next},
+		"with blocks of its own":      {blocks: other},
+		"of a replay that has ended":  {over: true},
+		"of one that is deaf":         {deaf: true},
+	} {
+		h := history{blocks: tt.blocks}
+		if !tt.over {
+			h.expectReplay()
+		}
+		h.replay.deaf = tt.deaf
+		if tt.seen {
+			h.replay.sought = map[string]bool{first: true}
+		}
+		if got := h.seeks(shown); got != tt.want {
+			t.Errorf("%s: %q, want %q", name, got, tt.want)
+		}
+	}
+}
+
 // A title is made from our block alone where the harness looks at no more of a prompt than that.
 func TestTitledFrom(t *testing.T) {
 	sent := func(length int, kind string, here bool) *Injection {
