@@ -113,3 +113,16 @@ func TestSummaryIsOwed(t *testing.T) {
 func (b *bench) summarised(p *Process, session int64, text string) error {
 	return b.happen(p.ID(), Summarised{Session: b.number(p.ID(), session), Text: text})
 }
+
+// What a long session has said is due after so many turns or so long, whichever comes first.
+func TestDueSoFar(t *testing.T) {
+	for _, tt := range []struct {
+		turns int
+		after time.Duration
+		due   bool
+	}{{19, time.Hour - 1, false}, {20, 0, true}, {0, time.Hour, true}, {20, time.Hour, true}} {
+		if got := DueSoFar(tt.turns, tt.after); got != tt.due {
+			t.Errorf("%d turns, %v: %t", tt.turns, tt.after, got)
+		}
+	}
+}
