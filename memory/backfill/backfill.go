@@ -72,21 +72,15 @@ func Walk(ctx context.Context, p Place, agent string, visit Visitor) error {
 		visit.LeftOut = func(string, int) {}
 	}
 	f := formats[i]
-	var own, children []string
+	var children []string
 	for _, root := range slices.Compact(slices.Sorted(slices.Values(f.roots(p)))) {
-		found, err := f.find(ctx, p, root, visit)
+		below, err := f.walk(ctx, p, root, visit)
 		if err != nil {
 			return err
 		}
-		for _, path := range found {
-			if f.isChild != nil && f.isChild(filepath.ToSlash(path)) {
-				children = append(children, path)
-			} else {
-				own = append(own, path)
-			}
-		}
+		children = append(children, below...)
 	}
-	for _, path := range append(own, children...) {
+	for _, path := range children {
 		if err := f.visitFile(ctx, p, path, visit); err != nil {
 			return err
 		}
@@ -94,17 +88,11 @@ func Walk(ctx context.Context, p Place, agent string, visit Visitor) error {
 	return nil
 }
 
-// find returns the files of conversations that stand below a root, in order.
-func (f format) find(ctx context.Context, p Place, root string, visit Visitor) (found []string, err error) {
-	if to, err := filepath.EvalSymlinks(root); err == nil {
-		if f.inProjects && !isIn(p.Projects, root, to) {
-			visit.Skip(Skip{root, "it is a link; links are not followed"})
-			return nil, nil
-		}
-		root = to // people link the whole folder to another disk
-		if visit.skipsTheirs(filepath.Dir(root)) {
-			return nil, nil
-		}
+// walk reads what stands below a root, and returns the files of subagents, which are still to be read.
+func (f format) walk(ctx context.Context, p Place, root string, visit Visitor) (children []string, err error) {
+	root, ok := f.resolve(p, root, visit)
+	if !ok {
+		return nil, nil
 	}
 	err = filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
 		rel, _ := filepath.Rel(root, path) // it stands below
@@ -112,19 +100,36 @@ func (f format) find(ctx context.Context, p Place, root string, visit Visitor) (
 		switch {
 		case ctx.Err() != nil:
 			return ctx.Err()
-		case errors.Is(err, fs.ErrNotExist): // it is not installed, has written nothing, or has just removed it
+		case err != nil && path == root: // it is not installed, or has written nothing
 		case err != nil:
 			visit.Skip(Skip{path, "it cannot be read: " + reason(err)})
 		case entry.Type()&fs.ModeSymlink != 0 && (isMatch || isFolder(path)):
 			visit.Skip(Skip{path, "it is a link; links are not followed"})
 		case entry.IsDir() && visit.skipsTheirs(path):
 			return fs.SkipDir
-		case entry.Type().IsRegular() && isMatch:
-			found = append(found, path)
+		case !entry.Type().IsRegular() || !isMatch:
+		case f.isChild != nil && f.isChild(filepath.ToSlash(path)):
+			children = append(children, path)
+		default:
+			return f.visitFile(ctx, p, path, visit)
 		}
 		return nil
 	})
-	return found, err
+	return children, err
+}
+
+// resolve returns where a root leads: people link the whole folder to another disk. It reports false for one that is
+// skipped.
+func (f format) resolve(p Place, root string, visit Visitor) (to string, ok bool) {
+	to, err := filepath.EvalSymlinks(root)
+	switch {
+	case err != nil:
+		return root, true // it is not there, or reading it says so
+	case f.inProjects && !isIn(p.Projects, root, to):
+		visit.Skip(Skip{root, "it is a link; links are not followed"})
+		return "", false
+	}
+	return to, !visit.skipsTheirs(filepath.Dir(to))
 }
 
 // skipsTheirs skips a file or folder that others can write: who has said what is in it is not known.

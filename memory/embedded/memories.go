@@ -186,10 +186,8 @@ func (s *Store) Modify(ctx context.Context, id string, c Change) (Memory, error)
 			}
 		}
 		r, err := tx.ExecContext(ctx, `UPDATE memories
-			SET content = ?, digest = ?, type = ?, tags = ?, importance = ?, source = ?, updated = ?,
-			announced = max(announced, ?) WHERE uid = ?`, // who keeps a line has seen it
-			m.Content, digest(m.Content), m.Type, m.Tags, m.Importance, m.Source, m.Updated.UnixMilli(),
-			c.Source == sourceProfile, uid)
+			SET content = ?, digest = ?, type = ?, tags = ?, importance = ?, source = ?, updated = ? WHERE uid = ?`,
+			m.Content, digest(m.Content), m.Type, m.Tags, m.Importance, m.Source, m.Updated.UnixMilli(), uid)
 		if err != nil {
 			return err
 		}
@@ -203,6 +201,11 @@ func (s *Store) Modify(ctx context.Context, id string, c Change) (Memory, error)
 			if err := s.insert(ctx, tx, m); err != nil {
 				return err
 			}
+		}
+		_, err = tx.ExecContext(ctx, `UPDATE memories SET announced = 1 WHERE uid = ? AND source = ?`, uid,
+			sourceProfile) // who keeps a line has seen it
+		if err != nil {
+			return err
 		}
 		return refresh(ctx, tx, maxInline)
 	})

@@ -129,7 +129,7 @@ func TestStatementsFail(t *testing.T) {
 	}
 	for _, text := range []string{m.ID, lines[0].ID, "Where is the deadline of the Curlew?"} {
 		correlationtest.Walk{Opened: w.db, Path: w.path, Skip: []string{"Unlearn", "Note", "Import"},
-			InSteps: []string{"Forget", "Keep", "Learn", "RemoveAll"}, Quiet: []string{"Recall", "Start"},
+			InSteps: []string{"Forget", "Learn", "RemoveAll"}, Quiet: []string{"Recall", "Start"},
 			Values: []any{t.Context(), text, []string{text}, []int64{1, 2, 3, 4}, int64(1), 5, true, []Memory{m},
 				Memory{Content: "The slipway is closed in November."}, map[string]float64{m.ID: 0.5}, io.Discard,
 				memory.Session{Key: "k", Cwd: "/p/shop", Project: "/p/shop"}, Query{Text: text}, Filter{Project: "/p/shop"},
