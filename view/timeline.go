@@ -35,7 +35,7 @@ type lane struct {
 
 // readTimeline returns the timeline of the last days; without sessions it has no lanes.
 func readTimeline(ctx context.Context, src Source) (t timeline, err error) {
-	moments, err := src.Sessions.Moments(ctx, (maxDays+1)*24*time.Hour)
+	moments, err := src.Sessions.Moments(ctx, maxDays*24*time.Hour)
 	if err != nil || len(moments) == 0 {
 		return t, err
 	}

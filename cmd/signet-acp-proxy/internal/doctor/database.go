@@ -32,18 +32,18 @@ const (
 // database checks the database for damage, and lists what is owed.
 func (e *examination) database(ctx context.Context) []finding {
 	c := e.c
-	db, err := migrations.Look(c.DB)
+	file, err := os.Stat(c.DB)
 	if errors.Is(err, fs.ErrNotExist) {
 		return fine("none yet; the first session creates %s", c.DB)
 	}
 	if err != nil {
 		return e.broken(err)
 	}
-	defer db.Close()
-	file, err := os.Stat(c.DB)
+	db, err := migrations.Look(c.DB)
 	if err != nil {
 		return e.broken(err)
 	}
+	defer db.Close()
 	limit := fullTime
 	if file.Size() > smallFile && !e.full {
 		limit = checkTime
