@@ -40,7 +40,8 @@ func tellWatchCheck(t *testing.T, name, victim string) {
 		switch {
 		case !strings.Contains(said, toldSo) || len(r.Tools) == 0:
 			return fakemodel.Reply{Text: "ok"}
-		case strings.Contains(said, more):
+		case strings.Contains(said, more): // told in its turn, it still works
+			<-goOn
 			return fakemodel.Reply{Text: moreV}
 		case !r.Result:
 			return writesWhite(r)
