@@ -17,7 +17,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
 
@@ -114,13 +113,14 @@ var listeners sync.Map
 // that somebody has.
 func unaskedCmd(ts *testscript.TestScript, neg bool, _ []string) {
 	if open, ok := listeners.Load(ts.Getenv("SIGNET_DAEMON_URL")); ok {
-		l := open.(*net.TCPListener)
-		ts.Check(l.SetDeadline(time.Now().Add(time.Millisecond))) // what has connected waits to be accepted
-		conn, err := l.Accept()
-		if err == nil {
-			conn.Close()
-		}
-		if asked := err == nil; asked != neg {
+		l := open.(net.Listener)
+		own, err := net.Dial("tcp", l.Addr().String()) // behind whatever has connected and waits to be accepted
+		ts.Check(err)
+		defer own.Close()
+		first, err := l.Accept()
+		ts.Check(err)
+		defer first.Close()
+		if asked := first.RemoteAddr().String() != own.LocalAddr().String(); asked != neg {
 			ts.Fatalf("somebody has connected: %t", asked)
 		}
 		return
