@@ -54,8 +54,7 @@ func isRule(text language.Plain) bool {
 	case auxiliaries()[text.Word(0)], guesses.In(text), examples.Begins(text), remarks.In(text), points(text),
 		ofOthers(text), ofProduct(text), measure().MatchString(text.Text):
 		return false
-	case lasting.In(text), orders(text), replacing(text), ever(text),
-		(text.Word(0) == "every" || text.Word(0) == "each") && holds.In(text): // what a kind of thing must have
+	case lasting.In(text), orders(text), replacing(text), ever(text), ofEvery(text):
 		return true
 	}
 	return recurring.In(text) && !anyWord(text, speakers()) || here.In(text) && anyWord(text, adverbs()) ||
@@ -124,6 +123,11 @@ func replacing(text language.Plain) bool {
 func ever(text language.Plain) bool {
 	n := len(text.Words)
 	return n > 2 && nothing()[text.Word(0)] && slices.Contains([]string{"ever", "please", "here"}, text.Word(n-1))
+}
+
+// ofEvery reports whether a sentence says what each thing of a kind must have.
+func ofEvery(text language.Plain) bool {
+	return (text.Word(0) == "every" || text.Word(0) == "each") && holds.In(text)
 }
 
 // ofProduct reports whether "X must never be done" is about what is built and not about the work.
