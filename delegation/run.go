@@ -53,8 +53,8 @@ func (r Runner) tidy(ctx context.Context) {
 	kept, failed := r.Ledger.Kept(ctx)
 	err = errors.Join(err, failed)
 	for _, d := range kept {
-		if err == nil && d.Mode == Read { // its runner was killed, or could not throw it away
-			err = r.Ledger.Discard(ctx, d)
+		if d.Mode == Read { // its runner was killed, or could not throw it away
+			err = errors.Join(err, r.Ledger.Discard(ctx, d))
 		}
 	}
 	if err != nil {
@@ -135,8 +135,8 @@ func (r *run) work() Delegation {
 	}
 	if err != nil {
 		o := r.ended(Failed, err.Error())
-		if r.d.Continues != "" {
-			o.Folder = root // what was handed back before is there
+		if _, gone := os.Stat(root); gone == nil {
+			o.Folder = root // what was handed back before a follow-up, or what could not be removed
 		}
 		return o
 	}

@@ -380,6 +380,14 @@ func TestRunner(t *testing.T) {
 		if err := s.saveProgress(t.Context(), Delegation{ID: lost.ID, Runner: lock.ID()}, Run{Folder: root}); err != nil {
 			t.Fatal(err)
 		}
+		request.Task = "Look in vain."
+		stuck := s.must(t, Caller{Cwd: s.dir}, request) // its folder cannot be removed; others' are
+		if _, err := s.Begin(t.Context(), stuck.ID, lock.ID()); err != nil {
+			t.Fatal(err)
+		}
+		if err := s.saveProgress(t.Context(), Delegation{ID: stuck.ID, Runner: lock.ID()}, Run{Folder: s.dir}); err != nil {
+			t.Fatal(err)
+		}
 		_ = lock.Release()
 		request.Task = "Go on."
 		s.run(t.Context(), request)

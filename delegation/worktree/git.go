@@ -11,6 +11,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/Signet-AI/signet-acp-proxy/chars"
@@ -113,6 +114,12 @@ func (g git) write(ctx context.Context, out io.Writer, in string, args ...string
 		cmd.Dir = g.Dir
 	}
 	cmd.Env = g.environment()
+	cmd.Cancel = func() error { // killed at once it would leave its lock files in the caller's repository
+		if err := cmd.Process.Signal(syscall.SIGTERM); err == nil || errors.Is(err, os.ErrProcessDone) {
+			return err
+		}
+		return cmd.Process.Kill() // Windows knows no other way
+	}
 	cmd.WaitDelay = time.Second
 	cmd.SysProcAttr = endsWithUs
 	runtime.LockOSThread() // that thread's end would end git

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -59,12 +60,16 @@ func (r repository) hold(ctx context.Context, id string) error {
 	return err
 }
 
-// release undoes hold. A repository that is gone holds nothing.
+// release undoes hold, also one that was killed: nobody else locks this ref. A repository that is gone holds nothing.
 func (r repository) release(ctx context.Context, id string) error {
 	if _, err := os.Stat(r.Common); err != nil {
 		return nil //nolint:nilerr // there is nothing to be undone
 	}
-	_, err := git{Dir: r.Common}.run(ctx, "", "update-ref", "-d", "refs/signet/"+id)
+	ref := "refs/signet/" + id
+	if err := os.Remove(filepath.Join(r.Common, ref+".lock")); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	_, err := git{Dir: r.Common}.run(ctx, "", "update-ref", "-d", ref)
 	return err
 }
 

@@ -386,6 +386,11 @@ func TestKilled(t *testing.T) {
 			must(t, os.RemoveAll(filepath.Join(f.root, storeName)))
 		},
 		"at once": func(t *testing.T, f *Folder) { must(t, os.Remove(filepath.Join(f.root, callerName))) },
+		"while git held what HEAD names": func(t *testing.T, f *Folder) {
+			must(t, os.RemoveAll(filepath.Join(f.root, storeName)))
+			lock := filepath.Join(f.Repositories[0].Common, "refs", "signet", "01d.lock")
+			must(t, os.WriteFile(lock, nil, 0o600))
+		},
 	} {
 		dir := repo(t)
 		before := state(t, dir)
