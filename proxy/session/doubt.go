@@ -16,6 +16,14 @@ func (c *Connection) answeredLate(s *Session, in *Injection, became correlation.
 	}
 }
 
+// settleRewind notes, when a prompt comes, that the conversation was taken back to before what the session was told.
+// Not earlier: gemini shows the first message of its history before it answers session/load, and the rest behind.
+func (c *Connection) settleRewind(s *Session) {
+	if s.context.state == correlation.Done && s.history.rewound() {
+		c.contextLost(s, correlation.Cleared)
+	}
+}
+
 // settleDoubt settles by what the replay has shown whether the harness has the block that was sent, and whether a
 // session that the ledger does not have was given one. late: a prompt is about to leave, so without a replay the
 // harness's traits decide. What stays in doubt gets the same text again: twice is a nuisance, never is a failure.
@@ -26,8 +34,6 @@ func (c *Connection) settleDoubt(s *Session, late bool) {
 	partly := block != nil && block.Kind == kindIdentity // its memories are still to come
 	told := r.shown != shownNothing && (r.step == replayAnswered || late)
 	switch {
-	case s.context.state == correlation.Done && s.history.rewound():
-		c.contextLost(s, correlation.Cleared)
 	case r.shown == shownOurs, r.shown == shownStrange && unheard: // then it may be any that is ours
 		c.step(s, correlation.Step{Name: correlation.Marked, Partly: partly, Unknown: unheard})
 	case told || late && block == nil:

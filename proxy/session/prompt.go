@@ -16,10 +16,11 @@ const maxUnread = 192 << 10
 // unless it is too long; any other begins a turn, and is looked at.
 func (c *Connection) JudgePrompt(id []byte, key string, tooLong bool) (v wire.Verdict, t *Turn) {
 	s := c.sessions[string(id)]
-	switch {
-	case s == nil || s.off():
+	if s == nil || s.off() {
 		return wire.Pass, nil
-	case !tooLong && c.mustHold(s):
+	}
+	c.settleRewind(s)
+	if !tooLong && c.mustHold(s) {
 		return wire.Hold, nil
 	}
 	return wire.Tap, c.leave(s, key)

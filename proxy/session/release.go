@@ -132,6 +132,7 @@ func (c *Connection) awaitRow(ask context.Context, p *Held) bool {
 		}
 	}
 	c.settleDoubt(s, true)
+	c.settleRewind(s)
 	return !s.off() && e.ledger != stale && e.ledger != none
 }
 
