@@ -51,7 +51,7 @@ func (f *Fault) serve(w http.ResponseWriter, r *http.Request, stopping chan stru
 	case Slow:
 		late := httptest.NewRecorder()
 		answer(late, r)
-		if wait(r, stopping, delay) {
+		if f.Until != nil && until(r, stopping, f.Until) || f.Until == nil && wait(r, stopping, delay) {
 			maps.Copy(w.Header(), late.Header())
 			w.WriteHeader(late.Code)
 			w.Write(late.Body.Bytes())
@@ -89,8 +89,13 @@ func wait(r *http.Request, stopping chan struct{}, delay time.Duration) bool {
 		defer t.Stop()
 		after = t.C
 	}
+	return until(r, stopping, after)
+}
+
+// until returns true once something comes or is closed, false when the client or the daemon went away before.
+func until[T any](r *http.Request, stopping chan struct{}, what <-chan T) bool {
 	select {
-	case <-after:
+	case <-what:
 		return true
 	case <-r.Context().Done():
 	case <-stopping:

@@ -8,7 +8,7 @@ type FaultKind int
 const (
 	// BlackHole takes the request and never answers.
 	BlackHole FaultKind = iota
-	// Slow answers right after Delay, having done the work first.
+	// Slow answers right after Delay, or once Until is closed, having done the work first.
 	Slow
 	// Status answers Code with the daemon's text for it.
 	Status
@@ -29,6 +29,7 @@ type Fault struct {
 	Path  string // "" is every path, /health too
 	Kind  FaultKind
 	Delay time.Duration // of Slow and Drip; zero: 10 ms
+	Until chan struct{} // of Slow, in place of Delay
 	Code  int           // of Status; zero: 500
 	Times int           // how often; zero: until Heal
 }
