@@ -53,6 +53,7 @@ type daemon struct {
 	asked  func() // what happens while it is asked whether it is there
 	off    error  // why it does not say whether a session is switched off
 	became error  // nor what became of jobs
+	free   error  // why it frees no key
 	calls  int    // of that, and of Free
 	hang   bool   // takes a post and does not answer
 	answer func(e signet.End) (Reply, error)
@@ -93,7 +94,7 @@ func (d *daemon) Became(_ context.Context, _ memory.Session, jobs []correlation.
 
 func (d *daemon) Free(context.Context, memory.Session) error {
 	d.calls++
-	return nil
+	return d.free
 }
 
 func (d *daemon) Compacted(context.Context, memory.Session, string) (Reply, error) {
@@ -292,14 +293,16 @@ func TestTrouble(t *testing.T) {
 func TestAskedOnce(t *testing.T) {
 	for name, tt := range map[string]struct {
 		down, became error
+		free         error
 		ends         bool // the worker, once it has asked whether the daemon is there
 		calls        int
 		warned       []string
 	}{
-		"there":       {calls: 3},
-		"away":        {down: errors.New("away")},
-		"failed":      {became: errors.New("failed"), calls: 2},
-		"told to end": {ends: true, calls: 1},
+		"there":        {calls: 3},
+		"away":         {down: errors.New("away")},
+		"failed":       {became: errors.New("failed"), calls: 2},
+		"frees no key": {free: errors.New("failed"), calls: 3, warned: []string{"freeing keys"}},
+		"told to end":  {ends: true, calls: 1},
 	} {
 		b := newBench(t)
 		b.w.Like, b.w.StaleAfter = toDaemon, time.Minute
@@ -310,7 +313,7 @@ func TestAskedOnce(t *testing.T) {
 		}
 		check(t, correlationtest.Apply(t.Context(), b.Store, "gone", correlation.KeyStarted{Key: "unused"}))
 		b.now = b.now.Add(time.Hour)
-		b.daemon.down, b.daemon.became = tt.down, tt.became
+		b.daemon.down, b.daemon.became, b.daemon.free = tt.down, tt.became, tt.free
 		ctx, cancel := context.WithCancel(t.Context())
 		if tt.ends {
 			b.daemon.asked = cancel
@@ -540,11 +543,13 @@ func TestUntilQuiet(t *testing.T) {
 		after  time.Duration // when the first post is to be repeated
 		ending bool
 		ahead  time.Duration // of ours is the clock by which it ends
+		limit  time.Duration // of ours
 		posts  int
 		took   time.Duration
 	}{
 		"soon":                {after: 30 * time.Second, posts: 2, took: 30 * time.Second},
 		"later":               {after: 30*time.Second + time.Millisecond, posts: 1},
+		"we are told to end":  {after: 30 * time.Second, limit: 5 * time.Second, posts: 1, took: 5 * time.Second},
 		"a process is ending": {after: time.Hour, ending: true, posts: 1, took: 30 * time.Second},
 		"it ends tomorrow": {after: time.Hour, ending: true, ahead: 24 * time.Hour,
 			took: 2*(30*time.Second+minWait) + watchPause},
@@ -566,8 +571,13 @@ func TestUntilQuiet(t *testing.T) {
 					_, err = b.db.ExecContext(t.Context(), `UPDATE turns SET process = ?`, p.ID())
 					check(t, err)
 				}
+				ctx, cancel := context.WithCancel(t.Context())
+				defer cancel()
+				if tt.limit > 0 {
+					time.AfterFunc(tt.limit, cancel)
+				}
 				began := time.Now()
-				_, err := b.w.Run(t.Context(), UntilQuiet)
+				_, err := b.w.Run(ctx, UntilQuiet)
 				if took := time.Since(began); err != nil || len(b.daemon.ends) != tt.posts || took != tt.took {
 					t.Errorf("%d posts, after %v, %v", len(b.daemon.ends), took, err)
 				}

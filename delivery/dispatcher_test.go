@@ -163,6 +163,31 @@ func TestLooksAgain(t *testing.T) {
 	}
 }
 
+// The end waits for what runs, which is told to end, but not for ever.
+func TestEndWaits(t *testing.T) {
+	for takes, want := range map[time.Duration]bool{time.Second: true, 2 * time.Minute: false} {
+		synctest.Test(t, func(t *testing.T) {
+			b := newBench(t)
+			looks := make(chan struct{})
+			var over atomic.Bool
+			h := Dispatcher{Worker: b.w, limit: time.Minute, Spawn: Spawn{Dir: b.dir},
+				Also: func(ctx context.Context) (bool, error) {
+					close(looks)
+					<-ctx.Done()
+					time.Sleep(takes)
+					over.Store(true)
+					return false, ctx.Err()
+				}}
+			h.Begin()
+			<-looks
+			if h.End(); over.Load() != want {
+				t.Errorf("what runs for %v is over at the end: %t", takes, over.Load())
+			}
+			h.tasks.Wait()
+		})
+	}
+}
+
 // Where turns are kept for deliveries only, what is not owed goes with its process.
 func TestNothingKept(t *testing.T) {
 	for keep, want := range map[time.Duration]int{0: 0, time.Minute: 1} {

@@ -300,7 +300,7 @@ func (w *Worker) askJobs(ctx context.Context) {
 // freeKeys frees keys that nobody uses any more, which the daemon would go on counting as live sessions. It is the one
 // place that does: after a kill as after an end, and whether or not something was left to deliver.
 func (w *Worker) freeKeys(ctx context.Context) {
-	if w.StaleAfter == 0 || w.Daemon == nil || ctx.Err() != nil {
+	if w.StaleAfter == 0 {
 		return
 	}
 	stale, err := w.Store.Debts().StaleKeys(ctx, w.Like, w.StaleAfter)
