@@ -1,6 +1,7 @@
 package session
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -151,6 +152,41 @@ func TestSeeks(t *testing.T) {
 		if got := h.seeks(shown); got != tt.want {
 			t.Errorf("%s: %q, want %q", name, got, tt.want)
 		}
+	}
+}
+
+// A block that a session shows may be known under another id that the harness has listed in the same folder, on whatever
+// page. Of very many sessions some are kept.
+func TestSeeksAmongListed(t *testing.T) {
+	for name, tt := range map[string]struct {
+		change func(*existence)
+		want   []string
+	}{
+		"as it is opened":          {func(*existence) {}, []string{"earlier", "s", "sibling"}},
+		"not listed":               {func(e *existence) { e.Open.ACPID = "x" }, nil},
+		"listed elsewhere":         {func(e *existence) { e.Open.Cwd = "/x" }, nil},
+		"the ledger has it":        {func(e *existence) { e.ledger = known }, nil},
+		"it is recorded":           {func(e *existence) { e.recorded = true }, nil},
+		"it is open, and goes on":  {func(e *existence) { e.opening = false }, nil},
+		"the ledger has not heard": {func(e *existence) { e.ledger = asked }, nil},
+	} {
+		c := newConnection(Options{Project: func(cwd string) string { return cwd }}, nil)
+		c.Listed(map[string]string{"s": "/w", "earlier": "/w"})
+		c.Listed(map[string]string{"sibling": "/w", "away": "/x"})
+		s := c.newSession("/w")
+		s.exists.Open.ACPID, s.exists.ledger, s.exists.opening = "s", unknown, true
+		tt.change(&s.exists)
+		q := c.seek(s, "b")
+		if slices.Sort(q.Listed); !slices.Equal(q.Listed, tt.want) || q.ID != s.ID() || q.Cwd != s.exists.Open.Cwd {
+			t.Errorf("%s: %+v, want %q", name, q, tt.want)
+		}
+	}
+	c := newConnection(Options{}, nil)
+	for n := range maxListed + 1 {
+		c.Listed(map[string]string{fmt.Sprint(n): "/w"})
+	}
+	if len(c.listed) != maxListed {
+		t.Errorf("%d listed sessions are kept", len(c.listed))
 	}
 }
 
