@@ -191,7 +191,6 @@ func (c *Connection) switchOff(s *Session) {
 	if s.exists.silence == heard {
 		s.exists.silence = off
 	}
-	c.change(s)
 	c.dropTurns(s)
 	c.step(s, correlation.Step{Name: correlation.SwitchedOff})
 }
