@@ -1,6 +1,7 @@
 package correlation_test
 
 import (
+	"database/sql"
 	"errors"
 	"fmt"
 	"testing"
@@ -186,6 +187,8 @@ func TestQuestions(t *testing.T) {
 			w, err := b.Book().Windows(ctx, Scope{})
 			return fmt.Sprint(len(w), *w[1].ContextUsed), err
 		}, "1 7"},
+		{func() (any, error) { s, err := SaidIn(ctx, b.db, 3); return s.User, err }, "first of two"},
+		{func() (any, error) { _, err := SaidIn(ctx, b.db, 9); return errors.Is(err, sql.ErrNoRows), nil }, "true"},
 		{func() (any, error) { return nil, b.SetTitle(ctx, 1, "b1", "h") }, "<nil>"},
 		{func() (any, error) { err := b.SetTitle(ctx, 1, "b2", "h"); return errors.Is(err, ErrNotFound), nil }, "true"},
 		{func() (any, error) { return nil, b.Debts().Bypass(ctx, "k1") }, "<nil>"},

@@ -19,6 +19,7 @@ func TestSelect(t *testing.T) {
 		reason string
 		age    time.Duration // of the turns
 		posted int           // how many of the turns were there when a post was made that was not answered
+		parts  int           // or of which one part was taken: 1
 		want   string        // indexes
 		first  bool
 		wait   time.Duration // of the 24 hours from the oldest new turn on
@@ -47,8 +48,9 @@ func TestSelect(t *testing.T) {
 		{turns: "aanaannnn", want: "25678"},
 		{turns: "nn", posted: 1, want: "0", first: true}, // what is in doubt is posted as it was
 		{turns: "annn", posted: 3, want: "12"},
+		{turns: "annn", posted: 3, parts: 1, want: "12"}, // and so is what is left of parts
 	} {
-		t.Run(fmt.Sprintf("%s %s %s %d %v", tt.turns, tt.kind, tt.reason, tt.posted, tt.age), func(t *testing.T) {
+		t.Run(fmt.Sprintf("%s %s %s %d %d %v", tt.turns, tt.kind, tt.reason, tt.posted, tt.parts, tt.age), func(t *testing.T) {
 			b := newBench(t)
 			if tt.kind == "" {
 				tt.kind = KindDaemon
@@ -89,8 +91,8 @@ func TestSelect(t *testing.T) {
 					continue
 				}
 				_, err := b.db.ExecContext(t.Context(), `INSERT INTO debts (session, key, kind, reason, state,
-					created, owed, due, unanswered, posted_to) VALUES (?, ?, ?, '', ?, 1, 1, 1, 1, ?)`,
-					v.ID, v.Key, tt.kind, Unknown, id)
+					created, owed, due, unanswered, parts, posted_to) VALUES (?, ?, ?, '', ?, 1, 1, 1, ?, ?, ?)`,
+					v.ID, v.Key, tt.kind, Unknown, 1-tt.parts, tt.parts, id)
 				check(t, err)
 				all := must(b.Book().DebtsOf(t.Context(), v.ID))(t)
 				d = all[len(all)-1]
