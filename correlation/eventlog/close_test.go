@@ -240,6 +240,28 @@ func TestDatabaseFails(t *testing.T) {
 	}
 }
 
+// A database that takes nothing any more is told of, also where that shows only at the end.
+func TestFailsAtTheEnd(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t)
+		whole, faults := b.store, b.failing()
+		l := b.log(true)
+		conversation(l, "before")
+		time.Sleep(time.Minute) // it is folded in, and nobody has asked for that: what comes next waits for more
+		b.found("before")
+		conversation(l, "s")
+		faults.Fail(1)
+		left := must(l.Close(t.Context()))(t)
+		if !left || len(b.told) != 1 ||
+			!strings.HasPrefix(b.told[0], "conversations wait in a file until the database accepts them: ") {
+			t.Errorf("left: %t, told: %q", left, b.told)
+		}
+		b.store = whole
+		b.sweep()
+		b.found("s")
+	})
+}
+
 // What the database has taken is in no file; what it does not take waits in one no longer than that lasts, and counts
 // once. Long texts are no exception.
 func TestWaits(t *testing.T) {

@@ -48,6 +48,27 @@ func TestOutputGoesOn(t *testing.T) {
 	}
 }
 
+// What was written last is put in front of what the file has, in a new one. The old one is closed, if there is one.
+func TestOutputAgain(t *testing.T) {
+	for written, want := range map[bool]int{false: 1, true: 2} {
+		o := newOutput(t)
+		if written {
+			o.say(t, 2)
+		}
+		old := o.out
+		if err := o.again([]queued{{n: 1, at: time.UnixMilli(1), event: correlation.TurnEnded{Turn: 1}}}); err != nil {
+			t.Errorf("written: %t: %v", written, err)
+		}
+		if written && !errors.Is(old.Close(), os.ErrClosed) {
+			t.Error("the old file is left open")
+		}
+		text, err := os.ReadFile(o.path)
+		if n := strings.Count(string(text), `"n":`); err != nil || n != want || !strings.Contains(string(text), `"n":1`) {
+			t.Errorf("written: %t: the file has\n%s%v", written, text, err)
+		}
+	}
+}
+
 // Where what was written last cannot be put in front, the file that there was is written to and synced as before.
 func TestOutputStays(t *testing.T) {
 	o := newOutput(t)
