@@ -19,13 +19,20 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/migrations"
 )
 
-// The first prompt of a resumed session comes while the database is being opened: its hook is called once that is done.
-func TestFollowerBeforeItIsAttached(t *testing.T) {
-	log, err := eventlog.Open(eventlog.Options{Dir: t.TempDir(),
+// newLog begins the events of a process, which are to be closed before their database.
+func newLog(t *testing.T, dir string) *eventlog.Log {
+	t.Helper()
+	log, err := eventlog.Open(eventlog.Options{Dir: dir,
 		Process: correlation.ProcessInfo{Kind: correlation.Relay, Memory: "daemon"}})
 	if err != nil {
 		t.Fatal(err)
 	}
+	return log
+}
+
+// The first prompt of a resumed session comes while the database is being opened: its hook is called once that is done.
+func TestFollowerBeforeItIsAttached(t *testing.T) {
+	log := newLog(t, t.TempDir())
 	defer log.Close(context.Background())
 	d := daemontest.Start(t, daemontest.Options{Generation: daemontest.Middle})
 	daemon, err := signet.New(signet.Options{URL: d.URL(), Configured: true})
@@ -60,6 +67,41 @@ func TestFollowerBeforeItIsAttached(t *testing.T) {
 	}
 }
 
+// The first prompt of a resumed session makes its key a live one at the daemon. That is recorded, so that it is freed
+// some day.
+func TestKeyOfAResumedSession(t *testing.T) {
+	dir := t.TempDir()
+	db, err := migrations.Open(t.Context(), filepath.Join(dir, "sessions.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	live := filepath.Join(dir, "live")
+	log := newLog(t, live)
+	defer log.Close(context.Background())
+	log.Attach(correlation.New(db, correlation.Options{LiveDir: live}))
+	d := daemontest.Start(t, daemontest.Options{Generation: daemontest.Newer})
+	daemon, err := signet.New(signet.Options{URL: d.URL(), Configured: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer daemon.Close()
+	f := newFollower(log, false, "", zerolog.Nop())
+	defer f.close()
+	source := recordingDaemon{Client: daemon, follower: f, log: zerolog.Nop()}
+	who := memory.Session{Key: correlation.NewKey(), Harness: "echo", AgentID: "alto"}
+	if _, err := source.Recall(t.Context(), who, "How long is the mast?", nil); err != nil {
+		t.Fatal(err)
+	}
+	if err := log.Folded(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	var agent string
+	if err := db.QueryRow("SELECT agent_id FROM session_keys WHERE key = ?", who.Key).Scan(&agent); err != nil || agent != "alto" {
+		t.Errorf("the key is of agent %q, %v", agent, err)
+	}
+}
+
 // A conversation that goes on is told to the daemon once, hands over what it has every so many turns, and its key's
 // start is noted once its session is known.
 func TestFollower(t *testing.T) {
@@ -71,11 +113,7 @@ func TestFollower(t *testing.T) {
 	defer db.Close()
 	live := filepath.Join(dir, "live")
 	store := correlation.New(db, correlation.Options{LiveDir: live})
-	log, err := eventlog.Open(eventlog.Options{Dir: live,
-		Process: correlation.ProcessInfo{Kind: correlation.Relay, Memory: "daemon"}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	log := newLog(t, live)
 	defer log.Close(context.Background())
 	log.Attach(store)
 	process := store.Process(log.Process())
