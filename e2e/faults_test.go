@@ -12,7 +12,6 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -131,12 +130,6 @@ const (
 )
 
 // What goes wrong, with the daemon, the client, the harness and the disk.
-// asked is closed when the first prompt has left.
-var (
-	asked    = make(chan struct{})
-	hasAsked = sync.OnceFunc(func() { close(asked) })
-)
-
 var faults = []fault{
 	{who: "daemon", what: "is not there", older: true, with: func(f *faulty) { f.d.Stop() }, said: lacking, kept: 2},
 	{who: "daemon", what: "goes between the prompts", between: func(f *faulty) { f.d.Stop() }, kept: 2},
@@ -145,7 +138,7 @@ var faults = []fault{
 	{who: "daemon", what: "is healthy, and its hooks never answer", daemon: &daemontest.Fault{Path: hooks, Kind: daemontest.BlackHole}, said: lacking, kept: 2},
 	{who: "daemon", what: "hangs from the second prompt on", older: true, between: func(f *faulty) { f.d.Fail(daemontest.Fault{Kind: daemontest.BlackHole}) }, kept: 2},
 	{who: "daemon", what: "never answers to an end", daemon: &daemontest.Fault{Path: hooks + "session-end", Kind: daemontest.BlackHole, Times: 1}, kept: 2},
-	{who: "daemon", what: "starts later than a prompt waits", daemon: &daemontest.Fault{Path: hooks + "session-start", Kind: daemontest.Slow, Until: asked}, between: func(*faulty) { hasAsked() }, said: lacking, kept: 2},
+	{who: "daemon", what: "starts later than a prompt waits", daemon: &daemontest.Fault{Path: hooks + "session-start", Kind: daemontest.Held}, between: func(f *faulty) { f.d.Heal() }, said: lacking, kept: 2},
 	{who: "daemon", what: "drips", daemon: &daemontest.Fault{Path: hooks, Kind: daemontest.Drip}, said: lacking, kept: 2},
 	{who: "daemon", what: "answers 500", older: true, daemon: &daemontest.Fault{Kind: daemontest.Status}, said: lacking, kept: 2},
 	{who: "daemon", what: "answers 503: too many at once", daemon: &daemontest.Fault{Path: hooks, Kind: daemontest.Status, Code: 503}, said: lacking, kept: 2},

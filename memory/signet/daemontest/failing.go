@@ -16,6 +16,7 @@ import (
 func (d *Daemon) Fail(fault Fault) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
+	fault.healed = make(chan struct{})
 	d.faults = append(d.faults, &fault)
 }
 
@@ -23,6 +24,9 @@ func (d *Daemon) Fail(fault Fault) {
 func (d *Daemon) Heal() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
+	for _, f := range d.faults {
+		close(f.healed)
+	}
 	d.faults = nil
 }
 
@@ -48,10 +52,10 @@ func (f *Fault) serve(w http.ResponseWriter, r *http.Request, stopping chan stru
 	case BlackHole:
 		wait(r, stopping, 0)
 		panic(http.ErrAbortHandler)
-	case Slow:
+	case Slow, Held:
 		late := httptest.NewRecorder()
 		answer(late, r)
-		if f.Until != nil && until(r, stopping, f.Until) || f.Until == nil && wait(r, stopping, delay) {
+		if f.Kind == Held && until(r, stopping, f.healed) || f.Kind == Slow && wait(r, stopping, delay) {
 			maps.Copy(w.Header(), late.Header())
 			w.WriteHeader(late.Code)
 			w.Write(late.Body.Bytes())

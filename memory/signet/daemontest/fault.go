@@ -8,8 +8,10 @@ type FaultKind int
 const (
 	// BlackHole takes the request and never answers.
 	BlackHole FaultKind = iota
-	// Slow answers right after Delay, or once Until is closed, having done the work first.
+	// Slow answers right after Delay, having done the work first.
 	Slow
+	// Held answers right once Heal is called, having done the work first.
+	Held
 	// Status answers Code with the daemon's text for it.
 	Status
 	// Garbage answers 200 with what is no JSON.
@@ -29,7 +31,8 @@ type Fault struct {
 	Path  string // "" is every path, /health too
 	Kind  FaultKind
 	Delay time.Duration // of Slow and Drip; zero: 10 ms
-	Until chan struct{} // of Slow, in place of Delay
 	Code  int           // of Status; zero: 500
 	Times int           // how often; zero: until Heal
+
+	healed chan struct{} // closed by Heal
 }
