@@ -23,11 +23,14 @@ func TestGitIsAskedToEnd(t *testing.T) {
 		_, err := git{Dir: dir}.run(ctx, "", "status")
 		ended <- err
 	}()
-	for {
-		if _, err := os.Stat(filepath.Join(dir, "began")); err == nil {
-			break
+	for began := false; !began; {
+		select {
+		case err := <-ended:
+			t.Fatalf("it has ended by itself: %v", err)
+		case <-time.After(time.Millisecond):
+			_, err := os.Stat(filepath.Join(dir, "began"))
+			began = err == nil
 		}
-		time.Sleep(time.Millisecond)
 	}
 	cancel()
 	if err := <-ended; !errors.As(err, new(*failure)) {
