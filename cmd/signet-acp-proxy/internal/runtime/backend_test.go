@@ -107,12 +107,7 @@ func TestFoldAllBesideAnother(t *testing.T) {
 func TestDaemonAnswersAgain(t *testing.T) {
 	var b backend
 	b.daemonAnswers()
-	dir := t.TempDir()
-	db, err := migrations.Open(t.Context(), filepath.Join(dir, "sessions.db"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer db.Close()
+	dir, db := newDatabase(t)
 	looks := make(chan struct{}, 8)
 	b.dispatcher = &delivery.Dispatcher{AtExit: time.Minute, Spawn: delivery.Spawn{Dir: dir},
 		Worker: delivery.Worker{Folder: dir, Store: correlation.New(db, correlation.Options{LiveDir: dir})},
@@ -130,12 +125,7 @@ func TestDaemonAnswersAgain(t *testing.T) {
 
 // A memory that a tool stored while the daemon was away is owed to it. That waits until the database is open.
 func TestOwesMemory(t *testing.T) {
-	dir := t.TempDir()
-	db, err := migrations.Open(t.Context(), filepath.Join(dir, "sessions.db"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer db.Close()
+	dir, db := newDatabase(t)
 	store := correlation.New(db, correlation.Options{LiveDir: filepath.Join(dir, "live")})
 	process, err := store.Register(t.Context(), correlation.ProcessInfo{Kind: correlation.Relay, Memory: "daemon"})
 	if err != nil {

@@ -2,6 +2,7 @@ package runtime
 
 import (
 	"context"
+	"database/sql"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -18,6 +19,18 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/memory/signet/daemontest"
 	"github.com/Signet-AI/signet-acp-proxy/migrations"
 )
+
+// newDatabase makes a database in a folder of its own.
+func newDatabase(t *testing.T) (dir string, db *sql.DB) {
+	t.Helper()
+	dir = t.TempDir()
+	db, err := migrations.Open(t.Context(), filepath.Join(dir, "sessions.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { db.Close() })
+	return dir, db
+}
 
 // newLog begins the events of a process, which are to be closed before their database.
 func newLog(t *testing.T, dir string) *eventlog.Log {
@@ -70,12 +83,7 @@ func TestFollowerBeforeItIsAttached(t *testing.T) {
 // The first prompt of a resumed session makes its key a live one at the daemon. That is recorded, so that it is freed
 // some day.
 func TestKeyOfAResumedSession(t *testing.T) {
-	dir := t.TempDir()
-	db, err := migrations.Open(t.Context(), filepath.Join(dir, "sessions.db"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer db.Close()
+	dir, db := newDatabase(t)
 	live := filepath.Join(dir, "live")
 	log := newLog(t, live)
 	defer log.Close(context.Background())
@@ -105,12 +113,7 @@ func TestKeyOfAResumedSession(t *testing.T) {
 // A conversation that goes on is told to the daemon once, hands over what it has every so many turns, and its key's
 // start is noted once its session is known.
 func TestFollower(t *testing.T) {
-	dir := t.TempDir()
-	db, err := migrations.Open(t.Context(), filepath.Join(dir, "sessions.db"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer db.Close()
+	dir, db := newDatabase(t)
 	live := filepath.Join(dir, "live")
 	store := correlation.New(db, correlation.Options{LiveDir: live})
 	log := newLog(t, live)
