@@ -25,10 +25,12 @@ const (
 	// how long the database is waited for once the client has gone, and again once the harness has: 300 ms in all
 	goneLimit  = 100 * time.Millisecond
 	closeLimit = 200 * time.Millisecond
-	// for folding in what other processes have recorded, before memory is asked
-	foldLimit = 100 * time.Millisecond
-	// and before a session counts as one that nobody knows
-	takeInLimit = 500 * time.Millisecond
+
+	// Parts of what a prompt waits at most. For folding in what other processes have recorded, before memory is asked:
+	// 100 ms of 1.5 s.
+	foldShare = 15
+	// And before a session counts as one that nobody knows: 500 ms of 1.5 s.
+	takeInShare = 3
 )
 
 // A database opens the backend beside the conversation, and runs requests to it. Every request has a deadline of its

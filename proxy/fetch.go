@@ -34,7 +34,7 @@ func (e *env) Fetch(fetch *session.Fetch, who memory.Session, local bool) {
 	}
 	ctx, cancel := context.WithTimeout(e.ctx, e.o.FetchLimit)
 	e.database.begin(ctx, "fetch", func(b *Backend) (err error) {
-		within(ctx, "folding", foldLimit, b.FoldAll)
+		within(ctx, "folding", e.o.HoldLimit/foldShare, b.FoldAll)
 		began := time.Now()
 		guard.Point("fetch")
 		got, err = b.Memory.Start(ctx, who)
@@ -96,7 +96,7 @@ func (e *env) Recall(p *session.Held, who memory.Session, given []string) {
 	words := p.Words
 	ctx, cancel := context.WithDeadline(e.ctx, p.Until)
 	e.database.begin(ctx, "recall", func(b *Backend) error {
-		within(ctx, "folding", foldLimit, b.FoldAll)
+		within(ctx, "folding", e.o.HoldLimit/foldShare, b.FoldAll)
 		guard.Point("recall")
 		got, err := b.Memory.Recall(ctx, who, words, given)
 		if err != nil && !errors.Is(err, memory.ErrUnavailable) {

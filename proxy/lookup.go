@@ -109,7 +109,7 @@ func (e *env) byID(ctx context.Context, b *Backend, of *session.Lookup, found *s
 	known, err := l.Find(ctx, of.Harness, of.ID)
 	inFlight := err == nil && known.State == correlation.InFlight
 	if (isNotFound(err) || inFlight) && !of.Had { // another process may just have made it, or answered and died
-		within(ctx, "folding", takeInLimit, b.TakeIn)
+		within(ctx, "folding", e.o.HoldLimit/takeInShare, b.TakeIn)
 		known, err = l.Find(ctx, of.Harness, of.ID)
 	}
 	if isNotFound(err) {

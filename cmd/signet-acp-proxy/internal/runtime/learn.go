@@ -3,21 +3,21 @@ package runtime
 import (
 	"context"
 	"path/filepath"
-	"time"
 
 	"github.com/Signet-AI/signet-acp-proxy/correlation"
 	"github.com/Signet-AI/signet-acp-proxy/correlation/eventlog"
 	"github.com/Signet-AI/signet-acp-proxy/sqlite"
 )
 
-// foldWait is how long to wait for a lock on the database at a time: a prompt is held meanwhile.
-const foldWait = 25 * time.Millisecond
+// lockShare is the part of a prompt's longest wait that folding waits for a lock on the database at a time: 25 ms of
+// 1.5 s.
+const lockShare = 60
 
 // foldAll folds in what other processes have recorded just now, and learns from it. Of many processes that begin at
 // once few do that, for all.
 func (b *backend) foldAll(ctx context.Context, store *correlation.Store) {
 	err := eventlog.Together(ctx, filepath.Join(b.c.Dir(), foldTurn), func(ctx context.Context) error {
-		ctx = sqlite.WithLockWait(ctx, foldWait)
+		ctx = sqlite.WithLockWait(ctx, b.c.Hold/lockShare)
 		if err := b.others(store).Run(ctx); err != nil {
 			return err
 		}
