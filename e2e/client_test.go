@@ -13,6 +13,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 )
@@ -26,13 +27,31 @@ type client struct {
 	in      *os.File // the proxy's stdin
 	out     *os.File // the proxy's stdout
 	read    *bufio.Reader
-	stderr  bytes.Buffer
+	stderr  stderr
 	id      int // of the next request
 	ended   chan struct{}
 	session string // the last one that open has opened
 
 	sent              bytes.Buffer // all of it
 	received, signals string       // files of what an unruly harness got
+}
+
+// A stderr is what a program has said to people, which may be read while it goes on.
+type stderr struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+func (s *stderr) Write(p []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.text.Write(p)
+}
+
+func (s *stderr) String() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.text.String()
 }
 
 // start starts a program that is spoken to.

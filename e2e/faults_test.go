@@ -319,13 +319,17 @@ func TestFaults(t *testing.T) {
 				}
 				f.ask()
 			}
+			expected := regexp.MustCompile(tt.said)
+			if tt.who == "disk" { // it may be noticed beside the conversation
+				f.wait("what people are told", func() bool { return expected.MatchString(f.stderr.String()) })
+			}
 			f.hangUp()
 			if code := f.code(); code != tt.code {
 				t.Errorf("exit %d, want %d", code, tt.code)
 			}
 			f.passed(tt)
 			said := strings.TrimSpace(f.said())
-			if matched := regexp.MustCompile(tt.said).MatchString(said); (tt.said == "") != (said == "") || !matched {
+			if matched := expected.MatchString(said); (tt.said == "") != (said == "") || !matched {
 				t.Errorf("people were told:\n%s", said)
 			}
 			found, mended := f.diagnosed(tt), ""

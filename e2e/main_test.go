@@ -102,7 +102,7 @@ type box struct {
 func (b *box) program() string { return cmp.Or(b.build, proxyBin) }
 
 // patience is how long a test waits for what must come; it is no measure of speed.
-const patience = 2 * time.Minute
+const patience = 4 * time.Minute
 
 // newBox makes a sandbox with the sample identity. At the end of the test nothing may be left running in it.
 func newBox(t *testing.T) *box {
