@@ -74,6 +74,7 @@ func (cmd *memoryBackfill) run(agents []string) error {
 		ctx, stop := untilTold(ctx)
 		defer stop()
 		if b.Data = d; cmd.fromRelay {
+			runtime.StepBack()
 			return d.AutoBackfill(ctx)
 		}
 		progress := term.NewProgress(cmd.std.Err)

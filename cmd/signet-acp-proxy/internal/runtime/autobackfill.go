@@ -17,15 +17,13 @@ import (
 // AutoBackfillWord is the flag of memory backfill by which a relay starts it (backfill: auto).
 const AutoBackfillWord = "parted"
 
-// AutoBackfill takes in what agents have written since it last did, unless another process does so: a tenth of a core,
-// and behind all other work.
+// AutoBackfill takes in what agents have written since it last did, unless another process does so: a tenth of a core.
 func (d *Data) AutoBackfill(ctx context.Context) error {
 	lock := flock.New(filepath.Join(d.Config.Dir(), "backfill.lock"), flock.SetPermissions(0o600))
 	if mine, err := lock.TryLock(); !mine {
 		return err
 	}
 	defer lock.Close()
-	stepBack()
 	began := time.Now()
 	b := Backfill{Data: d, Quiet: quiet}
 	if last, err := os.Stat(lock.Path()); err == nil && last.Size() > 0 { // else there was none

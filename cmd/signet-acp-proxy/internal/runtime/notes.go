@@ -29,7 +29,7 @@ func WriteNotes(ctx context.Context, c *config.Config, db *sql.DB, log *logFile)
 	if !writesNotes(c) {
 		return false, nil
 	}
-	stepBack()
+	StepBack()
 	n, err := newNotesWriter(c, NewSessions(c, db, log), NewStore(c, db, log), log.Logger).WriteDue(ctx)
 	if errors.Is(err, notes.ErrBusy) {
 		err = nil

@@ -4,5 +4,5 @@ package runtime
 
 import "runtime"
 
-// stepBack leaves the machine to other processes, but for one core.
-func stepBack() { runtime.GOMAXPROCS(1) }
+// StepBack leaves the machine to other processes, but for one core.
+func StepBack() { runtime.GOMAXPROCS(1) }

@@ -7,8 +7,8 @@ import (
 	"syscall"
 )
 
-// stepBack lets all other processes go first.
-func stepBack() {
+// StepBack lets all other processes go first, for as long as this one lives.
+func StepBack() {
 	runtime.GOMAXPROCS(1)
 	_ = syscall.Setpriority(syscall.PRIO_PROCESS, 0, 19) // it is paced anyway
 }
