@@ -60,6 +60,7 @@ func (f *folding) step(ctx context.Context, lines []line) (rest []line, err erro
 			return err
 		})
 		if err == nil {
+			f.least = max(f.least, did.To) // the next step may meet another database
 			f.tells(did)
 			return rest, nil
 		}

@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"context"
 	"database/sql"
+	"errors"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"sync"
@@ -74,6 +76,16 @@ func (b *bench) open() {
 	b.tb.Cleanup(func() { check(b.tb, db.Close()) })
 	b.db = db
 	b.store = correlation.New(b.db, correlation.Options{LiveDir: b.dir, Path: b.path})
+}
+
+// away moves the database away, as somebody does who replaces it.
+func (b *bench) away() {
+	b.tb.Helper()
+	for _, name := range must(filepath.Glob(b.path + "*"))(b.tb) {
+		if err := os.Rename(name, name+".away"); !errors.Is(err, fs.ErrNotExist) { // whoever opens the rest drops an old log
+			check(b.tb, err)
+		}
+	}
 }
 
 // failing has the store use a connection of which a statement may fail.
