@@ -182,6 +182,7 @@ func TestFoldsTogether(t *testing.T) {
 		for ctx, waits := range map[context.Context]bool{t.Context(): false, pace.Gently(t.Context()): true} {
 			l.Append(correlation.AssistantSaid{Turn: turns[1], Text: "more"})
 			check(t, l.Folded(ctx))
+			synctest.Wait() // a fold that goes on takes in what is said meanwhile
 			began := time.Now()
 			l.Append(correlation.AssistantSaid{Turn: turns[1], Text: "more"})
 			if check(t, l.Folded(ctx)); (time.Since(began) > 0) != waits {
