@@ -10,6 +10,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -57,10 +58,21 @@ func (b *box) noteRequests() {
 			}
 			if line, err := bufio.NewReader(conn).ReadString('\n'); err == nil {
 				_, _ = f.WriteString(line)
+				if strings.Contains(line, `"session/prompt"`) {
+					b.held.Wait()
+				}
 			}
 			conn.Close()
 		}
 	}()
+}
+
+// holdPrompts keeps agents in bounds at their prompts, which are noted, until they are let go.
+func (b *box) holdPrompts() (letGo func()) {
+	b.held.Add(1)
+	letGo = sync.OnceFunc(b.held.Done)
+	b.t.Cleanup(letGo)
+	return letGo
 }
 
 // agents writes the configuration with these agents.

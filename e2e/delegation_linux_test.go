@@ -32,12 +32,14 @@ func (b *box) runner() (pid int) {
 // true: the row waits for room.
 func TestDelegateFullDisk(t *testing.T) {
 	t.Parallel()
-	b := delegating(t, map[string][]string{"heron": {"ECHOAGENT_SLOW=500ms"}})
+	b := delegating(t, map[string][]string{"heron": nil})
+	letGo := b.holdPrompts()
 	id := strings.TrimSpace(b.run(ask("heron", "--detach", "Go on.")...))
 	b.wait("the prompt", func() bool { return len(b.requests("session/prompt")) == 1 })
 	pid := b.runner()
 	var before unix.Rlimit
 	must(b, unix.Prlimit(pid, unix.RLIMIT_FSIZE, &unix.Rlimit{Cur: 0, Max: unix.RLIM_INFINITY}, &before))
+	letGo()
 	b.wait("the child's end", func() bool {
 		all, err := b.Processes()
 		must(b, err)

@@ -13,7 +13,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -67,13 +66,19 @@ func TestDelegateProgress(t *testing.T) {
 	heard = nil
 	mu.Unlock()
 
-	impatient, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
+	letGo := b.holdPrompts()
+	impatient, cancel := context.WithCancel(t.Context())
 	defer cancel()
+	go func() {
+		defer cancel()
+		b.wait("the prompt", func() bool { return len(b.requests("session/prompt")) == 2 })
+	}()
 	if r, err := session.CallTool(impatient, asked("Give up.")); err == nil {
 		t.Fatalf("it did not wait: %+v", r)
 	}
 	id := b.delegations()[0].ID
 	result(&mcp.CallToolParams{Name: "delegation_tell", Arguments: map[string]any{"id": id, "text": "And the grebe."}})
+	letGo()
 	if d := result(asked("Give up.")); d.State != "done" || !strings.Contains(d.Answer, "> Give up.") ||
 		!strings.Contains(d.Answer, "> And the grebe.") {
 		t.Errorf("%+v", d)

@@ -14,6 +14,7 @@ import (
 	"runtime"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -91,7 +92,8 @@ type box struct {
 	*sandbox.Sandbox
 	t *testing.T
 
-	requestLog string // the address that takes the requests of agents in bounds
+	requestLog string         // the address that takes the requests of agents in bounds
+	held       sync.WaitGroup // they wait for it with a prompt
 
 	goesOn bool     // a script adds to what the one before it was sent
 	wrap   []string // what the proxy is started by
