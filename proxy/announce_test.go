@@ -10,7 +10,7 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/proxy/session"
 )
 
-func announcing(o *Options) { o.Announce, o.LookLimit = true, patience }
+func announcing(o *Options) { o.Announce = true }
 
 // A session's key stands in the result that opens it, and every other byte is the harness's. Nothing is announced unless
 // it is asked for, about a session that is left alone, and while nobody knows the key.
@@ -31,7 +31,7 @@ func TestAnnounce(t *testing.T) {
 		{"an error", methodLoad, `"error":{"code":-32002,"message":"no"}`, ``, announcing},
 		{"by default", methodNew, `"result":{"sessionId":"s2"}`, ``, func(*Options) {}},
 		{"opted out", methodNew, `"result":{"sessionId":"s2"}`, ``, func(o *Options) { announcing(o); o.Exclude = []string{"/tmp/x"} }},
-		{"no database yet", methodNew, `"result":{"sessionId":"s2"}`, ``, func(o *Options) { o.Announce, o.LookLimit = true, time.Millisecond }},
+		{"no database yet", methodNew, `"result":{"sessionId":"s2"}`, ``, func(o *Options) { o.Announce, o.HoldLimit = true, lookShare*time.Millisecond }},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

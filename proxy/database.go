@@ -31,6 +31,8 @@ const (
 	foldShare = 15
 	// And before a session counts as one that nobody knows: 500 ms of 1.5 s.
 	takeInShare = 3
+	// And what a frame from the harness waits for the database: 250 ms of 1.5 s.
+	lookShare = 6
 )
 
 // A database opens the backend beside the conversation, and runs requests to it. Every request has a deadline of its

@@ -98,7 +98,7 @@ func TestDeadlines(t *testing.T) {
 						}
 						plain(f, line, say)
 					}, func(o *Options) {
-						o.HoldLimit, o.LookLimit, o.FetchLimit = 0, 0, 0
+						o.HoldLimit, o.FetchLimit = 0, 0
 						o.Now = nil
 						open := o.Open
 						o.Open = func(ctx context.Context) (*Backend, error) {

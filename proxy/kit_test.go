@@ -231,8 +231,8 @@ func (w *world) start(mem Memory, a agent, change ...func(*Options)) *connection
 		Name:     "echo",
 		Identity: mem.Identity,
 		// there for slow machines, and here too long to matter
-		HoldLimit: 2 * patience, LookLimit: patience,
-		Now: func() time.Time { return time.Now().Add(time.Duration(c.clock.Load())) },
+		HoldLimit: 2 * patience,
+		Now:       func() time.Time { return time.Now().Add(time.Duration(c.clock.Load())) },
 		Events: func(folded func(bool, []int)) (Events, error) {
 			var err error
 			c.events, err = eventlog.Open(eventlog.Options{

@@ -294,7 +294,7 @@ func (h *model) ids() []string {
 // longLimits makes the limits that are there for slow machines too long to matter.
 func longLimits(o *Options) {
 	o.Name = "model"
-	o.HoldLimit, o.LookLimit = 2*patience, patience
+	o.HoldLimit = 2 * patience
 }
 
 // killable is the file of events of a process that can be killed: nothing reaches it afterwards.

@@ -121,9 +121,7 @@ type Options struct {
 	// goroutine.
 	Identity func(memory.Session) memory.Context
 
-	HoldLimit time.Duration // a prompt waits no longer than this for the database and its context; 1.5 s
-	// a frame from the harness waits no longer than this for the database; 250 ms
-	LookLimit  time.Duration
+	HoldLimit  time.Duration                     // a prompt waits no longer than this for the database and its context; 1.5 s
 	FetchLimit time.Duration                     // a fetch may run this long; 15 s
 	ContextAge time.Duration                     // the next process may use a stored context for this long; 15 min
 	Announce   bool                              // tell the client each session's Signet key
@@ -148,9 +146,6 @@ type Options struct {
 	Log        zerolog.Logger
 }
 
-// DefaultLook is the default of Options.LookLimit.
-const DefaultLook = 250 * time.Millisecond
-
 const (
 	defaultHold    = 1500 * time.Millisecond
 	defaultFetch   = 15 * time.Second
@@ -160,7 +155,6 @@ const (
 // withDefaults returns a copy in which zero values are replaced by their defaults.
 func (o Options) withDefaults() *Options {
 	o.HoldLimit = cmp.Or(o.HoldLimit, defaultHold)
-	o.LookLimit = cmp.Or(o.LookLimit, DefaultLook)
 	o.FetchLimit = cmp.Or(o.FetchLimit, defaultFetch)
 	o.ContextAge = cmp.Or(o.ContextAge, defaultContext)
 	if o.Now == nil {

@@ -158,7 +158,7 @@ func newQuiet(t testing.TB, change ...func(*Options)) *quiet {
 	still := time.Now().Add(time.Hour) // no limit passes
 	o := Options{
 		Client: Client{Out: &q.client, Stderr: &q.told}, Harness: Harness{In: &q.harness},
-		HoldLimit: 2 * patience, LookLimit: patience, Now: func() time.Time { return still },
+		HoldLimit: 2 * patience, Now: func() time.Time { return still },
 	}
 	for _, f := range change {
 		f(&o)

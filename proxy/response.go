@@ -121,7 +121,7 @@ func (d *down) openingAnswer(line []byte, failed bool) session.OpeningAnswer {
 }
 
 // announce adds the session's Signet key to the _meta of the response that opened it, for the client to show. The key
-// is known once the ledger was asked; the response waits for that no longer than LookLimit.
+// is known once the ledger was asked; the response waits for that no longer than a part of HoldLimit.
 func (d *down) announce(s *session.Session, line []byte) []byte {
 	if !d.o.Announce {
 		return line
@@ -129,7 +129,7 @@ func (d *down) announce(s *session.Session, line []byte) []byte {
 	if at, ok := frame.Find(line, "result"); !ok || line[at.Start] != '{' {
 		return line
 	}
-	of := d.settled(s, d.o.LookLimit)
+	of := d.settled(s, d.o.HoldLimit/lookShare)
 	if of.Off || of.Who.Key == "" {
 		return line
 	}

@@ -165,11 +165,8 @@ func fill() {
 			limitFiles(math.MaxUint64)
 		}
 		l.Append(correlation.TurnBegan{Session: session, Turn: turn}, correlation.AssistantSaid{Turn: turn, Text: strings.Repeat("word ", 400)})
-		began := time.Now()
 		if l.AppendWait(context.Background(), correlation.TurnEnded{Turn: turn, Stop: "end_turn"}) == nil {
 			fmt.Println("turn:", turn)
-		} else if time.Since(began) > 40*time.Millisecond {
-			fmt.Println("slow:", time.Since(began))
 		}
 	}
 	left, err := l.Close(context.Background())
@@ -201,7 +198,7 @@ func TestDiskFullForAMoment(t *testing.T) {
 	}
 }
 
-// A disk that is full is told of when it begins, what was lost at the end; what fits is kept, and nobody waits.
+// A disk that is full is told of when it begins, what was lost at the end; what fits is kept.
 func TestDiskFull(t *testing.T) {
 	b := newBench(t)
 	said := b.fills("for good")
@@ -210,8 +207,8 @@ func TestDiskFull(t *testing.T) {
 		t.Errorf("told: %q", said["told"])
 	}
 	refused := 50 - len(said["turn"])
-	if refused < 5 || refused > 45 || 2*len(said["slow"]) > refused { // a busy machine may hold up a few
-		t.Errorf("turns %q are written down, slow: %q", said["turn"], said["slow"])
+	if refused < 5 || refused > 45 {
+		t.Errorf("turns %q are written down", said["turn"])
 	}
 	if len(said["closed"]) != 1 || said["closed"][0] != "true <nil>" {
 		t.Errorf("closed: %q", said["closed"])

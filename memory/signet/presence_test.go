@@ -19,7 +19,7 @@ func TestRestIsShared(t *testing.T) {
 	d := daemontest.Start(t, daemontest.Options{})
 	process := func() *Client {
 		c := client(t, d.URL(), func(o *Options) {
-			o.BreakerFile, o.Now, o.StartTimeout = file, func() time.Time { return now }, costly+50*time.Millisecond
+			o.BreakerFile, o.Now, o.StartTimeout = file, func() time.Time { return now }, 3*time.Second
 		})
 		t.Cleanup(c.Close)
 		return c
@@ -87,7 +87,7 @@ func TestTryIsAHook(t *testing.T) {
 		d.Remember("Robin prefers tabs", "preference")
 		c := client(t, d.URL(), func(o *Options) {
 			o.BreakerFile, o.Now = filepath.Join(t.TempDir(), "daemon.json"), func() time.Time { return now }
-			o.StartTimeout = 2 * costly // in which a busy machine sends the request
+			o.StartTimeout = 2 * time.Second // in which a busy machine sends the request
 		})
 		t.Cleanup(c.Close)
 		d.Fail(daemontest.Fault{Path: "/api/hooks/", Kind: daemontest.BlackHole})
@@ -198,13 +198,13 @@ func TestRestCountsWhatCosts(t *testing.T) {
 	d := daemontest.Start(t, daemontest.Options{})
 	c := client(t, d.URL(), func(o *Options) { o.BreakerFile, o.Hold = file, 20*time.Millisecond })
 	defer c.Close()
-	d.Fail(daemontest.Fault{Path: startPath, Kind: daemontest.Slow, Delay: 500 * time.Millisecond})
+	d.Fail(daemontest.Fault{Path: startPath, Kind: daemontest.Held})
 	done := make(chan error)
 	go func() {
 		_, err := c.Start(t.Context(), memory.Session{Key: "k"})
 		done <- err
 	}()
-	for deadline := time.Now().Add(10 * time.Second); ; {
+	for deadline := time.Now().Add(time.Minute); ; {
 		if turn, _ := c.presence.allow(); turn == callDenied {
 			break
 		}
@@ -213,6 +213,7 @@ func TestRestCountsWhatCosts(t *testing.T) {
 		}
 		time.Sleep(time.Millisecond)
 	}
+	d.Heal()
 	if err := <-done; err != nil {
 		t.Fatal(err)
 	}

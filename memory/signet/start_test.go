@@ -166,7 +166,7 @@ func TestStartFaults(t *testing.T) {
 			d.Fail(tc.fault)
 			c := client(t, d.URL(), func(o *Options) {
 				if strings.Contains(tc.name, "hole") || strings.Contains(tc.name, "limit") {
-					o.StartTimeout = time.Second // in which a busy machine sends the request
+					o.StartTimeout = 3 * time.Second // in which a busy machine sends the request
 				}
 			})
 			_, err := c.Start(t.Context(), memory.Session{Key: "k"})

@@ -67,7 +67,7 @@ func TestFollowerBeforeItIsAttached(t *testing.T) {
 			correlation.AssistantSaid{Turn: turn, Text: "answer"}, correlation.TurnEnded{Turn: turn})
 	}
 	f.attach(daemon, nil)
-	for deadline := time.Now().Add(20 * time.Second); len(d.Requests("/api/hooks/user-prompt-submit")) < len(want) &&
+	for deadline := time.Now().Add(time.Minute); len(d.Requests("/api/hooks/user-prompt-submit")) < len(want) &&
 		time.Now().Before(deadline); {
 		time.Sleep(time.Millisecond)
 	}
@@ -172,7 +172,7 @@ func TestFollower(t *testing.T) {
 		if !owed {
 			t.Error("nothing is owed")
 		}
-	case <-time.After(20 * time.Second):
+	case <-time.After(time.Minute):
 		t.Fatal("a long session hands nothing over")
 	}
 	const claim = "/api/hooks/session-start"
@@ -194,7 +194,7 @@ func TestFollower(t *testing.T) {
 	}
 	waitFor := func(what string, done func() bool) {
 		t.Helper()
-		for deadline := time.Now().Add(20 * time.Second); !done(); time.Sleep(time.Millisecond) {
+		for deadline := time.Now().Add(time.Minute); !done(); time.Sleep(time.Millisecond) {
 			if time.Now().After(deadline) {
 				t.Fatal(what)
 			}
