@@ -52,8 +52,21 @@ func (a *acpxBox) register(name string, harness ...string) {
 	}
 }
 
-// say runs acpx signet-echo with words and returns what it printed.
-func (a *acpxBox) say(words ...string) string { a.t.Helper(); return a.run(a.command(30, words...)...) }
+// say runs acpx signet-echo with words and returns what it printed. Where an owner was killed, acpx gives ps 2 s to tell
+// who that was, and asks for a retry if that was not enough.
+func (a *acpxBox) say(words ...string) (printed string) {
+	a.t.Helper()
+	command := a.command(30, words...)
+	a.wait("acpx", func() bool {
+		r := a.try(command...)
+		if r.Code != 0 && !strings.Contains(r.Stderr, "QUEUE_OWNER_IDENTITY_UNVERIFIED") {
+			a.t.Fatalf("%s: exit %d\n%s", strings.Join(words, " "), r.Code, r.Stderr)
+		}
+		printed = r.Stdout
+		return r.Code == 0
+	})
+	return printed
+}
 
 func (a *acpxBox) command(ttl int, words ...string) []string {
 	flags := []string{"--format", "quiet", "--ttl", strconv.Itoa(ttl), "signet-echo"}
