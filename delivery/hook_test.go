@@ -215,7 +215,7 @@ func TestHookInLittleTime(t *testing.T) {
 	b.w.Hook = sh(`touch ran`)
 	b.daemon.hang = true
 	b.say(info, "hello", "hi")
-	ctx, cancel := context.WithTimeout(t.Context(), 4*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
 	defer cancel()
 	if _, err := b.w.Run(ctx, OnePass); err != nil {
 		t.Fatal(err)
