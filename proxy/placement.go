@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"slices"
-	"time"
 
 	"github.com/Signet-AI/signet-acp-proxy/correlation"
 	"github.com/Signet-AI/signet-acp-proxy/memory"
@@ -14,9 +13,9 @@ import (
 
 // What a request that opens a session is given: the identity in its system prompt, and our MCP server.
 
-// placeLimit is how long a request that opens a session waits for the database and the identity files. Both take a few
-// milliseconds.
-const placeLimit = 20 * time.Millisecond
+// placeShare is the part of a prompt's longest wait that a request that opens a session waits for the database and the
+// identity files: 20 ms of 1.5 s. Both take a few milliseconds.
+const placeShare = 75
 
 // place returns a session/new or session/fork with the identity appended to its system prompt, or line as it is. A fork
 // gets its parent's block again, because not all harnesses keep it.
@@ -29,7 +28,7 @@ func (u *up) place(line []byte, opening session.Opening, s *session.Session) []b
 	if of.Off {
 		return line
 	}
-	ctx, cancel := context.WithTimeout(u.ctx, placeLimit)
+	ctx, cancel := context.WithTimeout(u.ctx, u.o.HoldLimit/placeShare)
 	defer cancel()
 	switch opening.Kind {
 	case session.OpensNew:
@@ -148,7 +147,7 @@ func (u *up) addServer(line []byte, opening session.Opening, s *session.Session)
 	}
 	of := s.Known()
 	if opening.Kind == session.OpensKnown { // the ledger may know that it was switched off
-		of = u.settled(s, placeLimit)
+		of = u.settled(s, u.o.HoldLimit/placeShare)
 	}
 	if of.Off {
 		return line
