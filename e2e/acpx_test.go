@@ -56,7 +56,7 @@ func (a *acpxBox) register(name string, harness ...string) {
 // who that was, and asks for a retry if that was not enough.
 func (a *acpxBox) say(words ...string) (printed string) {
 	a.t.Helper()
-	command := a.command(30, words...)
+	command := a.command(ownerLives, words...)
 	a.wait("acpx", func() bool {
 		r := a.try(command...)
 		if r.Code != 0 && !strings.Contains(r.Stderr, "QUEUE_OWNER_IDENTITY_UNVERIFIED") {
@@ -67,6 +67,9 @@ func (a *acpxBox) say(words ...string) (printed string) {
 	})
 	return printed
 }
+
+// ownerLives is how long acpx's process stays after a prompt, in seconds: until the test ends it.
+const ownerLives = 600
 
 func (a *acpxBox) command(ttl int, words ...string) []string {
 	flags := []string{"--format", "quiet", "--ttl", strconv.Itoa(ttl), "signet-echo"}

@@ -263,14 +263,14 @@ func TestCrashFull(t *testing.T) {
 		c.hangUp()
 		c.rest()
 		c.code()
-		got := b.try(proxyBin, "sessions")
+		b.takeIn()
 		kept := len(b.query(`SELECT 1 FROM turns WHERE user LIKE 'Turn %' AND stop = 'end_turn'`))
 		tried++
 		if c.said() == "" {
 			silent++
 		}
-		if got.Code != 0 || kept < 2 && c.said() == "" {
-			t.Errorf("%d blocks: exit %d, %d turns are kept; people were told %q", blocks, got.Code, kept, c.said())
+		if kept < 2 && c.said() == "" {
+			t.Errorf("%d blocks: %d turns are kept, and people were told nothing", blocks, kept)
 		}
 	}
 	t.Logf("%d limits, %d of them not told of", tried, silent)

@@ -94,7 +94,7 @@ func TestDelegateKilled(t *testing.T) {
 		}
 	}
 	t.Logf("killed: %v; all gone after %v at most", killed, longest.Round(time.Millisecond))
-	b.run(proxyBin, "sessions", "--json") // takes in what the dead have left
+	b.takeIn()
 	// A caller that was killed between its row and its runner leaves one that fails once nobody may begin it any more.
 	b.wait("the end of every delegation", func() bool {
 		return !slices.ContainsFunc(b.delegations(), func(d delegated) bool { return d.Ended == nil })

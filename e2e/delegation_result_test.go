@@ -122,7 +122,7 @@ func TestAgentMessages(t *testing.T) {
 		"Message from agent egret: The mast is 11.42 metres.") || !strings.Contains(reply, "The keel is of oak.") {
 		t.Errorf("the next session was told:\n%s", reply)
 	}
-	b.run(proxyBin, "sessions", "--json") // takes in what was said
+	b.takeIn()
 	if _, reply := b.turnWith("heron", "", "And now?"); strings.Contains(reply, "Message from agent") {
 		t.Errorf("the one after it was told:\n%s", reply)
 	}
@@ -143,7 +143,7 @@ func TestDelegateDetached(t *testing.T) {
 	if strings.Count(reply, "Message from agent heron: Delegation ") != 1 || !strings.Contains(reply, "is done") {
 		t.Errorf("the conversation that asked was told:\n%s", reply)
 	}
-	b.run(proxyBin, "sessions", "--json") // takes in what was said
+	b.takeIn()
 	if _, reply := b.turnWith("stork", id, "And now?"); strings.Contains(reply, "Message from agent") {
 		t.Errorf("it was told again:\n%s", reply)
 	}

@@ -339,6 +339,7 @@ func TestFaults(t *testing.T) {
 			}
 			kept := "nothing"
 			if tt.kept >= 0 {
+				f.wait("the turns", func() bool { return f.turns() >= tt.kept }) // a command takes in for a second
 				if n := f.turns(); n != tt.kept {
 					t.Errorf("%d turns are kept, want %d", n, tt.kept)
 				} else if n > 0 {
@@ -544,7 +545,7 @@ func TestDiskFills(t *testing.T) {
 	if strings.Count(said, "the disk is full") != 1 || strings.Count(said, "could not be saved") != 1 {
 		t.Errorf("people were told\n%s", said)
 	}
-	b.run(proxyBin, "sessions") // takes in what was written down
+	b.takeIn()
 	kept := len(b.query(`SELECT 1 FROM turns WHERE stop = 'end_turn' AND user LIKE 'turn %'`))
 	t.Logf("%d turns of %d are kept\n%s", kept, turns, said)
 	if kept < 5 || kept == turns {

@@ -30,7 +30,7 @@ func TestFlippedBits(t *testing.T) {
 	}
 	c.end()
 	b.alone()
-	b.run(proxyBin, "sessions") // takes in what was written down
+	b.takeIn()
 	whole, err := os.ReadFile(b.database())
 	must(b, err)
 	want := map[string]string{}

@@ -4,7 +4,6 @@ import (
 	"database/sql"
 	"fmt"
 	"math/rand/v2"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -26,12 +25,7 @@ func TestKilledAfterAResponse(t *testing.T) {
 			for i := range runs {
 				all = append(all, b.cutOff(i, locked))
 			}
-			b.wait("everything to be taken in", func() bool {
-				b.run(proxyBin, "sessions")
-				files, err := filepath.Glob(filepath.Join(b.Signet, "acp", "live", "*.events"))
-				must(b, err)
-				return len(files) == 0
-			})
+			b.takeIn()
 			turns := 0
 			for _, one := range all {
 				turns += len(one.said)

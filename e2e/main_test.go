@@ -171,6 +171,17 @@ func (b *box) wait(what string, done func() bool) {
 // database is the path of the proxy's database.
 func (b *box) database() string { return filepath.Join(b.Signet, "acp", "sessions.db") }
 
+// takeIn has the database take in what processes have written down that have ended, or are about to.
+func (b *box) takeIn() {
+	b.t.Helper()
+	b.wait("everything to be taken in", func() bool {
+		b.run(proxyBin, "sessions")
+		files, err := filepath.Glob(filepath.Join(b.Signet, "acp", "live", "*.events"))
+		must(b, err)
+		return len(files) == 0
+	})
+}
+
 // alone waits until nothing runs in the sandbox any more.
 func (b *box) alone() {
 	b.t.Helper()

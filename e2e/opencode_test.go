@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -87,7 +88,7 @@ func TestOpencode(t *testing.T) {
 	})
 	say := func(words ...string) string {
 		t.Helper()
-		return a.run(slices.Concat(a.acpx, []string{"--approve-all", "--format", "quiet", "--ttl", "30", "signet-echo"}, words)...)
+		return a.run(slices.Concat(a.acpx, []string{"--approve-all", "--format", "quiet", "--ttl", strconv.Itoa(ownerLives), "signet-echo"}, words)...)
 	}
 	say("exec", "Keep it.")
 	a.alone()

@@ -206,7 +206,7 @@ func (s *Sandbox) Close() error {
 		}
 	}
 	// a worker waits half a minute for what comes due, a busy machine makes everything later
-	left, err := s.Settle(time.Minute)
+	left, err := s.Settle(4 * time.Minute)
 	for _, p := range left {
 		signal(p.ID, os.Kill)
 		err = errors.Join(err, fmt.Errorf("still running: %s", p))
