@@ -155,6 +155,7 @@ func TestAcpxExec(t *testing.T) {
 		}
 		const fact = "The mast of the Curlew is 11.42 metres long."
 		exec(fact, "You are Halyard")
+		a.takeIn()
 		id := a.requests("session/prompt")[0].Session
 		if diff := cmp.Diff([][]string{{id, "context", "kept"}}, a.injected()); diff != "" {
 			t.Errorf("ledger (-want +got):\n%s", diff)
@@ -187,6 +188,8 @@ func TestAcpxSession(t *testing.T) {
 		if modes := a.requests("session/set_mode"); len(modes) == 0 {
 			t.Error("session/set_mode did not arrive")
 		}
+		a.endOwners()
+		a.takeIn()
 		a.once(id, id)
 		want := [][]string{{"first words", "end_turn"}, {"second words", "end_turn"}}
 		if diff := cmp.Diff(want, a.query(`SELECT user, stop FROM turns ORDER BY id`)); diff != "" {

@@ -175,7 +175,7 @@ func (b *box) database() string { return filepath.Join(b.Signet, "acp", "session
 func (b *box) takeIn() {
 	b.t.Helper()
 	b.wait("everything to be taken in", func() bool {
-		b.run(proxyBin, "sessions")
+		b.run(b.program(), "sessions")
 		files, err := filepath.Glob(filepath.Join(b.Signet, "acp", "live", "*.events"))
 		must(b, err)
 		return len(files) == 0

@@ -96,7 +96,7 @@ func TestPanics(t *testing.T) {
 			}
 			b.namedByDoctor(point)
 			b.set("SIGNET_PANIC=")
-			b.run(build, "sessions") // takes in what was left
+			b.takeIn()
 			whole := 0
 			for _, row := range b.query(`SELECT user, assistant FROM turns`) {
 				if strings.Contains(row[0], "mulberry") && len(row[1]) > 5 {

@@ -129,6 +129,7 @@ func TestRecordIsWhole(t *testing.T) {
 			t.Errorf("%d blocks hold %s", n, name)
 		}
 	}
+	b.takeIn()
 	stored := b.query(`SELECT s.acp_id, t.assistant FROM turns t JOIN sessions s ON s.id = t.session`)
 	if len(stored) != cases {
 		t.Errorf("%d turns are stored", len(stored))

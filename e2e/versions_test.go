@@ -41,6 +41,7 @@ func TestVersions(t *testing.T) {
 			!strings.Contains(asked[i], `"servers":["signet"]`) {
 			t.Errorf("version %s: %d identities in what the model was given:\n%s", version, n, asked[i])
 		}
+		b.takeIn()
 		for _, what := range []string{
 			`SELECT acp_id, state, client, agent, agent_version FROM sessions`,
 			`SELECT kind, block_id, text, outcome FROM injections`,
