@@ -121,7 +121,7 @@ type Options struct {
 	// goroutine.
 	Identity func(memory.Session) memory.Context
 
-	HoldLimit  time.Duration                     // a prompt waits no longer than this for the database and its context; 1.5 s
+	HoldLimit  time.Duration                     // a prompt waits no longer for the database and its context; 1.5 s
 	FetchLimit time.Duration                     // a fetch may run this long; 15 s
 	ContextAge time.Duration                     // the next process may use a stored context for this long; 15 min
 	Announce   bool                              // tell the client each session's Signet key
