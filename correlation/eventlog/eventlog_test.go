@@ -91,6 +91,7 @@ func TestStrangeLines(t *testing.T) {
 		"no JSON\n", "\n", `{"at":1}` + "\n", "no JSON\n", `{"at":"x","kind":"turn_ended","turn":1}` + "\n", "\x00\x00\x00\n",
 		// too long for anybody
 		`{"at":1,"kind":"assistant_said","turn":1,"text":"` + strings.Repeat("x", 3<<20) + `"}` + "\n",
+		strings.Repeat("y", 3<<20) + "\n",
 		`{"at":1,"n":102,"kind":"turn_ended","turn":99}` + "\n",
 		`{"at":1,"n":103,"kind":"record_known","session":1,"record":"r"}` + "\n",
 		`{"at":1,"n":104,"kind":"record_known","session":1,"record":"` + strings.Repeat("torn", 1<<20), // was being written
@@ -114,7 +115,7 @@ func TestStrangeLines(t *testing.T) {
 	if n := b.count(`SELECT count(*) FROM events WHERE data = '{}'`); n != 1 {
 		t.Errorf("%d events have no fields, want the unknown one alone", n)
 	}
-	if r := must(b.store.Book().Refused(t.Context()))(t); len(b.files()) != 0 || session != 1 || r.Lines != 6 {
+	if r := must(b.store.Book().Refused(t.Context()))(t); len(b.files()) != 0 || session != 1 || r.Lines != 7 {
 		t.Errorf("files: %q, kept aside: %+v", b.files(), r)
 	}
 }
