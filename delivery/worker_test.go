@@ -35,6 +35,7 @@ func TestOneDelivers(t *testing.T) {
 		"it leaves it":         {until: UntilSettled, does: defers, left: Remaining{Waiting: 1}},
 		"it leaves it, --once": {until: OnePass, does: defers},
 		"it has ended":         {until: UntilQuiet, ends: true, posts: 1},
+		"it has ended, --once": {until: OnePass, ends: true, posts: 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			b := newBench(t)

@@ -74,7 +74,6 @@ func (c *Connection) setKey(s *Session, key, spent string) {
 		return
 	}
 	s.exists.Open.Key = key
-	c.change(s)
 	if s.exists.recorded || spent != "" {
 		c.record(s, correlation.Rekeyed{Session: s.Number, Key: key, Spent: spent})
 	}
