@@ -77,6 +77,10 @@ func TestImport(t *testing.T) {
 			t.Errorf("the rest of an answer: %d new, %v; want %d", added, err, want)
 		}
 	}
+	grown[0].Assistant = "ok and done, and more" // as the last one's goes on, and of another prompt
+	if _, added, err := b.take(o, grown[:1]); err != nil || added != 0 {
+		t.Errorf("an earlier turn is taken for the last one: %d, %v", added, err)
+	}
 	if last := must(b.Book().Turns(t.Context(), v.ID))(t)[4]; last.Assistant != "ok and done" || len(last.Tools) != 1 {
 		t.Errorf("the rest of an answer: %+v", last)
 	}
