@@ -52,20 +52,10 @@ func (a *acpxBox) register(name string, harness ...string) {
 	}
 }
 
-// say runs acpx signet-echo with words and returns what it printed. Where an owner was killed, acpx gives ps 2 s to tell
-// who that was, and asks for a retry if that was not enough.
-func (a *acpxBox) say(words ...string) (printed string) {
+// say runs acpx signet-echo with words and returns what it printed.
+func (a *acpxBox) say(words ...string) string {
 	a.t.Helper()
-	command := a.command(ownerLives, words...)
-	a.wait("acpx", func() bool {
-		r := a.try(command...)
-		if r.Code != 0 && !strings.Contains(r.Stderr, "QUEUE_OWNER_IDENTITY_UNVERIFIED") {
-			a.t.Fatalf("%s: exit %d\n%s", strings.Join(words, " "), r.Code, r.Stderr)
-		}
-		printed = r.Stdout
-		return r.Code == 0
-	})
-	return printed
+	return a.run(a.command(ownerLives, words...)...)
 }
 
 // ownerLives is how long acpx's process stays after a prompt, in seconds: until the test ends it.
