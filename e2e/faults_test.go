@@ -339,8 +339,9 @@ func TestFaults(t *testing.T) {
 			}
 			kept := "nothing"
 			if tt.kept >= 0 {
-				f.wait("the turns", func() bool { return f.turns() >= tt.kept }) // a command takes in for a second
-				if n := f.turns(); n != tt.kept {
+				n := 0
+				f.wait("the turns", func() bool { n = f.turns(); return n >= tt.kept })
+				if n != tt.kept {
 					t.Errorf("%d turns are kept, want %d", n, tt.kept)
 				} else if n > 0 {
 					kept = counted(n) + mended

@@ -171,7 +171,8 @@ func (b *box) wait(what string, done func() bool) {
 // database is the path of the proxy's database.
 func (b *box) database() string { return filepath.Join(b.Signet, "acp", "sessions.db") }
 
-// takeIn has the database take in what processes have written down that have ended, or are about to.
+// takeIn has the database take in what processes have written down that have ended, or are about to. A command takes a
+// second for that, and no more.
 func (b *box) takeIn() {
 	b.t.Helper()
 	b.wait("everything to be taken in", func() bool {

@@ -90,7 +90,7 @@ func withoutElement(line []byte, array, element frame.Span, before int) []byte {
 }
 
 // show notes what a harness shows of what the user said, and finds our block in it: so many bytes at the start of one
-// of its texts. For the look-up of its session that waits once, and for lookShare at most: hardly ever, because
+// of its texts. For the look-up of its session that waits once, for a part of HoldLimit at most: hardly ever, because
 // harnesses answer a load later than that.
 func (d *down) show(line, id []byte, users bool, texts []string) (s *session.Session, cut, text int) {
 	wait := false
@@ -226,7 +226,7 @@ type title struct {
 }
 
 // stripTitles takes our blocks out of titles. A title that was nothing else becomes the beginning of the user's first
-// prompt. The ledger has lookShare for all of them together.
+// prompt. The ledger has a part of HoldLimit for all of them together.
 func (d *down) stripTitles(line []byte, titles []title) []byte {
 	ctx, cancel := context.WithTimeout(d.ctx, d.o.HoldLimit/lookShare)
 	defer cancel()
