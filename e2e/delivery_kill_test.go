@@ -153,7 +153,7 @@ func (m *killing) kill(victim string, c *client) {
 // deliverAll sweeps, and delivers what is due.
 func (m *killing) deliverAll() {
 	m.t.Helper()
-	ctx, cancel := context.WithTimeout(m.t.Context(), 5*time.Minute)
+	ctx, cancel := context.WithTimeout(m.t.Context(), patience)
 	defer cancel()
 	r, err := m.Run(ctx, nil, proxyBin, "deliver", "--wait")
 	if err != nil || r.Code != 0 {

@@ -52,8 +52,8 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// atOnce is how many tests run beside each other on a core: most of the time they wait for other programs.
-const atOnce = 3
+// atOnce is how many tests run beside each other on a core: they often wait for other programs. Three take as long.
+const atOnce = 2
 
 func testMain(m *testing.M) (int, error) {
 	flag.Parse()
@@ -79,7 +79,7 @@ func testMain(m *testing.M) (int, error) {
 	if self, err = os.Executable(); err != nil {
 		return 1, err
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Minute)
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
 	if modules, err = npm.Install(ctx, "."); err != nil {
 		return 1, err
@@ -104,7 +104,7 @@ type box struct {
 func (b *box) program() string { return cmp.Or(b.build, proxyBin) }
 
 // patience is how long a test waits for what must come; it is no measure of speed.
-const patience = 4 * time.Minute
+const patience = 10 * time.Minute
 
 // newBox makes a sandbox with the sample identity. At the end of the test nothing may be left running in it.
 func newBox(t *testing.T) *box {

@@ -14,7 +14,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
@@ -207,7 +206,7 @@ func (r *reader) tools(line string) string {
 // inCheckout runs a line in the checkout, with the machine's own programs and Go's caches, and everything else of the
 // reader's.
 func (r *reader) inCheckout(line string) (string, error) {
-	ctx, cancel := context.WithTimeout(r.t.Context(), 5*time.Minute)
+	ctx, cancel := context.WithTimeout(r.t.Context(), patience)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, "sh", "-c", line)
 	cmd.Dir = ".."

@@ -39,7 +39,7 @@ if [ $# -gt 0 ] && [ "$1" != ./... ]; then
 	step "gofmt" formatted
 	step "go vet $*" go vet -tags $tags "$@"
 	step "staticcheck $*" go run $staticcheck -tags $tags "$@"
-	step "tests of $*, with the race detector" go test -race -tags $tags -timeout 20m "$@"
+	step "tests of $*, with the race detector" go test -race -tags $tags -timeout 40m "$@"
 	exit
 fi
 
@@ -58,10 +58,10 @@ dirs() { xargs -n1 dirname | sort -u | sed 's,^,./,'; }
 threaded=$(git grep -lE "$starts" -- '*.go' ':!*_test.go' ':!e2e' | dirs)
 concurrent=$(git grep -lE "$starts" -- '*_test.go' ':!e2e' | dirs | grep -vxF "$threaded")
 names=$(git grep -hpE "$starts" -- $(echo "$concurrent" | sed 's,$,/*_test.go,') | sed -nE 's/^func (Test[A-Za-z0-9]+).*/\1/p' | paste -sd '|' -)
-race="go test -race -short -vet=off -tags $tags -timeout 20m"
+race="go test -race -short -vet=off -tags $tags -timeout 40m"
 step "tests of what starts goroutines, with the race detector" $race ./proxy ./delivery $threaded
 step "tests that start goroutines, with the race detector" $race -run "^($names)\$" $concurrent
-step "tests, and those of the whole program" go test -vet=off -tags $tags -timeout 20m ./e2e ./...
+step "tests, and those of the whole program" go test -vet=off -tags $tags -timeout 40m ./e2e ./...
 step "speed of streams beside cat | agent | cat, limits doubled" limits
-step "tests with SQLite in Go" go test -vet=off -timeout 8m ./migrations/... ./sqlite/... ./correlation/... ./memory/embedded/... ./cmd/signet-acp-proxy
+step "tests with SQLite in Go" go test -vet=off -timeout 40m ./migrations/... ./sqlite/... ./correlation/... ./memory/embedded/... ./cmd/signet-acp-proxy
 step "build without cgo" env CGO_ENABLED=0 go build ./...

@@ -131,8 +131,25 @@ type Result struct {
 }
 
 // Run runs a command in the sandbox's project and waits for it. Its exit code is in the result; an error means that it
-// could not be run or did not end in time. More is added to the environment.
-func (s *Sandbox) Run(ctx context.Context, more []string, command ...string) (Result, error) {
+// could not be run or did not end in time. More is added to the environment. Where acpx did not reach its own process,
+// which keeps the agent, nothing was said, and the command runs again.
+func (s *Sandbox) Run(ctx context.Context, more []string, command ...string) (r Result, err error) {
+	for range ownerTries {
+		if r, err = s.run(ctx, more, command); err != nil || r.Code == 0 || !unheard.MatchString(r.Stdout+r.Stderr) {
+			break
+		}
+	}
+	return r, err
+}
+
+// ownerTries is how often acpx is asked for one thing. It looks 120 times itself whether its process is there
+// (QUEUE_OWNER_STARTUP_MAX_ATTEMPTS in 0.7.0 and 0.19.1), which a crowded machine can be too slow for.
+const ownerTries = 6
+
+// What acpx says where a prompt has not reached its process.
+var unheard = regexp.MustCompile(`queue owner (failed to start|is running but not accepting)|Cannot safely retire queue owner`)
+
+func (s *Sandbox) run(ctx context.Context, more, command []string) (Result, error) {
 	var stdout, stderr bytes.Buffer
 	cmd := s.Command(ctx, more, command...)
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
@@ -206,7 +223,7 @@ func (s *Sandbox) Close() error {
 		}
 	}
 	// a worker waits half a minute for what comes due, a busy machine makes everything later
-	left, err := s.Settle(4 * time.Minute)
+	left, err := s.Settle(10 * time.Minute)
 	for _, p := range left {
 		signal(p.ID, os.Kill)
 		err = errors.Join(err, fmt.Errorf("still running: %s", p))
