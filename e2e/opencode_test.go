@@ -26,7 +26,7 @@ func openCode(t *testing.T, script func(fakemodel.Request) fakemodel.Reply) (*ac
 	a := newAcpx(t, acpxVersions["0.19.1"])
 	config, err := json.Marshal(map[string]any{
 		"model": "fake/fake-model", "small_model": "fake/fake-model", "enabled_providers": []string{"fake"},
-		"autoupdate": false,
+		"autoupdate": false, "experimental": map[string]any{"mcp_timeout": patience.Milliseconds()},
 		"provider": map[string]any{"fake": map[string]any{
 			"npm": "@ai-sdk/openai-compatible", "options": map[string]any{"baseURL": model.URL + "/v1", "apiKey": "none"},
 			"models": map[string]any{"fake-model": map[string]any{"tool_call": true,
