@@ -48,7 +48,7 @@ func TestPanics(t *testing.T) {
 		"writer":                 {lost: 2, hold: "1s"}, // a claim waits for what was written
 		"folding assistant_said": {lost: 2, early: true},
 		"folding turn_ended":     {early: true},
-		"reading a turn":         {},
+		"reading a turn":         {early: true},
 		"learning":               {early: true},
 		"sweep":                  {},
 		"hand-over":              {},
