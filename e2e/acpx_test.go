@@ -127,6 +127,28 @@ func (a *acpxBox) endOwners() {
 	a.alone()
 }
 
+// lateOwner keeps a queue owner from starting until the acpx that started it has given up.
+const lateOwner = `if (process.argv.includes("__queue-owner"))
+	for (const parent = process.ppid; process.ppid === parent;) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 20);
+`
+
+// On a crowded machine acpx gives up before its owner is there. Asked again it says what it was to say, once.
+func TestAcpxOwnerIsLate(t *testing.T) {
+	t.Parallel()
+	eachAcpx(t, func(t *testing.T, a *acpxBox) {
+		late := filepath.Join(a.Dir, "late.cjs")
+		must(a.box, os.WriteFile(late, []byte(lateOwner), 0o600))
+		a.set("ECHOAGENT_TERSE=1", "NODE_OPTIONS=--require "+late)
+		id := a.newSession()
+		a.say("The keel of the Curlew weighs 1,730 kg.")
+		a.endOwners()
+		if prompts := a.requests("session/prompt"); len(prompts) != 1 {
+			t.Errorf("prompts: %v, want one", prompts)
+		}
+		a.once(id, id)
+	})
+}
+
 // The first exec is told who it is, and the next one what was said in it; what the harness asks reaches acpx, and the
 // answer the harness.
 func TestAcpxExec(t *testing.T) {

@@ -8,6 +8,7 @@ cd "$(dirname "$0")/.."
 . scripts/beat.sh
 
 export GORACE=atexit_sleep_ms=0 # else what the race detector watches ends a second late, each program of a test, too
+hangs=40m # a package whose tests take longer; a slow machine does not
 tags=sqlite_fts5 # takes SQLite in C; without it the build takes SQLite in Go
 staticcheck=honnef.co/go/tools/cmd/staticcheck@v0.8.2
 actionlint=github.com/rhysd/actionlint/cmd/actionlint@v1.7.12
@@ -39,7 +40,7 @@ if [ $# -gt 0 ] && [ "$1" != ./... ]; then
 	step "gofmt" formatted
 	step "go vet $*" go vet -tags $tags "$@"
 	step "staticcheck $*" go run $staticcheck -tags $tags "$@"
-	step "tests of $*, with the race detector" go test -race -tags $tags -timeout 40m "$@"
+	step "tests of $*, with the race detector" go test -race -tags $tags -timeout $hangs "$@"
 	exit
 fi
 
@@ -58,10 +59,10 @@ dirs() { xargs -n1 dirname | sort -u | sed 's,^,./,'; }
 threaded=$(git grep -lE "$starts" -- '*.go' ':!*_test.go' ':!e2e' | dirs)
 concurrent=$(git grep -lE "$starts" -- '*_test.go' ':!e2e' | dirs | grep -vxF "$threaded")
 names=$(git grep -hpE "$starts" -- $(echo "$concurrent" | sed 's,$,/*_test.go,') | sed -nE 's/^func (Test[A-Za-z0-9]+).*/\1/p' | paste -sd '|' -)
-race="go test -race -short -vet=off -tags $tags -timeout 40m"
+race="go test -race -short -vet=off -tags $tags -timeout $hangs"
 step "tests of what starts goroutines, with the race detector" $race ./proxy ./delivery $threaded
 step "tests that start goroutines, with the race detector" $race -run "^($names)\$" $concurrent
-step "tests, and those of the whole program" go test -vet=off -tags $tags -timeout 40m ./e2e ./...
+step "tests, and those of the whole program" go test -vet=off -tags $tags -timeout $hangs ./e2e ./...
 step "speed of streams beside cat | agent | cat, limits doubled" limits
-step "tests with SQLite in Go" go test -vet=off -timeout 40m ./migrations/... ./sqlite/... ./correlation/... ./memory/embedded/... ./cmd/signet-acp-proxy
+step "tests with SQLite in Go" go test -vet=off -timeout $hangs ./migrations/... ./sqlite/... ./correlation/... ./memory/embedded/... ./cmd/signet-acp-proxy
 step "build without cgo" env CGO_ENABLED=0 go build ./...

@@ -14,6 +14,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -131,23 +132,48 @@ type Result struct {
 }
 
 // Run runs a command in the sandbox's project and waits for it. Its exit code is in the result; an error means that it
-// could not be run or did not end in time. More is added to the environment. Where acpx did not reach its own process,
-// which keeps the agent, nothing was said, and the command runs again.
+// could not be run or did not end in time. More is added to the environment. Where acpx did not reach its queue owner,
+// nothing was said, and the command runs again.
 func (s *Sandbox) Run(ctx context.Context, more []string, command ...string) (r Result, err error) {
-	for range ownerTries {
-		if r, err = s.run(ctx, more, command); err != nil || r.Code == 0 || !unheard.MatchString(r.Stdout+r.Stderr) {
+	for range tries {
+		r, err = s.run(ctx, more, command)
+		if err != nil || r.Code == 0 || !unheard.MatchString(r.Stderr) {
 			break
+		}
+		if err := s.started(ctx); err != nil {
+			return r, err
 		}
 	}
 	return r, err
 }
 
-// ownerTries is how often acpx is asked for one thing. It looks 120 times itself whether its process is there
+// tries is how often acpx is asked for one thing. It looks 120 times itself whether its owner is there
 // (QUEUE_OWNER_STARTUP_MAX_ATTEMPTS in 0.7.0 and 0.19.1), which a crowded machine can be too slow for.
-const ownerTries = 6
+const tries = 6
 
-// What acpx says where a prompt has not reached its process.
+// What acpx says where a prompt has not reached its owner.
 var unheard = regexp.MustCompile(`queue owner (failed to start|is running but not accepting)|Cannot safely retire queue owner`)
+
+// started waits until each queue owner has its lock or has ended: asked earlier, acpx starts one more, which takes the
+// lock as soon as it can.
+func (s *Sandbox) started(ctx context.Context) error {
+	for ; ctx.Err() == nil; time.Sleep(20 * time.Millisecond) {
+		locked, err := s.Owners()
+		if err != nil {
+			return err
+		}
+		running, err := s.Processes()
+		if err != nil {
+			return err
+		}
+		if !slices.ContainsFunc(running, func(p Process) bool {
+			return strings.Contains(p.Command, "__queue-owner") && !slices.Contains(locked, p.ID)
+		}) {
+			return nil
+		}
+	}
+	return fmt.Errorf("waiting for acpx's queue owner: %w", ctx.Err())
+}
 
 func (s *Sandbox) run(ctx context.Context, more, command []string) (Result, error) {
 	var stdout, stderr bytes.Buffer
