@@ -46,7 +46,7 @@ func TestDeliverMemory(t *testing.T) {
 			check(t, process.End(ctx, "ended"))
 			for _, fault := range faults {
 				p.daemon.Fail(fault)
-				p.workFor(500 * time.Millisecond)
+				p.work()
 				p.daemon.Heal()
 				p.later(time.Hour)
 			}

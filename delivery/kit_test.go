@@ -90,14 +90,27 @@ func (p *post) say(id string, turns ...correlation.Turn) correlation.Session {
 	return s
 }
 
-// work runs one pass of a worker, with little time.
-func (p *post) work() { p.t.Helper(); p.workFor(time.Minute) }
+// work runs one pass of a worker.
+func (p *post) work() { p.t.Helper(); p.workWithin(p.t.Context()) }
 
-// workFor is work against a daemon that may never answer.
-func (p *post) workFor(limit time.Duration) {
+// workUntilAsked is work against a daemon that never answers at a path: it ends once it has asked there.
+func (p *post) workUntilAsked(path string) {
 	p.t.Helper()
-	ctx, cancel := context.WithTimeout(p.t.Context(), limit)
-	defer cancel()
+	ctx, cancel := context.WithCancel(p.t.Context())
+	var asking sync.WaitGroup
+	asking.Go(func() {
+		for len(p.daemon.Requests(path)) == 0 && ctx.Err() == nil {
+			time.Sleep(time.Millisecond)
+		}
+		cancel()
+	})
+	p.workWithin(ctx)
+	cancel()
+	asking.Wait()
+}
+
+func (p *post) workWithin(ctx context.Context) {
+	p.t.Helper()
 	folder := filepath.Join(p.dir, "acp")
 	w := Worker{Store: p.store, Daemon: p.at, Folder: folder, StaleAfter: 15 * time.Minute, Now: p.clock,
 		Like: correlation.ProcessInfo{SignetPath: p.dir, Memory: "daemon"}, Retention: Retention{Keep: p.keep}}

@@ -33,7 +33,7 @@ func TestDeliverOutcomes(t *testing.T) {
 		name    string
 		only    []daemontest.Generation // nil: all
 		before  func(*post)
-		silent  bool   // no answer ever comes
+		silent  string // where no answer ever comes
 		first   string // after one pass
 		later   time.Duration
 		then    string // after another, everything healed
@@ -43,15 +43,15 @@ func TestDeliverOutcomes(t *testing.T) {
 		{name: "slow", before: fault(daemontest.Slow, 0, 0), first: "delivered 1", then: "delivered 1", arrived: []string{"queued"}},
 		{name: "down", before: func(p *post) { p.daemon.Stop() }, first: "owed 0", later: time.Second, then: "delivered 1", arrived: []string{"queued"}},
 		{name: "no health", before: func(p *post) { p.daemon.Fail(daemontest.Fault{Path: "/health", Kind: daemontest.BlackHole}) },
-			silent: true, first: "owed 0", later: time.Second, then: "delivered 1", arrived: []string{"queued"}},
+			silent: "/health", first: "owed 0", later: time.Second, then: "delivered 1", arrived: []string{"queued"}},
 		{name: "unauthorized", before: func(p *post) { p.daemon.Fail(daemontest.Fault{Kind: daemontest.Status, Code: 401}) },
 			first: "owed 0", later: time.Second, then: "delivered 1", arrived: []string{"queued"}},
 		{name: "500", before: fault(daemontest.Status, 0, 500), first: "owed 1", later: time.Second, then: "delivered 2", arrived: []string{"queued"}},
 		{name: "503", before: fault(daemontest.Status, 0, 503), first: "owed 1", later: time.Second, then: "delivered 2", arrived: []string{"queued"}},
 		{name: "404", before: fault(daemontest.Status, 0, 404), first: "owed 1", later: time.Second, then: "delivered 2", arrived: []string{"queued"}},
 		{name: "502", before: fault(daemontest.Status, 0, 502), first: "unknown 1", later: time.Second, then: "delivered 2", arrived: []string{"queued"}},
-		{name: "black hole", before: fault(daemontest.BlackHole, 0, 0), silent: true, first: "unknown 1", later: time.Second, then: "delivered 2", arrived: []string{"queued"}},
-		{name: "drip", before: fault(daemontest.Drip, 0, 0), silent: true, first: "unknown 1", later: time.Second, then: "delivered 2", arrived: []string{"queued"}},
+		{name: "black hole", before: fault(daemontest.BlackHole, 0, 0), silent: endPath, first: "unknown 1", later: time.Second, then: "delivered 2", arrived: []string{"queued"}},
+		{name: "drip", before: fault(daemontest.Drip, 0, 0), silent: endPath, first: "unknown 1", later: time.Second, then: "delivered 2", arrived: []string{"queued"}},
 		{name: "garbage", before: fault(daemontest.Garbage, 0, 0), first: "unknown 1", later: time.Second, then: "delivered 2", arrived: []string{"queued"}},
 		{name: "huge", before: fault(daemontest.Huge, 0, 0), first: "unknown 1", later: time.Second, then: "delivered 2", arrived: []string{"queued"}},
 		{name: "dropped connection", before: fault(daemontest.Drop, 0, 0), first: "unknown 1", later: time.Second, then: "delivered 2", arrived: []string{"queued"}},
@@ -69,11 +69,11 @@ func TestDeliverOutcomes(t *testing.T) {
 				if tt.before != nil {
 					tt.before(p)
 				}
-				limit := time.Minute
-				if tt.silent {
-					limit = 500 * time.Millisecond
+				if tt.silent == "" {
+					p.work()
+				} else {
+					p.workUntilAsked(tt.silent)
 				}
-				p.workFor(limit)
 				if diff := cmp.Diff([]string{tt.first}, p.states(s)); diff != "" {
 					t.Errorf("at first (-want +got):\n%s", diff)
 				}

@@ -3,7 +3,6 @@ package proxy
 import (
 	"context"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -80,52 +79,54 @@ func TestMadeElsewhereJustNow(t *testing.T) {
 }
 
 // A database that somebody has locked when the conversation begins is tried again beside it: the first prompt has
-// the identity all the same, everything is recorded, and the memories go in once that is possible.
+// the identity all the same, everything is recorded, and the memories go in once that is possible. The clock is the
+// test's, as in TestDeadlines.
 func TestLockedAtTheStart(t *testing.T) {
-	w := newWorld(t)
-	locked := make(chan struct{})
-	c := w.start(newSource(), echo(), func(o *Options) {
-		open := o.Open
-		o.Open = func(ctx context.Context) (*Backend, error) {
-			select {
-			case <-locked:
-				return open(ctx)
-			default:
-				return nil, sqlite.ErrBusy
+	synctest.Test(t, func(t *testing.T) {
+		w := newBubble(t)
+		locked := make(chan struct{})
+		c := w.start(newSource(), echo(), func(o *Options) {
+			open := o.Open
+			o.Open = func(ctx context.Context) (*Backend, error) {
+				select {
+				case <-locked:
+					return open(ctx)
+				default:
+					return nil, sqlite.ErrBusy
+				}
 			}
+			o.HoldLimit, o.Now = 0, nil
+		})
+		c.open()
+		c.call(1, "session/new", cwd)
+		c.prompt(2, "s1", "first")
+		if b := c.blocks(0); len(b) != 2 || !strings.Contains(b[0], "## Identity") {
+			t.Errorf("the first prompt: %q", b)
 		}
-		o.HoldLimit = 40 * time.Millisecond
+		close(locked)
+		c.synced()
+		w.awaitFetch(c, "s1")
+		c.prompt(3, "s1", "second")
+		if b := c.blocks(1); len(b) != 2 {
+			t.Errorf("the second prompt: %q", b)
+		}
+		c.close()
+		turns, err := w.store.Book().Turns(t.Context(), w.session("echo", "s1").ID)
+		if err != nil || len(turns) != 2 || turns[0].User != "first" || turns[0].Assistant != "heard" ||
+			turns[1].User != "second" {
+			t.Errorf("%+v, %v", turns, err)
+		}
+		if said := c.talk.String(); said != "" {
+			t.Errorf("people were told %q", said)
+		}
 	})
-	c.open()
-	c.call(1, "session/new", cwd)
-	c.prompt(2, "s1", "first")
-	if b := c.blocks(0); len(b) != 2 || !strings.Contains(b[0], "## Identity") {
-		t.Errorf("the first prompt: %q", b)
-	}
-	close(locked)
-	c.synced()
-	w.awaitFetch(c, "s1")
-	c.prompt(3, "s1", "second")
-	if b := c.blocks(1); len(b) != 2 {
-		t.Errorf("the second prompt: %q", b)
-	}
-	c.close()
-	turns, err := w.store.Book().Turns(t.Context(), w.session("echo", "s1").ID)
-	if err != nil || len(turns) != 2 || turns[0].User != "first" || turns[0].Assistant != "heard" ||
-		turns[1].User != "second" {
-		t.Errorf("%+v, %v", turns, err)
-	}
-	if said := c.talk.String(); said != "" {
-		t.Errorf("people were told %q", said)
-	}
 }
 
 // A database that stays locked costs the end of the conversation no more than a moment, and nothing that was said. The
 // clock is the test's, as in TestDeadlines.
 func TestLockedAtTheEnd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t)
-		w.pipe = func() (io.ReadCloser, io.WriteCloser) { r, wr := io.Pipe(); return r, wr }
+		w := newBubble(t)
 		c := w.start(newSource(), echo(), func(o *Options) { o.HoldLimit, o.Now = 0, nil })
 		c.open()
 		var ids []string

@@ -3,7 +3,6 @@ package proxy
 import (
 	"context"
 	"encoding/json"
-	"io"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -86,8 +85,7 @@ func TestDeadlines(t *testing.T) {
 							<-over
 						}
 					}
-					w := newWorld(t)
-					w.pipe = func() (io.ReadCloser, io.WriteCloser) { r, wr := io.Pipe(); return r, wr }
+					w := newBubble(t)
 					backend, unlock := &hangingBackend{source: newSource()}, func() error { return nil }
 					tt.where(backend, hang)
 					var arrived []time.Time

@@ -49,6 +49,14 @@ func newWorld(t *testing.T) *world {
 	return w
 }
 
+// newBubble is newWorld for a test of synctest: a read of the system's pipes would keep its clock.
+func newBubble(t *testing.T) *world {
+	t.Helper()
+	w := newWorld(t)
+	w.pipe = func() (io.ReadCloser, io.WriteCloser) { r, wr := io.Pipe(); return r, wr }
+	return w
+}
+
 // connect opens the database once more, as another process would.
 func (w *world) connect() (*sql.DB, *correlation.Store) {
 	w.t.Helper()

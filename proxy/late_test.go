@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/Signet-AI/signet-acp-proxy/correlation"
@@ -89,47 +90,49 @@ func TestReplayBeforeTheLedgerAnswers(t *testing.T) {
 }
 
 // A claim that the ledger takes after the prompt has left without its context is taken back. The identity went in its
-// place, the next prompt gets the rest.
+// place, the next prompt gets the rest. The clock is the test's, as in TestDeadlines.
 func TestClaimThatComesTooLate(t *testing.T) {
-	w := newWorld(t)
-	left, taken := make(chan struct{}), make(chan struct{})
-	var once sync.Once
-	c := w.start(newSource(), echo(), asking(func(l Ledger) Ledger {
-		return askedLedger{Ledger: l, claim: func(ctx context.Context, claim func() error) error {
-			late := false
-			once.Do(func() { late = true })
-			if late {
-				<-ctx.Done() // the prompt's patience
-				<-left
-				defer close(taken)
-			}
-			return claim()
-		}}
-	}), func(o *Options) { o.HoldLimit = time.Second }) // which this claim takes longer than
-	c.open()
-	c.call(1, "session/new", cwd)
-	w.awaitFetch(c, "s1")
-	c.prompt(2, "s1", "first")
-	close(left)
-	<-taken
-	w.await("s1", correlation.IdentityGiven)
-	c.prompt(3, "s1", "second")
-	if first, second := c.blocks(0), c.blocks(1); len(first) != 2 || len(second) != 2 {
-		t.Errorf("the first prompt had %d blocks, the second %d", len(first), len(second))
-	}
-	c.synced()
-	blocks, err := w.store.Injections(t.Context(), w.session("echo", "s1").ID)
-	var ended []string
-	for _, in := range blocks {
-		if in.Outcome != correlation.WasRefused { // the claim, if it came before the identity's row
-			ended = append(ended, in.Kind+" "+string(in.Outcome))
+	synctest.Test(t, func(t *testing.T) {
+		w := newBubble(t)
+		left, taken := make(chan struct{}), make(chan struct{})
+		var once sync.Once
+		c := w.start(newSource(), echo(), asking(func(l Ledger) Ledger {
+			return askedLedger{Ledger: l, claim: func(ctx context.Context, claim func() error) error {
+				late := false
+				once.Do(func() { late = true })
+				if late {
+					<-ctx.Done() // the prompt's patience
+					<-left
+					defer close(taken)
+				}
+				return claim()
+			}}
+		}), func(o *Options) { o.HoldLimit, o.Now = 0, nil }) // which this claim takes longer than
+		c.open()
+		c.call(1, "session/new", cwd)
+		w.awaitFetch(c, "s1")
+		c.prompt(2, "s1", "first")
+		close(left)
+		<-taken
+		w.await("s1", correlation.IdentityGiven)
+		c.prompt(3, "s1", "second")
+		if first, second := c.blocks(0), c.blocks(1); len(first) != 2 || len(second) != 2 {
+			t.Errorf("the first prompt had %d blocks, the second %d", len(first), len(second))
 		}
-	}
-	want := []string{"identity kept", "memories kept"}
-	slices.Sort(ended)
-	if err != nil || !slices.Equal(ended, want) {
-		t.Errorf("the ledger has %q, %v", ended, err)
-	}
+		c.synced()
+		blocks, err := w.store.Injections(t.Context(), w.session("echo", "s1").ID)
+		var ended []string
+		for _, in := range blocks {
+			if in.Outcome != correlation.WasRefused { // the claim, if it came before the identity's row
+				ended = append(ended, in.Kind+" "+string(in.Outcome))
+			}
+		}
+		want := []string{"identity kept", "memories kept"}
+		slices.Sort(ended)
+		if err != nil || !slices.Equal(ended, want) {
+			t.Errorf("the ledger has %q, %v", ended, err)
+		}
+	})
 }
 
 // A tool is written down while it runs, also where no word is said: whoever kills the agent then wants to know of it.

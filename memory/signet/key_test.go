@@ -23,10 +23,10 @@ func TestRecallWaitsForStart(t *testing.T) {
 	c := client(t, d.URL())
 	s := memory.Session{Key: "k"}
 	starting, cancel := context.WithCancel(t.Context())
-	done := make(chan error, 2)
+	started, recalled := make(chan error, 1), make(chan error, 1)
 	go func() {
 		_, err := c.Start(starting, s)
-		done <- err
+		started <- err
 	}()
 	for len(d.Requests(startPath)) == 0 {
 		time.Sleep(time.Millisecond)
@@ -44,13 +44,13 @@ func TestRecallWaitsForStart(t *testing.T) {
 	}
 	go func() {
 		_, err := c.Recall(t.Context(), s, "heron", nil)
-		done <- err
+		recalled <- err
 	}()
 	cancel()
-	if err := <-done; !errors.Is(err, context.Canceled) {
+	if err := <-started; !errors.Is(err, context.Canceled) {
 		t.Errorf("start: %v", err)
 	}
-	if err := <-done; err != nil {
+	if err := <-recalled; err != nil {
 		t.Errorf("after the start: %v", err)
 	}
 }

@@ -221,10 +221,12 @@ func TestRestCountsWhatCosts(t *testing.T) {
 		t.Error("answered, and still left alone")
 	}
 	d.Stop()
-	if _, err := c.Start(t.Context(), memory.Session{Key: "l"}); !errors.Is(err, memory.ErrUnavailable) {
+	patient := client(t, d.URL(), func(o *Options) { o.BreakerFile, o.Hold = file, time.Hour }) // at once is within that
+	defer patient.Close()
+	if _, err := patient.Start(t.Context(), memory.Session{Key: "l"}); !errors.Is(err, memory.ErrUnavailable) {
 		t.Fatal(err)
 	}
-	if turn, _ := c.presence.allow(); turn != callAllowed {
+	if turn, _ := patient.presence.allow(); turn != callAllowed {
 		t.Error("refused at once, and left alone")
 	}
 }
