@@ -156,9 +156,9 @@ func TestRun(t *testing.T) {
 			"its budget of 2 turns is used up", "", "*", nil},
 		"past its time": {"HANG=initialize", func(_ *stage, r *Request) { r.Budget.Seconds = 1 }, Stopped,
 			"its budget of 1 seconds is used up", "", "initialize", nil},
-		"heeds a cancel": {"SLOW=1m", (*stage).cancelInTurn, Cancelled, "its caller cancelled it", "I was given 1 block",
+		"heeds a cancel": {"SLOW=1m", cancelOnce(spoke), Cancelled, "its caller cancelled it", "I was given 1 block",
 			opening + "session/prompt session/cancel", nil},
-		"heeds none": {"HANG=session/prompt", (*stage).cancelInTurn, Cancelled, "its caller cancelled it", "",
+		"heeds none": {"HANG=session/prompt", cancelOnce(prompted), Cancelled, "its caller cancelled it", "",
 			opening + "session/prompt session/cancel", nil},
 		"in its mode":          {"", inMode("code"), Done, "", "> Look.", opening + "session/set_mode session/prompt", nil},
 		"without its mode":     {"", inMode("plan"), Failed, "its session has no mode plan", "", "initialize session/new", nil},
@@ -224,18 +224,24 @@ func TestRun(t *testing.T) {
 	}
 }
 
-// cancelInTurn cancels the delegation once its agent is at work.
-func (s *stage) cancelInTurn(*Request) {
-	go func() {
-		for s.t.Context().Err() == nil {
-			if all, err := s.List(s.t.Context(), 1); err == nil && strings.Contains(s.asked(), "session/prompt") {
-				_ = s.cancel(s.t.Context(), all[0].ID, "its caller cancelled it")
-				return
+// cancelOnce cancels the delegation once something is so.
+func cancelOnce(is func(*stage, Delegation) bool) func(*stage, *Request) {
+	return func(s *stage, _ *Request) {
+		go func() {
+			for s.t.Context().Err() == nil {
+				if all, err := s.List(s.t.Context(), 1); err == nil && len(all) > 0 && is(s, all[0]) {
+					_ = s.cancel(s.t.Context(), all[0].ID, "its caller cancelled it")
+					return
+				}
+				time.Sleep(10 * time.Millisecond)
 			}
-			time.Sleep(10 * time.Millisecond)
-		}
-	}()
+		}()
+	}
 }
+
+func prompted(s *stage, _ Delegation) bool { return strings.Contains(s.asked(), "session/prompt") }
+
+func spoke(_ *stage, d Delegation) bool { return d.Last != "" }
 
 // A follow-up goes on in the session and the folder of the first; what that showed again is no part of its answer.
 func TestContinued(t *testing.T) {

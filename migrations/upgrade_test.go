@@ -287,8 +287,10 @@ func upgraded(t *testing.T, path string, said []string) {
 		}
 	}
 	store := embedded.New(db, embedded.Options{})
-	if err := store.Learn(t.Context()); err != nil {
-		t.Fatal(err)
+	for range 3 { // one leaves what takes longer than two seconds to the next
+		if err := store.Learn(t.Context()); err != nil {
+			t.Fatal(err)
+		}
 	}
 	for question, want := range map[string]string{"mast of the Curlew": "11.42 metres", "spokeshave": "Ines prefers"} {
 		found, err := store.Search(t.Context(), embedded.Query{Text: question, Limit: 3, AllProjects: true})

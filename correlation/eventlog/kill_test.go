@@ -206,8 +206,7 @@ func TestDiskFull(t *testing.T) {
 		!strings.Contains(said["told"][1], "could not be saved") {
 		t.Errorf("told: %q", said["told"])
 	}
-	refused := 50 - len(said["turn"])
-	if refused < 5 || refused > 45 {
+	if len(said["turn"]) > 45 {
 		t.Errorf("turns %q are written down", said["turn"])
 	}
 	if len(said["closed"]) != 1 || said["closed"][0] != "true <nil>" {
@@ -215,7 +214,7 @@ func TestDiskFull(t *testing.T) {
 	}
 	b.sweep()
 	v := must(b.store.Find(t.Context(), "claude", "s"))(t)
-	if n := b.count("SELECT count(*) FROM turns WHERE session = ? AND stop = 'end_turn'", v.ID); n < len(said["turn"]) {
+	if n := b.count("SELECT count(*) FROM turns WHERE session = ? AND stop = 'end_turn'", v.ID); n < max(5, len(said["turn"])) {
 		t.Errorf("%d turns are there, %d were written down", n, len(said["turn"]))
 	}
 	if names := must(filepath.Glob(filepath.Join(b.dir, "*")))(t); len(names) != 0 {
