@@ -139,7 +139,11 @@ func TestDelegateDetached(t *testing.T) {
 	b := delegating(t, map[string][]string{"heron": nil, "stork": {detached}})
 	id, _ := b.turnWith("stork", "", "Have it looked at.")
 	b.wait("the end", func() bool { return b.delegations()[0].State == "done" })
-	_, reply := b.turnWith("stork", id, "What came of it?")
+	var reply string
+	b.wait("the conversation that asked to be told", func() bool { // a later prompt waits 300 ms for that
+		_, reply = b.turnWith("stork", id, "What came of it?")
+		return strings.Contains(reply, "Message from agent")
+	})
 	if strings.Count(reply, "Message from agent heron: Delegation ") != 1 || !strings.Contains(reply, "is done") {
 		t.Errorf("the conversation that asked was told:\n%s", reply)
 	}
