@@ -95,7 +95,6 @@ func TestLockedAtTheStart(t *testing.T) {
 					return nil, sqlite.ErrBusy
 				}
 			}
-			o.HoldLimit, o.Now = 0, nil
 		})
 		c.open()
 		c.call(1, "session/new", cwd)
@@ -127,7 +126,7 @@ func TestLockedAtTheStart(t *testing.T) {
 func TestLockedAtTheEnd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newBubble(t)
-		c := w.start(newSource(), echo(), func(o *Options) { o.HoldLimit, o.Now = 0, nil })
+		c := w.start(newSource(), echo())
 		c.open()
 		var ids []string
 		for i := range 5 {

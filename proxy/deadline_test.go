@@ -96,8 +96,6 @@ func TestDeadlines(t *testing.T) {
 						}
 						plain(f, line, say)
 					}, func(o *Options) {
-						o.HoldLimit, o.FetchLimit = 0, 0
-						o.Now = nil
 						open := o.Open
 						o.Open = func(ctx context.Context) (*Backend, error) {
 							if tt.early {

@@ -52,7 +52,7 @@ func TestKilledInAnAnswer(t *testing.T) {
 						say("%s", strings.TrimSuffix(chunk("s1", word(i)+tt.end), "\n"))
 					}
 					say(`{"jsonrpc":"2.0","id":%s,"result":{"stopReason":"end_turn"}}`, f["id"])
-				}, func(o *Options) { o.HoldLimit, o.Now = 0, nil })
+				})
 				c.open()
 				c.call(1, methodNew, cwd)
 				c.synced()

@@ -34,11 +34,11 @@ const patience = 20 * time.Second
 
 // A world is a database that several proxies may share.
 type world struct {
-	pipe  func() (io.ReadCloser, io.WriteCloser) // nil: of the system
-	t     *testing.T
-	db    *sql.DB
-	store *correlation.Store
-	path  string
+	t      *testing.T
+	db     *sql.DB
+	store  *correlation.Store
+	path   string
+	bubble bool // it has synctest's clock, and the limits that people have
 }
 
 func newWorld(t *testing.T) *world {
@@ -49,11 +49,11 @@ func newWorld(t *testing.T) *world {
 	return w
 }
 
-// newBubble is newWorld for a test of synctest: a read of the system's pipes would keep its clock.
+// newBubble is newWorld for a test of synctest, whose clock stands still while anything works.
 func newBubble(t *testing.T) *world {
 	t.Helper()
 	w := newWorld(t)
-	w.pipe = func() (io.ReadCloser, io.WriteCloser) { r, wr := io.Pipe(); return r, wr }
+	w.bubble = true
 	return w
 }
 
@@ -201,9 +201,13 @@ func (b *safeBuffer) String() string {
 	return b.b.String()
 }
 
-// osPipe is a pipe of the system's.
-func (w *world) osPipe() (io.ReadCloser, io.WriteCloser) {
+// pipe is one of the system's, but in a bubble, whose clock a read of it would stop.
+func (w *world) pipe() (io.ReadCloser, io.WriteCloser) {
 	w.t.Helper()
+	if w.bubble {
+		r, wr := io.Pipe()
+		return r, wr
+	}
 	r, wr, err := os.Pipe()
 	if err != nil {
 		w.t.Fatal(err)
@@ -220,14 +224,10 @@ type Memory interface {
 // start starts a relay between this test and an agent.
 func (w *world) start(mem Memory, a agent, change ...func(*Options)) *connection {
 	w.t.Helper()
-	pipe := w.pipe
-	if pipe == nil {
-		pipe = w.osPipe
-	}
-	clientIn, clientWrite := pipe()
-	clientRead, clientOut := pipe()
-	agentRead, agentIn := pipe()
-	agentOut, agentWrite := pipe()
+	clientIn, clientWrite := w.pipe()
+	clientRead, clientOut := w.pipe()
+	agentRead, agentIn := w.pipe()
+	agentOut, agentWrite := w.pipe()
 	c := &connection{t: w.t, in: clientWrite, out: bufio.NewReader(clientRead), ended: make(chan error, 1)}
 	c.arrived = sync.NewCond(&c.mu)
 
@@ -260,6 +260,9 @@ func (w *world) start(mem Memory, a agent, change ...func(*Options)) *connection
 			}
 			return &Backend{Ledger: store, Memory: mem, FoldAll: foldAll, TakeIn: foldAll}, nil
 		},
+	}
+	if w.bubble {
+		o.HoldLimit, o.Now = 0, nil
 	}
 	for _, f := range change {
 		f(&o)

@@ -101,13 +101,13 @@ func TestClaimThatComesTooLate(t *testing.T) {
 				late := false
 				once.Do(func() { late = true })
 				if late {
-					<-ctx.Done() // the prompt's patience
+					<-ctx.Done() // the prompt does not wait any longer
 					<-left
 					defer close(taken)
 				}
 				return claim()
 			}}
-		}), func(o *Options) { o.HoldLimit, o.Now = 0, nil }) // which this claim takes longer than
+		}))
 		c.open()
 		c.call(1, "session/new", cwd)
 		w.awaitFetch(c, "s1")
